@@ -4,7 +4,8 @@
 
 Both are measured in CPU seconds, in one process on one thread, since the wall clock also counts the work of
 others. An estimate is right within a factor of 3 if the actual time is no further than that from its range.
-Learning is ended after `--most` seconds: then it is open whether an estimate that is not too low is right.
+Learning is ended after `--most` seconds: if that is above the range, the estimate is too low already; else
+it is open whether it is right.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import numpy as np
 
 import dagora
 from dagora.data.schema import Kind
-from dagora.estimating import TimeEstimate, estimate_time, span_in_words
+from dagora.estimating import TimeEstimate, estimate_time
 from dagora.events import Budget
 from dagora.stats.table import TableStatistics
+from dagora.wording import span_in_words
 from report import deliver, digits, machine, markdown_table
 from runs import data_file, network_file, note
 
@@ -82,7 +84,7 @@ def verdict(estimate: TimeEstimate, seconds: float, *, ended: bool) -> str:
     if estimate.low is None or estimate.high is None:
         return "none"
     if not ended:
-        return "open" if seconds <= estimate.high * FACTOR else "too low"
+        return "open" if seconds <= estimate.high else "too low already"
     if estimate.low <= seconds <= estimate.high:
         return "in the range"
     if estimate.low / FACTOR <= seconds <= estimate.high * FACTOR:

@@ -1,6 +1,10 @@
 """Estimates of the time: the rule on times that are known, and what is measured on small tables."""
 
+import math
+import threading
 import time
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,12 +13,20 @@ import dagora
 from dagora import estimating
 from dagora.data.incomplete import IncompleteTable
 from dagora.demo_network import greenhouse
-from dagora.errors import OptionError
-from dagora.estimating import Part, TimeEstimate, estimate_time, extrapolated, span_in_words, widths
+from dagora.errors import DagoraError, DataError, OptionError
+from dagora.estimating import (
+    Part,
+    TimeEstimate,
+    estimate_time,
+    extrapolated,
+    rules_of,
+    widths,
+)
 from dagora.events import Budget
-from dagora.method_registry import method_named
+from dagora.method_registry import METHODS, method_named
 from dagora.network.sample import sample
 from dagora.stats.related_columns import related_columns
+from dagora.wording import announce, span_in_words
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +37,8 @@ def table():
 def known(columns, seconds, method, up_to):
     """What is told of so many columns, where a part of k columns takes `seconds(k)`."""
     parts = [Part(k, seconds(k)) for k in widths(columns) if k <= up_to]
-    return extrapolated(parts, TimeEstimate(None, None, columns=columns), method_named(method), 1.0)
+    rules = rules_of(method_named(method), None)
+    return extrapolated(parts, TimeEstimate(None, None, columns=columns), rules, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -46,19 +59,65 @@ def test_times_that_grow_by_the_rule_are_told(method, seconds):
 
 def test_growth_between_the_steepest_and_the_flattest_step_is_in_the_range():
     parts = [Part(4, 0.01), Part(8, 0.04), Part(16, 0.32)]  # the square, then the cube
-    found = extrapolated(parts, TimeEstimate(None, None, columns=32), method_named("tabu"), 1.0)
+    found = extrapolated(parts, TimeEstimate(None, None, columns=32), [math.log], 1.0)
     assert (found.low, found.high) == pytest.approx((0.32 * 4 / 1.5**2, 0.32 * 8 * 1.5**2))
-    one = extrapolated(parts[1:], TimeEstimate(None, None, columns=32), method_named("tabu"), 1.0)
+    one = extrapolated(parts[1:], TimeEstimate(None, None, columns=32), [math.log], 1.0)
     assert (one.low, one.high) == pytest.approx((0.32 * 8 / 1.5**3, 0.32 * 8 * 1.5**3)), "one step tells less"
+
+
+def test_where_parent_sets_are_scored_the_range_is_from_the_power_to_the_exponential():
+    parts = [Part(8, 0.04), Part(12, 0.06), Part(16, 0.08)]
+    none = TimeEstimate(None, None, columns=18)
+    both, power, exponential = (
+        extrapolated(parts, none, rules_of(method_named(method), None), 1.0)
+        for method in ("order-search", "tabu", "dynamic")
+    )
+    assert (both.low, both.high) == (power.low, exponential.high)
+    assert both.low < exponential.low < power.high < both.high
+    assert rules_of(method_named("order-search"), 3) == rules_of(method_named("tabu"), None)
+    # Of 20 Gaussian columns, on which nothing cuts, order-search takes minutes; the power alone says 12 s.
+    gaussian = [Part(4, 0.053), Part(6, 0.1), Part(9, 0.378)]
+    rules = rules_of(method_named("order-search"), None)
+    assert extrapolated(gaussian, TimeEstimate(None, None, columns=20), rules, 1.0).high is None
+
+
+def test_of_numbers_every_column_may_double_the_parent_sets(monkeypatch):
+    """20 Gaussian columns took obs 12.5 s, where the steps between parts alone end at 4 s."""
+    parts = [Part(4, 0.007), Part(6, 0.016), Part(9, 0.029), Part(13, 0.114)]
+    none, rules = TimeEstimate(None, None, columns=20), rules_of(method_named("obs"), None)
+    assert extrapolated(parts, none, rules, 1.0).high < 5
+    assert extrapolated(parts, none, rules, 1.0, doubling=True).high is None, "too wide a range"
+    nearer = replace(none, columns=15)
+    found = extrapolated(parts, nearer, rules, 1.0, doubling=True)
+    assert found.high == pytest.approx(0.114 * 4 * 1.5 ** (1 + math.log2(15 / 13)))
+
+    numbers = dagora.simulate(dagora.DAG("abcde", []), "gaussian", 50, seed=1).table
+    words = sample(greenhouse(), 50, seed=1)
+    said = []
+    monkeypatch.setattr(
+        estimating, "extrapolated", lambda *_given, doubling: said.append(doubling) or _given[1]
+    )
+    for data, method, most in (
+        (numbers, "obs", None),
+        (numbers, "obs", 2),
+        (numbers, "tabu", None),
+        (words, "obs", None),
+    ):
+        estimate_time(data, method, max_parents=most, seconds=0.2)
+    assert said == [True, False, False, False]
+
+
+def test_methods_that_score_all_parent_sets_say_so():
+    scoring = {entry.growth for entry in METHODS if entry.takes == "candidates"}
+    assert scoring == {"parent sets", "exponential"}
 
 
 def test_times_that_tell_nothing_are_no_estimate():
     none = TimeEstimate(None, None, columns=100)
-    tabu = method_named("tabu")
-    assert "takes more than 1 s for 4 columns" in extrapolated([], none, tabu, 1.0).reason
-    assert "4 columns alone" in extrapolated([Part(4, 0.5)], none, tabu, 1.0).reason
+    assert "takes more than 1 s for 4 columns" in extrapolated([], none, [math.log], 1.0).reason
+    assert "4 columns alone" in extrapolated([Part(4, 0.5)], none, [math.log], 1.0).reason
     wild = [Part(4, 0.01), Part(6, 0.011), Part(9, 0.5)]
-    assert str(extrapolated(wild, none, tabu, 1.0)).startswith("no estimate: from 9 columns")
+    assert str(extrapolated(wild, none, [math.log], 1.0)).startswith("no estimate: from 9 columns")
 
 
 def test_a_small_table_is_tried_as_a_whole(table):
@@ -89,8 +148,77 @@ def test_knowledge_and_missing_cells_are_those_of_the_run(table):
     assert estimate_time(holes, "hill-climb", em_rounds=1, seconds=20.0).parts[-1].columns == 4
     with pytest.raises(OptionError, match="zebra"):
         estimate_time(table, "tabu", zebra=1)
-    with pytest.raises(OptionError, match="seconds"):
-        estimate_time(table, seconds=0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"seconds": value} for value in (0, -1, True, "2", 1e5, float("inf"), float("nan"))),
+        *({"samples": value} for value in (-1, 1.5, True, "3", None, float("nan"), 10**400)),
+        {"budget": 5},
+    ],
+)
+def test_effort_is_checked(table, wrong):
+    with pytest.raises(OptionError, match=f"^{next(iter(wrong))} must be a") as refused:
+        estimate_time(table, "hill-climb", **wrong)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_clock_that_stands_still_divides_by_nothing(table):
+    found = estimate_time(table, "hill-climb", clock=lambda: 1.0)
+    assert 0 < found.low < found.high < 0.001
+
+
+def test_options_that_name_columns_are_those_of_the_part(table):
+    names = table.schema.names
+    order = ",".join(reversed(names))
+    start = dagora.DAG(names, list(pairwise(names)))
+    for method, options in (("k2", {"order": order}), ("hill-climb", {"start": start})):
+        found = estimate_time(table, method, seconds=20.0, **options)
+        assert [part.columns for part in found.parts] == [4, 6, 9, 11]
+
+
+def test_what_learning_refuses_is_refused(table):
+    """The line is that of learning from the whole table, also where parts would not show what is wrong."""
+    names = table.schema.names
+    twice = ",".join([*names, related_columns(table)[-1]])
+    for method, options in (
+        ("k2", {"order": "season"}),
+        ("k2", {"order": ",".join(names[1:])}),
+        ("k2", {"order": f"{','.join(names)},zebra"}),
+        ("k2", {"order": twice}),
+        ("hill-climb", {"start": dagora.DAG(["a", "b"])}),
+        ("kpc-hsic", {}),
+    ):
+        with pytest.raises(DagoraError) as learning:
+            dagora.learn(table, method, **options)
+        with pytest.raises(type(learning.value)) as estimating_it:
+            estimate_time(table, method, **options)
+        assert str(estimating_it.value) == str(learning.value)
+
+
+def test_what_only_parts_cannot_is_no_estimate(table, monkeypatch):
+    def narrow(rows, *_options, **_more):
+        if len(rows.schema) < 11:
+            raise DataError("too few columns")
+
+    monkeypatch.setattr(estimating, "learn", narrow)
+    found = estimate_time(table, "tabu")
+    assert str(found) == "no estimate: parts of the table cannot be tried (too few columns)"
+
+
+def test_nothing_is_said_about_parts_and_other_threads_may_speak(table, monkeypatch, recwarn):
+    def odd(*_rows, **_options):
+        announce(["a part is odd"])
+        other = threading.Thread(target=announce, args=(["another table is odd"],))
+        other.start()
+        other.join()
+
+    monkeypatch.setattr(estimating, "learn", odd)
+    estimate_time(table, "tabu")
+    assert {str(one.message) for one in recwarn} == {"another table is odd"}
+    announce(["the whole is odd"])
+    assert "the whole is odd" in str(recwarn.list[-1].message)
 
 
 def test_the_work_is_bounded_and_ends_when_it_is_told_to(table):

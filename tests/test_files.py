@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import gzip
 import os
 import stat
@@ -62,6 +63,20 @@ def test_no_folder_and_a_folder_as_target(tmp_path):
         write_whole(tmp_path / "none" / "a.txt", "x")
     with pytest.raises(DataError, match="it is a folder"):
         write_whole(tmp_path, "x", error=DataError)
+    (tmp_path / "link").symlink_to(tmp_path / "gone" / "a.txt")
+    with pytest.raises(FormatError, match=r"there is no folder '.*/gone'$"):
+        write_whole(tmp_path / "link", "x")
+
+
+def test_a_folder_that_takes_no_files(tmp_path, monkeypatch):
+    """As /proc, which is there and may be written to, as far as can be seen."""
+
+    def refuse(path, *_how):
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(FormatError, match=f"no file can be made in the folder '{tmp_path}'$"):
+        write_whole(tmp_path / "a.txt", "x")
 
 
 def test_the_name_may_be_as_long_as_the_file_system_allows(tmp_path):

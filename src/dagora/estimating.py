@@ -9,7 +9,9 @@ reached, its time is the estimate. Else time is taken to grow as a power of the 
 where t is the time of the widest part, of k columns, and d is the number of all columns. s is the growth
 between parts: the steepest and the flattest of the last steps give both ends of the range, which is wider the
 further d is from k. A method whose work doubles with every column (`Method.growth`) is taken to grow as
-exp(s · k) instead.
+exp(s · k) instead. One that scores all parent sets that can matter is between both, as long as nothing limits
+the number of parents: then the range begins with the power and ends with the exponential. Of numbers, where
+little rules large sets out, it ends no earlier than where every column doubles the time.
 
 The columns of a part depend on each other (`related_columns`), so that parts are about as hard as the whole.
 Kernels that are compiled on the way do not count. benchmarks/estimates.py measures how often the estimate is
@@ -21,9 +23,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -32,15 +32,19 @@ from typing import Any
 from dagora.choices import check_circumstances
 from dagora.compiling import compilation
 from dagora.data.columns.reading_options import PUBLIC
+from dagora.data.schema import Kind
 from dagora.errors import DagoraError, OptionError
 from dagora.events import Budget
+from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learning import EM_ROUNDS, learn
 from dagora.method import Method
+from dagora.options import LARGEST_INTEGER, briefly
 from dagora.preparing import Prepared, prepare
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.related_columns import related_columns
 from dagora.stats.table import TableStatistics
+from dagora.wording import comma_list, span_in_words, split_list, unannounced
 
 FEWEST = 4  # columns of the narrowest part
 WIDER = 1.5  # times as many columns in the next part
@@ -51,8 +55,12 @@ AGAIN = 1.5
 WIDEST_RANGE = 100.0  # a range whose end is more than this many times its begin says nothing
 TRIES = 2  # to learn from the narrowest part in the time, where nothing had to be compiled for it
 SECONDS = 2.0  # of work for an estimate, besides reading and compiling
+MOST_SECONDS = 86400.0  # that may be asked for
+
+LEAST_SECONDS = 1e-6  # of a part, where a coarse clock did not move
 
 Clock = Callable[[], float]
+Rule = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -141,8 +149,7 @@ def estimate_time(
     (True, 2)
     """
     check_circumstances(seed, None, jobs)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise OptionError(f"seconds must be a number above 0, not {seconds!r}")
+    check_effort(seconds, samples, budget)
     whole = budget or Budget()
     chosen = {name: value for name, value in options.items() if name not in PUBLIC}
     prepared = prepare(
@@ -159,6 +166,21 @@ def estimate_time(
     )
     found = measured(Trial(prepared, chosen, seed, jobs, clock), seconds, whole)
     return found.times(1 + samples / jobs)
+
+
+def check_effort(seconds: float, samples: int, budget: Budget | None) -> None:
+    """Refuse a time for the estimate, a number of samples or a budget that is none."""
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not (number and 0 < seconds <= MOST_SECONDS):
+        raise OptionError(
+            f"seconds must be a number above 0, at most {MOST_SECONDS:g}, not {briefly(seconds)}"
+        )
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
+        raise OptionError(f"samples must be a whole number, 0 or more, not {briefly(samples)}")
+    if samples > LARGEST_INTEGER:
+        raise OptionError("samples must be a whole number of at most 64 bits")
+    if budget is not None and not isinstance(budget, Budget):
+        raise OptionError(f"budget must be a Budget or None, not {briefly(budget)}")
 
 
 @dataclass(frozen=True)
@@ -185,7 +207,7 @@ class Trial:
         timer.start()
         began = self.clock()
         try:
-            with quiet():
+            with unannounced():  # what is odd about the whole table is said when it is learned from
                 learn(
                     rows.in_order(names),
                     searching.entry.name,
@@ -195,11 +217,11 @@ class Trial:
                     jobs=self.jobs,
                     budget=budget,
                     em_rounds=self.prepared.em_rounds,
-                    **self.options,
+                    **options_among(self.prepared, self.options, names),
                 )
         finally:
             timer.cancel()
-        return None if budget.exhausted else Part(len(names), self.clock() - began)
+        return None if budget.exhausted else Part(len(names), max(self.clock() - began, LEAST_SECONDS))
 
 
 def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
@@ -213,6 +235,8 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
     rows = source.rows
     names = related_columns(rows.table if isinstance(rows, IncompleteStatistics) else rows.rows())
     parts: list[Part] = []
+    if naming_columns(trial.prepared):
+        trial.part(source.names, 0.0, whole)  # refuses what only all columns together show to be wrong
     try:
         quick = warmed_up(trial, names[:FEWEST], seconds, whole)
         ends = trial.clock() + seconds
@@ -228,10 +252,13 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
                 break
             parts.append(found)
     except DagoraError as error:
-        return replace(none, reason=str(error))
+        trial.part(source.names, seconds, whole)  # refuses what is wrong with the whole table, too
+        return replace(none, reason=f"parts of the table cannot be tried ({error})")
     if whole.exhausted and len(parts) <= 1:
         return replace(none, reason=whole.reason)
-    return extrapolated(parts, none, trial.prepared.searching.entry, seconds)
+    prepared = trial.prepared
+    rules = rules_of(prepared.searching.entry, prepared.knowledge.max_parents)
+    return extrapolated(parts, none, rules, seconds, doubling=may_double(prepared))
 
 
 def warmed_up(trial: Trial, names: Sequence[str], seconds: float, whole: Budget) -> bool:
@@ -265,13 +292,53 @@ def widths(columns: int) -> Iterator[int]:
     yield columns
 
 
-def extrapolated(parts: Sequence[Part], none: TimeEstimate, method: Method, seconds: float) -> TimeEstimate:
-    """What all columns take, from what parts of them took.
+def rules_of(method: Method, most_parents: int | None) -> tuple[Rule, ...]:
+    """How the time of a method may grow: linearly, on logarithmic axes, with these functions of the columns.
 
     >>> from dagora.method_registry import method_named
+    >>> rules_of(method_named("tabu"), None) == rules_of(method_named("order-search"), 3) == (math.log,)
+    True
+    >>> rules_of(method_named("dynamic"), 3), len(rules_of(method_named("order-search"), None))
+    ((<class 'float'>,), 2)
+    """
+    if method.growth == "exponential":
+        return (float,)
+    unlimited = method.growth == "parent sets" and most_parents is None
+    return (math.log, float) if unlimited else (math.log,)
+
+
+def may_double(prepared: Prepared) -> bool:
+    """Whether every column may double the parent sets that are scored, as little rules large ones out."""
+    numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
+    unlimited = prepared.knowledge.max_parents is None
+    return numbers and unlimited and prepared.searching.entry.takes == "candidates"
+
+
+def ahead(steps: Sequence[tuple[Part, Part]], columns: int, rule: Rule) -> tuple[float, float]:
+    """How much the logarithm of the time grows from the last part on, by the flattest and steepest step."""
+    growth = [
+        math.log(after.seconds / before.seconds) / (rule(after.columns) - rule(before.columns))
+        for before, after in steps
+    ]
+    left = rule(columns) - rule(steps[-1][1].columns)
+    return max(0.0, min(growth)) * left, max(0.0, *growth) * left
+
+
+def extrapolated(
+    parts: Sequence[Part],
+    none: TimeEstimate,
+    rules: Sequence[Rule],
+    seconds: float,
+    *,
+    doubling: bool = False,
+) -> TimeEstimate:
+    """What all columns take, from what parts of them took, if time grows by one of these rules.
+
+    With `doubling`, every column may also double it, however flat it was so far.
+
     >>> none = TimeEstimate(None, None, columns=32, rows=10)
     >>> parts = [Part(4, 0.01), Part(8, 0.04), Part(16, 0.16)]
-    >>> found = extrapolated(parts, none, method_named("tabu"), 1.0)
+    >>> found = extrapolated(parts, none, [math.log], 1.0)
     >>> round(found.low, 2), round(found.high, 2)
     (0.28, 1.44)
     """
@@ -283,16 +350,12 @@ def extrapolated(parts: Sequence[Part], none: TimeEstimate, method: Method, seco
         return replace(none, low=last.seconds / AGAIN, high=last.seconds * AGAIN)
     if len(parts) == 1:
         return replace(none, reason=too_long(last.columns, seconds))
-    along = float if method.growth == "exponential" else math.log
     steps = list(pairwise(parts))[-LATEST:]
-    growth = [
-        math.log(after.seconds / before.seconds) / (along(after.columns) - along(before.columns))
-        for before, after in steps
-    ]
-    ahead = along(none.columns) - along(last.columns)
-    logs = [math.log(last.seconds) + max(0.0, one) * ahead for one in (min(growth), max(growth))]
+    logs = [math.log(last.seconds) + one for rule in rules for one in ahead(steps, none.columns, rule)]
+    if doubling:
+        logs.append(math.log(last.seconds) + math.log(2) * (none.columns - last.columns))
     doubt = math.log(AGAIN) * (1 + math.log2(none.columns / last.columns) + (len(steps) == 1))
-    low, high = logs[0] - doubt, logs[1] + doubt
+    low, high = min(logs) - doubt, max(logs) + doubt
     if high - low > math.log(WIDEST_RANGE):
         return replace(none, reason=f"from {last.columns} columns, that of {none.columns} cannot be told")
     return replace(none, low=math.exp(low), high=math.exp(high))
@@ -313,41 +376,25 @@ def among(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
     )
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Nothing is said about parts of a table: what is odd about the whole is said when it is learned from."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+def naming_columns(prepared: Prepared) -> dict[str, Any]:
+    """Options that were given whose values name columns: graphs, and lists of names."""
+    given = prepared.searching.method_options
+    return {
+        one.name: given[one.name]
+        for one in prepared.searching.entry.options
+        if (one.type == "graph" or one.names_columns) and given.get(one.name) is not None
+    }
 
 
-UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
-MONTH = 30 * 86400.0
-
-
-def span_in_words(low: float, high: float) -> str:
-    """A span of time as people say it.
-
-    >>> span_in_words(0.1, 0.4), span_in_words(0.3, 2.6), span_in_words(45, 200)
-    ('half a second or less', '0.3 to 3 seconds', '45 seconds to 3 minutes')
-    >>> span_in_words(4000, 9000), span_in_words(0.7, 0.95), span_in_words(61, 65)
-    ('1 to 2 hours', '0.7 to 1 second', '1 minute')
-    """
-    if high <= 0.5:
-        return "half a second or less"
-    if low > MONTH:
-        return "months, or far longer"
-    (one, unit), (other, largest) = (in_unit(low), in_unit(high))
-    last = f"{other} {largest}{'s' * (other != '1')}"
-    if high > MONTH:
-        return f"{one} {unit}{'s' * (one != '1')} to months"
-    if (one, unit) == (other, largest):
-        return last
-    return f"{one} to {last}" if unit == largest else f"{one} {unit}{'s' * (one != '1')} to {last}"
-
-
-def in_unit(seconds: float) -> tuple[str, str]:
-    """A number of the largest unit that fits, with one digit that counts, or two."""
-    unit, size = next(((unit, size) for unit, size in reversed(UNITS) if seconds >= 0.99 * size), UNITS[0])
-    value = seconds / size
-    return f"{value:.0f}" if value >= 0.95 else f"{value:.1g}", unit
+def options_among(prepared: Prepared, options: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Options for a part of the columns: what they say about the others is left out."""
+    narrowed = dict(options)
+    if len(names) == len(prepared.source.names):
+        return narrowed
+    for name, value in naming_columns(prepared).items():
+        if isinstance(value, DAG):
+            edges = [edge for edge in value.edges if set(names).issuperset(edge)]
+            narrowed[name] = DAG(names, edges)
+        else:
+            narrowed[name] = comma_list(one for one in split_list(value) if one in names)
+    return narrowed

@@ -118,7 +118,12 @@ def report_failure(path: PathLike, error: type[DagoraError]) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise error(f"cannot write {path}: there is no folder '{Path(path).parent}'") from None
+        # A link may point into a folder that is missing; folders such as /proc take no files.
+        named, real = Path(path).parent, Path(os.path.realpath(path)).parent
+        if real.is_dir():
+            raise error(f"cannot write {path}: no file can be made in the folder '{named}'") from None
+        missing = real if named.is_dir() else named
+        raise error(f"cannot write {path}: there is no folder '{missing}'") from None
     except IsADirectoryError:
         raise error(f"cannot write {path}: it is a folder; name a file in it") from None
     except (OSError, ValueError) as failure:

@@ -25,7 +25,7 @@ ALLOWED = 0.3
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag", "pag"]
-Growth = Literal["power", "exponential"]
+Growth = Literal["power", "exponential", "parent sets"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Method:
     `screens` says that, on rows that are scanned, a run on a sample tells what to count early (`screening`).
     `in_time` says that it learns from series, and returns a graph in time (`LaggedGraph`). One that is
     `seldom` chosen is only named where a list must be short. `growth` says how its time grows with the number
-    of columns, which estimates of the time go by: as a power of it, or exponentially.
+    of columns, which estimates of the time go by: as a power of it, exponentially, or as the number of
+    parent sets that can matter, which is between both unless the number of parents is limited.
     """
 
     name: str

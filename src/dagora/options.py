@@ -30,7 +30,8 @@ class Option:
     Those `choices` that are in `needs_rows` need the rows themselves; with those in `any_kind` a method takes
     columns of any kind. A `required` option must be given. In
     the place of a number one of `words` can stand. An option with `only_with` means nothing unless another
-    option has one of these values: `("model", ("pc",))`.
+    option has one of these values: `("model", ("pc",))`. The text of one that
+    `names_columns` lists them, with commas.
 
     >>> option = Option("restarts", "int", 0, "random restarts", low=0)
     >>> option.parse("3")
@@ -53,6 +54,7 @@ class Option:
     required: bool = False
     words: tuple[str, ...] = ()
     only_with: tuple[str, tuple[str, ...]] | None = None
+    names_columns: bool = False
 
     def parse(self, text: str) -> Value:
         """Read a value as written on a command line; `none` stands for None where that is the default."""

@@ -17,6 +17,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from dagora.errors import DagoraWarning
@@ -29,6 +30,7 @@ CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+_silent: ContextVar[bool] = ContextVar("_silent", default=False)
 _counting = threading.Lock()
 _commands = 0  # how many commands this process is answering; several threads may
 _lacking: dict[str, str] = {}  # options that the command at work lacks, and what is said instead
@@ -205,12 +207,58 @@ def split_list(listed: str) -> list[str]:
     return [cell.strip() for cell in cells if cell.strip()]
 
 
+@contextmanager
+def unannounced() -> Iterator[None]:
+    """Within this block, in this thread, warnings are given to nobody.
+
+    >>> with unannounced():
+    ...     announce(["two rows tell little"])
+    """
+    before = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(before)
+
+
 def announce(messages: Iterable[str]) -> None:
     """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
-    if _commands or _pages:
+    if _commands or _pages or _silent.get():
         return
     depth, frame = 1, sys._getframe()  # noqa: SLF001 (`warnings` itself works this way)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         depth, frame = depth + 1, frame.f_back
     for message in messages:
         warnings.warn(message, DagoraWarning, stacklevel=depth)
+
+
+UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
+MONTH = 30 * 86400.0
+
+
+def span_in_words(low: float, high: float) -> str:
+    """A span of time as people say it.
+
+    >>> span_in_words(0.1, 0.4), span_in_words(0.3, 2.6), span_in_words(45, 200)
+    ('half a second or less', '0.3 to 3 seconds', '45 seconds to 3 minutes')
+    >>> span_in_words(4000, 9000), span_in_words(0.7, 0.95), span_in_words(61, 65)
+    ('1 to 2 hours', '0.7 to 1 second', '1 minute')
+    """
+    if high <= 0.5:
+        return "half a second or less"
+    if low > MONTH:
+        return "months, or far longer"
+    (one, unit), (other, largest) = (in_unit(low), in_unit(high))
+    last = f"{other} {largest}{'s' * (other != '1')}"
+    if high > MONTH:
+        return f"{one} {unit}{'s' * (one != '1')} to months"
+    if (one, unit) == (other, largest):
+        return last
+    return f"{one} to {last}" if unit == largest else f"{one} {unit}{'s' * (one != '1')} to {last}"
+
+
+def in_unit(seconds: float) -> tuple[str, str]:
+    """A number of the largest unit that fits, with one digit that counts, or two."""
+    unit, size = next(((unit, size) for unit, size in reversed(UNITS) if seconds >= 0.99 * size), UNITS[0])
+    value = seconds / size
+    return f"{value:.0f}" if value >= 0.95 else f"{value:.1g}", unit

@@ -259,7 +259,20 @@ def test_an_estimate_learns_nothing(run: Callable, garden: Path, tmp_path: Path)
         (("--time", "season"), "does not go with --time"),
         (("--interventions", "season:winter=soil"), "does not go with --interventions"),
         (("--scan",), "into memory"),
+        (("--method", "k2", "--option", "order=season"), "must name every variable once"),
+        (("--method", "kpc-hsic"), "needs continuous columns"),
     ):
         refused = run(*line, *more)
         assert (refused.code, said in refused.err) == (2, True), refused.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no such folder here")
+def test_a_folder_that_takes_no_files_is_seen_before_learning(
+    run: Callable, garden: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("dagora.learning.learn", lambda *_given, **_more: pytest.fail("it learned"))
+    ran = run("learn", garden / "garden.csv", "--report", "/proc/x.html")
+    assert ran.code == 2
+    assert "cannot write /proc/x.html" in ran.err
+    assert "there is no folder" not in ran.err

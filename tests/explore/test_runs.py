@@ -9,9 +9,9 @@ from io import StringIO
 import pytest
 
 import dagora
-from dagora.events import Event
+from dagora.events import Budget, Event
 from dagora.explore.best_so_far import BestSoFar, GraphSender
-from dagora.explore.worker import Ear
+from dagora.explore.worker import Ear, Voice, Watcher
 from dagora.graph.any_graph import number_of_edges
 from dagora.graph.comparing import compare
 from dagora.report.strength_section import strength_sections
@@ -107,6 +107,7 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
     wide = GraphSender([f"x{k}" for k in range(301)], class_only=True)
     before = len(asked)
     assert (wide.news(event(()), 9.0), len(asked)) == (None, before)
+    assert ("301 columns" in wide.why_not, sender.why_not) == (True, "")
 
 
 def test_a_class_that_was_learned_is_drawn_while_samples_follow(garden) -> None:
@@ -227,6 +228,26 @@ def test_what_is_said_of_another_run_is_not_believed(client: Client) -> None:
     session._hear(session._worker, {"kind": "error", "run": session.run.number, "line": "now"})
     assert client.finished()["error"] == "now"
     session._worker.tell(do="stop", run=session.run.number)
+
+
+def test_why_no_graph_is_drawn_on_the_way_is_told() -> None:
+    said = StringIO()
+    watcher = Watcher(Voice(said), 3, Budget())
+    watcher.begin(GraphSender([f"x{k}" for k in range(301)], class_only=True))
+    message = json.loads(said.getvalue())
+    assert (message["kind"], message["run"]) == ("undrawn", 3)
+    assert "301 columns" in message["words"]
+    watcher.begin(GraphSender("ab", class_only=True))
+    assert said.getvalue().count("\n") == 1, "nothing to say about few columns"
+
+
+def test_why_no_graph_is_drawn_reaches_the_page(client: Client) -> None:
+    session = client.server.session
+    assert client.post("/api/learn", ENDLESS).status == 200
+    assert session.run.to_dict()["undrawn"] == ""
+    session._hear(session._worker, {"kind": "undrawn", "run": session.run.number, "words": "too wide"})
+    assert session.run.to_dict()["undrawn"] == "too wide"
+    assert client.post("/api/stop", {"at_once": True}).status == 200
 
 
 def test_what_is_no_number_is_not_told(client: Client) -> None:

@@ -32,6 +32,8 @@ def test_rows_of_a_table():
     found = read(page("t", table(("a<b", "n"), [("<i>", 2), ("x", Cell("two", 2.5)), ("y", None)]), []))
     assert found.rows == [["a<b", "n"], ["<i>", "2"], ["x", "two"], ["y", ""]]
     assert [tags["data-value"] for _, tags in found.tags if "data-value" in tags] == ["2.0", "2.5"]
+    around = [tags for _, tags in found.tags if tags.get("class") == "wide"]
+    assert [(tags["tabindex"], tags["aria-label"]) for tags in around] == [("0", "table: a<b, n")]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dagora.errors import FormatError
-from dagora.files import write_whole
+from dagora.files import report_failure, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,6 +39,10 @@ def check_target(path: str) -> None:
         raise FormatError(f"cannot write {path}: there is no folder '{target.parent}'")
     if not os.access(target.parent, os.W_OK):
         raise FormatError(f"cannot write {path}: the folder '{target.parent}' may not be written to")
+    if not target.exists():
+        folder = Path(os.path.realpath(path)).parent
+        with report_failure(path, FormatError), tempfile.TemporaryFile(dir=folder):
+            pass  # a file without a name, which is gone again
 
 
 def check_overwriting(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:

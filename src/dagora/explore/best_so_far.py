@@ -45,6 +45,21 @@ class GraphSender:
         self.next = 0.0 if len(self._nodes) <= MOST_COLUMNS else float("inf")
         self._sent: tuple[Edges, Edges] | None = None  # directed and undirected ones
 
+    @property
+    def why_not(self) -> str:
+        """Why no graph of these columns is drawn on the way; empty where one may be.
+
+        >>> GraphSender(["x"] * 301, class_only=True).why_not
+        'A graph of 301 columns is drawn at the end alone: on the way, only one of at most 300 is.'
+        """
+        columns = len(self._nodes)
+        if columns <= MOST_COLUMNS:
+            return ""
+        return (
+            f"A graph of {columns} columns is drawn at the end alone: on the way, only one of at most "
+            f"{MOST_COLUMNS} is."
+        )
+
     def news(self, event: Event, now: float) -> dict[str, Any] | None:
         """What to say of the best graph so far, where it is time for that and it has changed."""
         if (event.edges is None and event.lines is None) or now < self.next:

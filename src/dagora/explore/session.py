@@ -59,6 +59,7 @@ class Run:
     last: Mapping[str, Any] = field(default_factory=dict)
     trace: list[tuple[float, float]] = field(default_factory=list)
     best: BestSoFar | None = None
+    undrawn: str = ""  # why no graph is drawn on the way
     compiling: str = ""
     stopping: bool = False
     over: bool = False
@@ -90,6 +91,7 @@ class Run:
             "error": self.error,
             "result": self.result,
             "trace": self.trace[seen:],
+            "undrawn": self.undrawn,
             **{key: self.last.get(key) for key in wanted},
         }
 
@@ -298,6 +300,8 @@ class Session:
                 run.take(message)
             elif kind == "graph":
                 run.take_graph(message)
+            elif kind == "undrawn":
+                run.undrawn = message["words"]
             elif kind == "compiling":
                 run.compiling = message["words"] if message["now"] else ""
             elif kind == "result":

@@ -271,7 +271,7 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     rows = prepared.source.statistics
     score = prepared.searching.score
     class_only = score is not None and score.tells_class_only
-    observe.sender = GraphSender(rows.schema.names, class_only=class_only)
+    observe.begin(GraphSender(rows.schema.names, class_only=class_only))
     same |= {"seed": asked.seed, "time_limit": asked.time_limit, "on_event": observe, **asked.options}
     on_all = before_samples(budget) if asked.bootstrap else budget
     result = learn(rows, asked.method, budget=on_all, **same)
@@ -310,6 +310,12 @@ class Watcher:
             self._voice.say("event", run=self._run, seconds=now, **told)
         if self.sender is not None and now >= self.sender.next and not self._budget.exhausted:
             self._tell(self.sender.news(event, now))
+
+    def begin(self, sender: GraphSender) -> None:
+        """From now on, pass graphs on; or say why there will be none."""
+        self.sender = sender
+        if sender.why_not:
+            self._voice.say("undrawn", run=self._run, words=sender.why_not)
 
     def tell_of(self, result: Result) -> None:
         """Pass on the graph that was learned, where the run goes on after it."""

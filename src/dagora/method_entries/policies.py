@@ -16,6 +16,7 @@ POLICIES = (
         promise="the best network over all orders tried; order-search gets there faster",
         reference="Zheng, Wang, Gao & Chen 2023",
         learner="dagora.search.rbnets.rbnets:rbnets",
+        growth="parent sets",
         needs=(JAX,),
         options=(
             Option(

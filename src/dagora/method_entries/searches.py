@@ -103,6 +103,7 @@ SEARCHES = (
                 "text",
                 None,
                 "comma-separated names, parents first; without it, the order of the columns",
+                names_columns=True,
             ),
         ),
     ),
@@ -114,6 +115,7 @@ SEARCHES = (
         promise="the best network found, without proof; the first choice for up to about 100 variables",
         reference="Teyssier & Koller 2005; Lee & van Beek 2017",
         learner="dagora.search.order.order_search:order_search",
+        growth="parent sets",
         options=(
             Option("chains", "int", 4, "independent searches, run in parallel by the jobs", low=1),
             Option(
@@ -160,6 +162,7 @@ SEARCHES = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.search.exact.ilp:ilp",
+        growth="parent sets",
         needs=(SCIP,),
         options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes")),
     ),
@@ -172,6 +175,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Teyssier & Koller 2005",
         learner="dagora.search.order.obs:obs",
+        growth="parent sets",
         options=(
             Option("restarts", "int", 100, "random orders to start from", low=1),
             Option("length", "int", 10, "number of swaps before a pair may be swapped back", low=0),
@@ -187,6 +191,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
         learner="dagora.search.order.asobs:asobs",
+        growth="parent sets",
         options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
     ),
 )

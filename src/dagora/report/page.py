@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from dagora.graph.drawing import clean_letters, clean_text
 
+HEADS_IN_NAME = 4  # columns that name a table
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -86,6 +87,8 @@ def table(
     `about` names the variable that each row is about.
     """
     kind = ' class="sortable"' if sortable else ""
+    # What scrolls must be in reach of the keyboard, and what is in its reach needs a name.
+    name = f"table: {', '.join(filter(None, head[:HEADS_IN_NAME]))}"
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in head)
     marks = [""] * len(rows) if about is None else [_about(name) for name in about]
     lines = (
@@ -93,9 +96,8 @@ def table(
         for mark, row in zip(marks, rows, strict=True)
     )
     return (
-        f'<div class="wide"><table{kind}><thead><tr>{top}</tr></thead><tbody>\n'
-        + "\n".join(lines)
-        + "\n</tbody></table></div>"
+        f'<div class="wide" tabindex="0" role="group" aria-label={attribute(name)}>'
+        f"<table{kind}><thead><tr>{top}</tr></thead><tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
     )
 
 

@@ -31,7 +31,10 @@ const look = () => trying(async () => {
   show(byId("bins-label"), cut !== "" && cut !== "mean");
   looks += 1;
   const mine = looks;
-  const found = await post("/api/look", reading());
+  const found = await post("/api/look", reading()).catch((error) => {
+    if (mine === looks) estimates.clear();
+    throw error;
+  });
   if (mine !== looks) return;
   byId("heading").textContent = `${found.name}: ${found.table.heading}`;
   byId("warnings").textContent = found.table.warnings.join(" ");

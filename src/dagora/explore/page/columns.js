@@ -72,6 +72,8 @@ const drawRows = () => {
   const found = listed();
   show(byId("find-columns"), columns.length > MOST);
   byId("columns-shown").textContent = found.length > MOST ? `${MOST} of ${found.length} are listed` : `${found.length} of ${columns.length}`;
+  byId("use-found").textContent = `use all ${found.length}`;
+  byId("leave-found").textContent = `leave all ${found.length} out`;
   keepFocus(place, () => {
     place.replaceChildren(
       make("table", {},

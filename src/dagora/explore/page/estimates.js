@@ -25,11 +25,16 @@ const ask = async () => {
   }
 };
 
-// What was said is about other choices.
-export const refresh = () => {
+// There is nothing to ask about: the table cannot be understood as it is.
+export const clear = () => {
   newest += 1;
   clearTimeout(waiting);
   say("");
+};
+
+// What was said is about other choices.
+export const refresh = () => {
+  clear();
   waiting = setTimeout(ask, WAIT);
 };
 

@@ -65,6 +65,7 @@ const watch = async () => {
       last = state;
       draw(state);
       if (state.best) soFar.take(state.best);
+      else if (state.undrawn) soFar.explain(state.undrawn);
     });
   } finally {
     const here = section.contains(document.activeElement);

@@ -32,6 +32,12 @@ export const take = (best) => {
   say();
 };
 
+// Why there is no graph on the way.
+export const explain = (words) => {
+  byId("so-far-words").textContent = words;
+  show(byId("so-far-words"));
+};
+
 export const begin = () => {
   waiting = null;
   view?.destroy();
