@@ -19,6 +19,8 @@ from dagora.extras import JAX
 
 # Seconds within which JAX is loaded and a first program compiled, even on a busy machine.
 LOADING = 2.0
+# What is said where less is left.
+NO_TIME = "too little time is left to load JAX"
 
 
 def cache_folder() -> Path:

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dagora.accelerated import prepare_jax, time_for_jax
+from dagora.accelerated import NO_TIME, prepare_jax, time_for_jax
 from dagora.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.result import Outcome
@@ -118,7 +118,7 @@ def no_episode(candidates: Candidates, run: Run) -> Outcome:
     outcome = outcome_of(candidates, order, run, {"episodes": 0.0}, "no episode")
     if outcome.status != "finished":
         return outcome
-    return replace(outcome, status="time-limit", message="no episode: too little time is left to load JAX")
+    return replace(outcome, status="time-limit", message=f"no episode: {NO_TIME}")
 
 
 def follow_published(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:

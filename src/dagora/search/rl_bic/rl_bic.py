@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.accelerated import prepare_jax, time_for_jax
+from dagora.accelerated import NO_TIME, prepare_jax, time_for_jax
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.errors import OptionError
@@ -142,7 +142,7 @@ def rl_bic(
     return Outcome(
         dag,
         "finished" if done else "time-limit",
-        said if done else f"{run.budget.reason}; {said}",
+        said if done else f"{run.budget.reason if run.budget.exhausted else NO_TIME}; {said}",
         graph_score(score, dag),
         stats,
     )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # The folder of rows for which nothing is known.
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
 WHOLE = re.compile("[+-]?[0-9]{1,10}")
-# What a number of 64 bits holds without loss.
-NUMBER = re.compile(r"[+-]?(?=[.]?[0-9])[0-9]{0,15}([.][0-9]{0,15})?")
+# Numbers of at most 15 digits, which 64 bits hold without loss.
+NUMBER = re.compile(r"[+-]?(?=([.]?[0-9]){1,15}[.]?\Z)[0-9]*[.]?[0-9]*")
 
 # By column, what a path says; None where it says that nothing is known.
 Said = dict[str, Any]
