@@ -196,7 +196,11 @@ def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> N
                 raise
             found = None
         if found is None or (found.low is None and budget.exhausted):
-            raise DagoraError("it takes too long to read this table and to try the method on parts of it")
+            raise DagoraError(
+                "kernels were compiled meanwhile, once per installation: the next estimate need not wait"
+                if compilation.lately
+                else "it takes too long to read this table and to try the method on parts of it"
+            )
         said = "; ".join([str(found), *limit_in_words(found.high, asked.time_limit)])
         voice.say("estimate", run=number, line=said)
 
