@@ -15,6 +15,7 @@ from dagora.data.writers import write_table
 from dagora.demo_network import greenhouse
 from dagora.explore.launching import launch_file
 from dagora.network.sample import sample
+from tests.browser.waiting import until
 from tests.conftest import ROOT
 
 pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
@@ -222,7 +223,7 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     white = "() => [...document.querySelectorAll('.canvas > svg, .chart > svg')].filter((svg) => svg.getBoundingClientRect().width && getComputedStyle(svg).backgroundColor === 'rgb(255, 255, 255)').length"
     page.emulate_media(color_scheme="dark")
     assert page.locator(".chart > svg").count() == 1
-    assert page.evaluate(white) == 0
+    until(lambda: page.evaluate(white) == 0)
     page.emulate_media(color_scheme="light")
 
     # what a bad option gets, and a page that is loaded again

@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from tests.browser.pages import KINDS, discrete
+from tests.browser.waiting import until
 
 FOLDED = "details:not([open]) > :not(summary)"
 SEEN = """selector => [...document.querySelectorAll(selector)].map((part) =>
@@ -32,7 +33,7 @@ def test_folded_parts_are_unfolded_on_paper(opened, tmp_path):
     assert folded > 5, "or this would show nothing"
     assert not any(page.evaluate(SEEN, FOLDED))
     page.emulate_media(media="print")
-    assert all(page.evaluate(SEEN, FOLDED)), "by the style alone, where the browser can"
+    until(lambda: all(page.evaluate(SEEN, FOLDED)), "by the style alone, where the browser can")
     page.emulate_media(media="screen")
 
     # and by the script, in browsers that cannot
@@ -41,7 +42,7 @@ def test_folded_parts_are_unfolded_on_paper(opened, tmp_path):
     )
     page.pdf()
     assert page.evaluate("window.left") == 0
-    assert page.locator("details:not([open])").count() == folded, "as it was, after printing"
+    until(lambda: page.locator("details:not([open])").count() == folded, "as it was, after printing")
 
 
 @pytest.mark.parametrize("kind", ["posterior", "strengths"])

@@ -1,7 +1,6 @@
 """Reports in a real browser: each kind shows itself, and the script does what a reader asks of it."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from dagora.graph.separation import markov_blanket, moral_graph
 from dagora.report import write_comparison
 from dagora.result import Result
 from tests.browser.pages import KINDS, discrete, made_up
+from tests.browser.waiting import until
 
 SHOWN = """selector => [...document.querySelectorAll(selector)].filter((e) => e.getBoundingClientRect().width > 0)
   .map((e) => e.dataset.node ?? `${e.dataset.tail} ${e.dataset.head}`)"""
@@ -24,15 +24,6 @@ def nodes(page, kind=""):
 
 def scale(page):
     return float(page.locator(f"{FIRST} svg").first.get_attribute("data-scale"))
-
-
-def until(holds):
-    """Wait for the browser, which answers to a wheel or a sheet of paper in its own time."""
-    for _ in range(200):
-        if holds():
-            return
-        time.sleep(0.02)
-    raise AssertionError("waited in vain")
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +286,7 @@ def test_paper_shows_everything_in_light(opened, report):
     until(lambda: page.evaluate(faded) == 0)
     until(lambda: page.locator(f"{FIRST} svg").first.get_attribute("viewBox").startswith("0 0 "))
     whole = page.locator(f"{FIRST} svg").first.get_attribute("viewBox")
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 39, 51)"
+    until(lambda: page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 39, 51)")
     page.emulate_media(media="screen")
     until(lambda: page.locator(f"{FIRST} svg").first.get_attribute("viewBox") != whole)
 
