@@ -70,6 +70,8 @@ class LocalProblem:
 
     def restrict(self, positions: tuple[int, ...]) -> LocalProblem:
         """The problem of some members; all other members are free parents."""
+        if len(positions) == 1:
+            return self._alone(positions[0])
         masks, scores, rows, ends = [], [], [], [0]
         for x in positions:
             own = slice(self.offsets[x], self.offsets[x + 1])
@@ -88,6 +90,14 @@ class LocalProblem:
             members, np.concatenate(masks), np.concatenate(scores), offsets, np.concatenate(rows)
         )
         return made.with_empty_sets()
+
+    def _alone(self, position: int) -> LocalProblem:
+        """The problem of one member: its best set, which takes nothing but free parents."""
+        best = self.offsets[position : position + 1]
+        nothing = np.zeros((1, 1), dtype=np.uint64)
+        return LocalProblem(
+            (self.members[position],), nothing, self.scores[best], np.array([0, 1]), self.rows[best]
+        )
 
     def with_empty_sets(self) -> LocalProblem:
         """The same problem, with an empty set of a prohibitively low score for each member that has none."""

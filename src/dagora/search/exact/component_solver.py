@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,27 +103,25 @@ def solve_exactly(
     place = np.argsort(start)
     answers = []
     for problem in problems:
-        order = quick_order(problem, np.argsort(place[list(problem.members)]), run, effort * len(problem))
-        answers.append(Answer(order, problem.bound, "time-limit"))
+        order = np.argsort(place[list(problem.members)])
+        if len(problem) > 1:
+            order = quick_order(problem, order, run, effort * len(problem))
+        answers.append(first_answer(problem, order))
     scores = [problem.score(answer.order) for problem, answer in zip(problems, answers, strict=True)]
     for k, problem in enumerate(problems):
-        if len(problem) > 1:
+        if answers[k].status != "optimal" and run.budget.left > 0.0:
             watch = watch_of(candidates, run, phase, problems, scores, answers, k)
-            answers[k] = solve_one(problem, answers[k].order, solver, watch)
+            answers[k] = solver(problem, answers[k].order, watch)
             scores[k] = problem.score(answers[k].order)
-        else:
-            answers[k] = replace(answers[k], status="optimal")
     return outcome_of(candidates, run, phase, problems, answers)
 
 
-def solve_one(problem: LocalProblem, order: Order, solver: Solver, watch: Watch) -> Answer:
-    """Solve one component; the solver is called only where the given order is not optimal by its bound."""
-    if watch.exhausted:
-        return Answer(order, problem.bound, "time-limit")
+def first_answer(problem: LocalProblem, order: Order) -> Answer:
+    """An order as the answer until a solver has a better one; optimal where it reaches the bound."""
     score = problem.score(order)
     if score >= problem.bound - problem.tie():
         return Answer(order, score, "optimal")
-    return solver(problem, order, watch)
+    return Answer(order, problem.bound, "time-limit")
 
 
 def watch_of(
