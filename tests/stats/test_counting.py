@@ -14,7 +14,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError
 from dagora.stats.coded_columns import BIT_LEVELS
-from dagora.stats.counting import BIT_CELLS, BLOCK_WORDS, population_count, split_by_bits
+from dagora.stats.counting import BIT_CELLS, BLOCK_WORDS, population_count, split_by_bits, sum_out
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 from dagora.stats.row_labels import CELLS_PER_ROW, SMALL_TABLE, extend_labels, sorted_rows
 from dagora.stats.table import TableStatistics
@@ -382,3 +382,11 @@ def test_no_sets_need_no_kernel(monkeypatch):
     counts = TableStatistics(continuous_table([[0.5, 1.5]])).counts([])
     assert counts.values.tolist() == []
     assert counts.offsets.tolist() == [0]
+
+
+def test_nothing_is_written_behind_the_room_that_occupied_cells_need():
+    """Empty cells are written too, and the last ones must not be where no room is left."""
+    table = np.array([[2, 0, 1], [0, 3, 0]])
+    room = np.full(5, -7)
+    assert sum_out(table, np.array([0, 1], dtype=np.int32), 2, room[:3]) == 3
+    assert room.tolist() == [2, 1, 3, -7, -7]

@@ -52,3 +52,13 @@ def test_nothing_is_added_to_what_is_full(monkeypatch):
     assert 0 < sum(map(len, kept._values.values())) <= 10
     second = climbed(table.select(sorted(table.names)), kept)
     assert second.graph == climbed(table.select(sorted(table.names)), None).graph
+
+
+def test_a_search_on_columns_in_another_order_keeps_nothing():
+    """Else what it kept would be taken for that of other columns."""
+    kept = NeighbourScores()
+    kept.keep((0, ()), np.array([-5.0, -4.0]), ("a", "b"))
+    kept.keep((1, ()), np.array([-9.0, -8.0]), ("b", "a"))
+    assert kept.recall((1, ()), [0], ("a", "b")) is None
+    assert kept.recall((0, ()), [1], ("b", "a")) is None
+    assert kept.recall((1, ()), [0], ("b", "a")).tolist() == [-5.0, -4.0]
