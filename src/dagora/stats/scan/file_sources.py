@@ -169,6 +169,12 @@ class ArrowFiles:
         ) as rows:
             yield from rows.iter_batches(batch_size=BATCH_ROWS, columns=columns)
 
+    def expected_rows(self) -> int | None:
+        """How many rows Parquet files say that they have."""
+        if self._form != "parquet":
+            return None
+        return int(sum(fragment.metadata.num_rows for _, fragment, _ in self._parts))
+
     def state(self) -> object:
         """What differs once a file was written to."""
         return state_of(self._files)

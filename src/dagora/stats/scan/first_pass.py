@@ -23,6 +23,7 @@ from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
 from dagora.stats.scan.query_counts import Database, QueryCounts
 from dagora.stats.scan.query_profiles import look_by_queries
+from dagora.stats.scan.row_source import KnowsItsRows
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
@@ -174,7 +175,8 @@ def look_at_rows(
     if isinstance(source, LooksByItself):
         source.look(profiles, words, complete=complete)
         return
-    sample.begin(len(profiles))
+    expected = source.expected_rows() if isinstance(source, KnowsItsRows) else None
+    sample.begin(len(profiles), expected)
     for batch in source.batches(list(profiles)):
         rows = complete_part(batch, words) if complete and batch.num_rows else batch
         if batch.num_rows:

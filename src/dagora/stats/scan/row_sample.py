@@ -7,6 +7,7 @@ samples.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,16 +89,22 @@ class Reservoir:
     """The rows with the smallest random numbers of all that were added.
 
     A column that a later batch lacks is left out. With `as_words`, text is kept as words and places. Rows are
-    put together before what was added takes much memory.
+    put together before what was added takes much memory. Where so many rows are `expected`, those whose
+    number is too large to be among the smallest are not taken at all; if fewer come, the sample may be
+    smaller.
     """
 
-    def __init__(self, size: int, seed: int, *, as_words: bool = False) -> None:
+    def __init__(self, size: int, seed: int, *, as_words: bool = False, expected: int | None = None) -> None:
         self._size, self._seed, self._as_words = size, seed, as_words
         self._kept: list[pa.Table] = []
         self._numbers: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._position = 0
         self._added, self._most_added = 0, MOST_ADDED
         self._limit = np.uint64(2**64 - 1)
+        if expected is not None and expected > 0:
+            # Six standard deviations more than are wanted: fewer come once in a billion times.
+            share = (size + 6 * math.isqrt(size) + 6) / expected
+            self._limit = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Add the next rows."""

@@ -37,3 +37,11 @@ class InTransactions(Protocol):
     @property
     def transaction(self) -> int:
         """The number of the transaction in which the next pass will be made."""
+
+
+@runtime_checkable
+class KnowsItsRows(Protocol):
+    """A source that may say how many rows it has before they are read."""
+
+    def expected_rows(self) -> int | None:
+        """How many there should be; None where that is not known."""

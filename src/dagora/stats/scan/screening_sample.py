@@ -39,10 +39,10 @@ class ScreeningSample:
     def __init__(self) -> None:
         self._drawn: Reservoir | None = None
 
-    def begin(self, columns: int) -> None:
-        """Begin a look at so many columns."""
-        size = min(MOST_ROWS, MOST_CELLS // columns)
-        self._drawn = Reservoir(size, SEED, as_words=True) if size >= FEWEST_ROWS else None
+    def begin(self, columns: int, expected: int | None) -> None:
+        """Begin a look at so many columns, and rows where that is known."""
+        size = wanted_rows(columns, expected)
+        self._drawn = Reservoir(size, SEED, as_words=True, expected=expected) if size else None
 
     def add(self, batch: pa.RecordBatch, profiles: Mapping[str, Profile]) -> None:
         """Draw from rows that were looked at."""
@@ -67,13 +67,15 @@ class ScreeningSample:
 
     def table(self, codings: Sequence[Coding], schema: Schema, rows: int) -> Table | None:
         """The sample as a table, where all columns are discrete and there are rows enough."""
-        size = min(MOST_ROWS, MOST_CELLS // len(schema), rows // ONE_OF)
-        if size < FEWEST_ROWS or self._drawn is None or set(schema.kinds) != {Kind.DISCRETE}:
+        size = wanted_rows(len(schema), rows)
+        if not size or self._drawn is None or set(schema.kinds) != {Kind.DISCRETE}:
             return None
         drawn = None
         with self._or_none():
             drawn = self._drawn.rows(size)
         if drawn is None or not set(schema.names) <= set(drawn.column_names):
+            return None
+        if drawn.num_rows < FEWEST_ROWS:
             return None
         columns = []
         for coding in codings:
@@ -83,6 +85,18 @@ class ScreeningSample:
                 return None
             columns.append(codes.astype(np.uint16))
         return Table(schema, tuple(columns))
+
+
+def wanted_rows(columns: int, rows: int | None) -> int:
+    """How many rows a sample of a table should have; 0 where none is worth it.
+
+    >>> wanted_rows(30, None), wanted_rows(80, 10**9), wanted_rows(30, 200_000), wanted_rows(30, 90_000)
+    (100000, 50000, 20000, 0)
+    """
+    size = min(MOST_ROWS, MOST_CELLS // columns)
+    if rows is not None:
+        size = min(size, rows // ONE_OF)
+    return size if size >= FEWEST_ROWS else 0
 
 
 def may_be_levels(profile: Profile) -> bool:
