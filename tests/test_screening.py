@@ -54,8 +54,7 @@ def test_results_are_the_same_to_the_last_bit_in_fewer_passes(method, score, arr
     assert (found.graph, found.score) == (expected.graph, expected.score)
     assert found.stats.get("steps") == expected.stats.get("steps")
     assert found.stats["passes"] <= 0.75 * expected.stats["passes"]
-    said = f"every family was then counted on all 8,000 rows ({found.stats['passes']:.0f} passes so far)"
-    assert said in found.message
+    assert "every family was then counted on all 8,000 rows" in found.message
     assert "a sample of 2,000 rows" in found.message
     assert "sample" not in expected.message
 

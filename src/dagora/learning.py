@@ -128,7 +128,7 @@ def learn(
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else searching.make(source.statistics)
     check_possible(local, known)
-    screen(searching, source, local, run)
+    screened = screen(searching, source, local, run)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
     gains = {}
@@ -154,6 +154,7 @@ def learn(
                     *source.lost_cells,
                     source.rows_set,
                     source.queries,
+                    screened,
                     *source.noise_account,
                 ),
             )

@@ -63,14 +63,14 @@ class Asked(TableStatistics):
             self.sets[tuple(sorted(set(columns)))] = None
 
 
-def screen(searching: Searching, source: Source, local: LocalScore | None, run: Run) -> None:
-    """Count early what a method is likely to ask for, where rows are scanned and a sample of them is here."""
+def screen(searching: Searching, source: Source, local: LocalScore | None, run: Run) -> str:
+    """Count early what a method is likely to ask for, where rows are scanned and a sample of them is here.
+
+    Returns what was done, in words; empty where nothing was counted.
+    """
     rows = source.rows
-    if not isinstance(rows, ScanStatistics):
-        return
-    rows.screened = False
-    if not searching.entry.screens or rows.sample is None:
-        return
+    if not isinstance(rows, ScanStatistics) or not searching.entry.screens or rows.sample is None:
+        return ""
     run.on_event(Event("trying on a sample", 0))
     asked = Asked(rows.sample, run.jobs)
     trial = replace(run, on_event=ignore, budget=run.budget.part(SHARE))
@@ -83,8 +83,12 @@ def screen(searching: Searching, source: Source, local: LocalScore | None, run: 
     early = list(asked.sets)[: int(share * len(asked.sets))]
     # A trial that ended before it knew all pairs tells nothing, and would cost a pass.
     told = (share == 1.0 and not trial.budget.exhausted) or len(early) > math.comb(len(rows.schema), 2)
-    if told and not run.budget.exhausted:
-        rows.count_early(early)
+    if not told or run.budget.exhausted or not rows.count_early(early):
+        return ""
+    return (
+        f"a search on a sample of {rows.sample.n_rows:,} rows told what to count early; every family was "
+        f"then counted on all {rows.n_rows:,} rows"
+    )
 
 
 def at_sample_price(searching: Searching, local: LocalScore | None, asked: Asked) -> Searching:

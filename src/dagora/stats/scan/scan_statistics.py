@@ -56,7 +56,6 @@ class ScanStatistics:
         self, counter: Counter, schema: Schema, rows: int, overview: Overview, sample: Table | None = None
     ) -> None:
         self.sample = sample
-        self.screened = False
         self._counter, self._schema, self._rows = counter, schema, rows
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
@@ -87,13 +86,8 @@ class ScanStatistics:
 
     @property
     def said(self) -> str:
-        """What a result says of it in words: the queries, where the database counts, or what a sample did."""
-        if self.sample is None or not self.screened:
-            return self._counter.said
-        return (
-            f"a search on a sample of {self.sample.n_rows:,} rows told what to count early; every family was "
-            f"then counted on all {self._rows:,} rows ({self.passes} passes so far)"
-        )
+        """What a result says of it in words: the queries, where the database counts."""
+        return self._counter.said
 
     def rows(self) -> NoReturn:
         """Refuse the rows: they may be too many for memory."""
@@ -127,17 +121,20 @@ class ScanStatistics:
         """Whether the counts of some sets are kept, so that they take no pass."""
         return all(ascending(tuple(columns)) in self._kept for columns in column_sets)
 
-    def count_early(self, column_sets: Sequence[Set]) -> None:
-        """Count sets that are likely to be asked for, in one pass, as far as there is room to keep them."""
+    def count_early(self, column_sets: Sequence[Set]) -> bool:
+        """Count sets that are likely to be asked for, in one pass, as far as there is room to keep them.
+
+        Returns whether there was anything to count.
+        """
         fresh = [columns for columns in map(ascending, column_sets) if columns not in self._kept]
         if not fresh:
-            return
+            return False
         numbers = np.minimum(cells_of(*flatten(fresh), self._cardinalities), self._rows)
         numbers *= [len(columns) + 1 for columns in fresh]
         small = numbers <= EARLY_NUMBERS / LARGEST_EARLY
         chosen = small & (np.cumsum(np.where(small, numbers, 0)) <= EARLY_NUMBERS)
         self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
-        self.screened = True
+        return True
 
     def _found(self, column_sets: ColumnSets) -> list[Occupied]:
         """The occupied cells of sets, from earlier passes or from one more."""
