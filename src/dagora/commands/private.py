@@ -28,6 +28,10 @@ from dagora.extras import CRYPTOGRAPHY_FOR_OWNERS
 
 if TYPE_CHECKING:
     from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.transport.tcp import TcpTransport
+    from dagora.parties.vertical.agreement import Role
+    from dagora.parties.vertical.private_k2 import PartyData
+    from dagora.parties.vertical.session_log import SessionLog
     from dagora.result import Result
 
 HOST, GUEST = "host", "guest"
@@ -117,7 +121,6 @@ def host(
     request.check_packages()
     from dagora.parties.transport.listener import Listener
     from dagora.parties.vertical.private_k2 import check_before_contact
-    from dagora.vertical import learn_with
 
     request.check(data)
     credentials = own_credentials(folder, HOST)
@@ -130,20 +133,7 @@ def host(
         click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
         live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
-    request.greet(GUEST, transport.fingerprints[GUEST])
-    warn_of_failures(sessions, GUEST, transport.fingerprints[GUEST], request.proposal.security)
-    result = learn_with(
-        transport,
-        "host",
-        party_data,
-        request.proposal,
-        on_event=live_line(),
-        on_offer=lambda terms: request.state_costs(terms, party_data),
-        on_terms=lambda terms: request.tell(terms, party_data),
-        log=sessions,
-        shares=request.shares,
-    )
-    request.present(result, party_data)
+    learn_over(transport, "host", GUEST, party_data, request, sessions)
 
 
 @command.command("join", cls=PagedCommand, short_help="Join the host and learn together.")
@@ -170,7 +160,6 @@ def join(
     request.check_packages()
     from dagora.parties.transport.tcp import connect as connect_to
     from dagora.parties.vertical.private_k2 import check_before_contact
-    from dagora.vertical import learn_with
 
     request.check(data)
     where, port = address(connect)
@@ -180,11 +169,25 @@ def join(
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
     live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
-    request.greet(HOST, transport.fingerprints[HOST])
-    warn_of_failures(sessions, HOST, transport.fingerprints[HOST], request.proposal.security)
+    learn_over(transport, "guest", HOST, party_data, request, sessions)
+
+
+def learn_over(
+    transport: TcpTransport,
+    role: Role,
+    peer: str,
+    party_data: PartyData,
+    request: PrivateRequest,
+    sessions: SessionLog,
+) -> None:
+    """Greet the other owner, learn together, and present the result."""
+    from dagora.vertical import learn_with
+
+    request.greet(peer, transport.fingerprints[peer])
+    warn_of_failures(sessions, peer, transport.fingerprints[peer], request.proposal.security)
     result = learn_with(
         transport,
-        "guest",
+        role,
         party_data,
         request.proposal,
         on_event=live_line(),
