@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dagora import DataError, Table, inspect, learn, read_table
+from dagora import DataError, Table, inspect, learn, open_rows, read_table
 from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import Kind
 
@@ -110,6 +110,42 @@ def test_a_word_for_missing_among_per_cent_is_a_hole(tmp_path):
 def test_few_per_cent_stay_levels_with_their_names(tmp_path):
     _, variable = column_of(["5%", "10%", "20%"] * 20, tmp_path)
     assert variable.levels == ("10%", "20%", "5%")
+
+
+def as_commas(values):
+    return [str(value).replace(".", ",") for value in values]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.arange(15) / 8, Kind.CONTINUOUS),  # 15 different ones in 15 cells
+        (np.arange(110) % 11 / 2, Kind.CONTINUOUS),  # 11 different fractions
+        (np.arange(100) % 10 / 2, Kind.DISCRETE),  # each of 10 is seen ten times: codes
+        (np.arange(49) % 10 / 2, Kind.CONTINUOUS),  # less than five times
+    ],
+)
+def test_few_decimal_commas_are_numbers_where_decimal_points_are(values, kind, tmp_path):
+    _, variable = column_of(as_commas(values), tmp_path)
+    _, plain = column_of(values, tmp_path)
+    assert variable.kind is plain.kind is kind
+    if kind is Kind.DISCRETE:
+        assert variable.levels[:2] == ("0,0", "0,5"), "levels keep their names"
+    (tmp_path / "t.csv").write_text(
+        "x;g\n" + "".join(f"{value};{k % 2}\n" for k, value in enumerate(as_commas(values)))
+    )
+    assert open_rows(tmp_path / "t.csv", separator=";").schema[0] == variable
+
+
+def test_rows_that_are_dropped_count_for_how_numbers_are_written(tmp_path):
+    texts = [*as_commas(np.arange(12) / 4), *[""] * 40]
+    texts = texts + ["0,25"] * 30
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x;g\n" + "".join(f"{value};{'' if 3 < k < 12 else k % 2}\n" for k, value in enumerate(texts))
+    )
+    read = read_table(path, separator=";", missing="drop")
+    assert open_rows(path, separator=";", missing="drop").schema == read.schema
 
 
 @pytest.mark.parametrize("spelled", ["−{}.5", "({}.50)", "{} 000", "-${}.50"])

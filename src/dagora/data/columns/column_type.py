@@ -111,20 +111,23 @@ def few_values(column: pa.ChunkedArray) -> int | None:
 
 def are_codes(values: pa.Array, cells: int) -> bool:
     """Whether the distinct values of so many cells of floats are so few that they must be codes."""
+    most = MAX_INTEGER_LEVELS if are_whole(values) else MAX_FRACTION_LEVELS
+    return 1 < len(values) <= min(most, cells // SEEN_EACH)
+
+
+def are_whole(values: pa.Array) -> bool:
+    """Whether all numbers are whole."""
     import pyarrow.compute as pc
 
-    whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
-    return 1 < len(values) <= min(MAX_INTEGER_LEVELS if whole else MAX_FRACTION_LEVELS, cells // SEEN_EACH)
+    return bool(pc.all(pc.equal(values, pc.floor(values))).as_py())
 
 
 def why_floats(name: str, column: pa.ChunkedArray) -> str:
     """Why floats are continuous; whole ones may be codes, as integers may."""
-    import pyarrow.compute as pc
-
     if len(column.slice(0, FIRST_LOOK).unique()) > LIKE_CODES + 1:
         return "numbers"
     values = column.unique().drop_null()
-    whole = len(values) > MAX_INTEGER_LEVELS and pc.all(pc.equal(values, pc.floor(values))).as_py()
+    whole = len(values) > MAX_INTEGER_LEVELS and are_whole(values)
     return why_numbers(name, len(values)) if whole else "numbers"
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dagora.data.columns.column_type import are_codes, are_whole
 from dagora.data.columns.levels import NUMBER, THOUSANDS
 from dagora.data.columns.missing import often_means_missing
 
@@ -47,10 +48,13 @@ GROUPED = {
 }
 
 
-def rewrite_numbers(column: pa.ChunkedArray, fewest: int) -> tuple[pa.ChunkedArray, str] | None:
+def rewrite_numbers(
+    column: pa.ChunkedArray, fewest: int, cells: int | None = None
+) -> tuple[pa.ChunkedArray, str] | None:
     """A text column with its numbers written plainly, and how they were written; None if that is not so.
 
-    A column of at most `fewest` different texts is left alone.
+    A column of at most `fewest` different texts is left alone, if they are whole numbers or so few for that
+    many cells that they must be codes. `cells` is how many there are, where the column has each text once.
 
     >>> import pyarrow as pa
     >>> rewrite_numbers(pa.chunked_array([["12,5 %", "3 %", None, "NA"]]), fewest=0)[1]
@@ -65,16 +69,29 @@ def rewrite_numbers(column: pa.ChunkedArray, fewest: int) -> tuple[pa.ChunkedArr
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
     words = encoded.dictionary.to_pylist()
-    if len(words) <= fewest or not any(letter.isdigit() for letter in words[0] + words[-1]):
+    if not words or not any(letter.isdigit() for letter in words[0] + words[-1]):
         return None
     spelled = [word for word in words if not often_means_missing(word)]
     found = None if all(map(NUMBER_ALONE.fullmatch, spelled)) else plainly(spelled)
     if found is None:
         return None
     plain, how = found
+    if cells is None:
+        meant = pa.array([not often_means_missing(word) for word in words])
+        cells = len(encoded.filter(meant.take(encoded.indices)))
+    if len(words) <= fewest and may_be_levels(plain, cells):
+        return None
     written = iter(plain)
     new = [word if often_means_missing(word) else next(written) for word in words]
     return pa.chunked_array([pa.array(new, column.type).take(encoded.indices)]), how
+
+
+def may_be_levels(numbers: Sequence[str], cells: int) -> bool:
+    """Whether a few different numbers of so many cells may be levels, whose names had better stay."""
+    import pyarrow as pa
+
+    values = pa.array(numbers).cast(pa.float64()).unique()
+    return are_whole(values) or are_codes(values, cells)
 
 
 def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:

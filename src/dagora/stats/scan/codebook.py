@@ -152,7 +152,8 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
         return as_days(profile.name, column), DAYS
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
-        rewritten = rewrite_numbers(whole, profile.fewest)
+        cells = profile.numbered if profile.all_cells is None else profile.all_cells
+        rewritten = rewrite_numbers(whole, profile.fewest, cells)
         if rewritten is not None:
             return rewritten[0].slice(0, len(known)), rewritten[1]
     return column, ""

@@ -130,7 +130,8 @@ def scan_source(
         for name, profile in again.items():
             profile.read_as = kept[name].read_as if said is None else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
-            profile.all_texts = seen if is_text(profile.type) else None
+            if is_text(profile.type):
+                profile.all_texts, profile.all_cells = seen, profiles[name].numbered
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:

@@ -52,9 +52,9 @@ class Profile:
     are codes such as 00501 then. `days` says that dates are read as numbers, `fewest` up to how many texts
     are never rewritten as numbers. `knows_rows` says that rows are numbered: those of a database that counts
     by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
-    found in text, and `all_texts` are the distinct texts that it saw. `words` are those that
-    mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too many
-    to be kept.
+    found in text, `all_texts` are the distinct texts that it saw, in `all_cells` cells. `words` are those
+    that mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too
+    many to be kept.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Profile:
     knows_rows: bool = True
     read_as: pa.DataType | None = None
     all_texts: Sequence[str] | None = None
+    all_cells: int | None = None
     words: Collection[str] = ()
     same_numbers: dict[str, None] = field(default_factory=dict)
     infinite: int = -1
