@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.data import readers
+from dagora.data import delimited_text, readers
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.errors import DataError
@@ -86,14 +86,14 @@ def test_a_wider_file_is_refused_when_the_time_is_up(tmp_path: Path) -> None:
 def test_columns_are_read_as_long_as_there_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stops in the middle of the columns, not only at the header."""
     budget, seen = Budget(1000.0), []
-    plain = readers.parse_delimited
+    plain = delimited_text.parse_delimited
 
     def late(*arguments: object, **options: object) -> object:
         seen.append(plain(*arguments, **options))
         budget.stop("it was time")
         return seen[0]
 
-    monkeypatch.setattr(readers, "parse_delimited", late)
+    monkeypatch.setattr(delimited_text, "parse_delimited", late)
     with pytest.raises(DataError, match="it was time while the table was read"):
         dagora.learn(written(tmp_path, 60, 20), budget=budget)
     assert seen
@@ -111,7 +111,7 @@ def test_a_header_too_wide_for_the_limit_is_refused_before_the_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, 20_000, 1)
-    monkeypatch.setattr(readers, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
+    monkeypatch.setattr(delimited_text, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
     with pytest.raises(DataError, match="20000 columns cannot be read in a time limit of 1 s"):
         dagora.learn(file, time_limit=1)
 
@@ -121,7 +121,7 @@ def test_a_table_too_wide_for_memory_is_refused_before_the_rows(
 ) -> None:
     file = written(tmp_path, 200, 5)
     monkeypatch.setattr("dagora.method.free_memory", lambda: 100_000)
-    monkeypatch.setattr(readers, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
+    monkeypatch.setattr(delimited_text, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
     with pytest.raises(DataError, match=r"the method tabu needs .* for 200 columns.* enough for 50: leave"):
         dagora.learn(file, "tabu")
     table = chain(200, 5, Kind.DISCRETE)

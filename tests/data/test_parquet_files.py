@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
-from dagora.data.readers import BYTES_PER_CELL, CELLS_FREELY
+from dagora.data.binary_files import BYTES_PER_CELL, CELLS_FREELY
 
 LONG = "x" * 1_000_000
 

@@ -9,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from dagora.data import readers
+from dagora.data import delimited_text
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
 from dagora.errors import DataError, OptionError
@@ -66,7 +66,7 @@ def test_tabs_compression_and_capitals(read):
 def test_the_type_of_a_column_is_decided_by_all_of_it(read):
     # Far beyond the first block, from which Arrow would have guessed.
     text = "a,b\n" + "1,1\n" * 1_500_000
-    assert len(text) > readers.BLOCK
+    assert len(text) > delimited_text.BLOCK
     assert read(text + "x,1.5\n").schema[0].levels == ("1", "x")
 
 

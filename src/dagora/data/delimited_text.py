@@ -1,0 +1,148 @@
+"""Read the columns of a CSV or TSV file as text, with Arrow's parallel parser; empty lines are skipped.
+
+Rows of another length than the header, and quotes that are never closed, are refused by their number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from dagora.data.columns.cells import is_plain
+from dagora.data.columns.column_names import kept_positions
+from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.columns.reading_time import TimedFile, check_header
+from dagora.data.foreign_files import not_utf8
+from dagora.data.header import Header, is_packed, open_bytes, read_header
+from dagora.errors import DataError
+from dagora.events import Budget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from dagora.data.columns.reading_options import ReadingOptions
+
+# Bytes that are parsed at a time.
+BLOCK = 1 << 22
+
+
+def read_delimited(
+    file: Path, separator: str, reading: ReadingOptions
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Read the columns as text; those to be dropped are skipped."""
+    import pyarrow as pa
+
+    header = read_header(file, separator)
+    kept = kept_positions(header.names, reading)
+    try:
+        check_header(reading.clock, len(kept))
+        columns = parse_delimited(file, separator, header, kept, clock=reading.clock)
+    except pa.ArrowInvalid as problem:
+        if "invalid UTF8" in str(problem):
+            raise DataError(not_utf8(file)) from None
+        refuse_ragged(file, separator, header)
+        if "straddling" in str(problem):
+            raise DataError("a line is too long, or a quote is not closed: check the quotes") from None
+        raise
+    if any(not is_plain(column) and has_line_break(column) for column in columns):
+        refuse_open_quote(file, separator)
+    return [header.names[i] for i in kept], columns
+
+
+def parse_delimited(
+    file: Path,
+    separator: str,
+    header: Header,
+    kept: list[int],
+    *,
+    clock: Budget | None = None,
+    **reading: Any,  # noqa: ANN401 (Arrow's own options)
+) -> list[pa.ChunkedArray]:
+    """Parse the file with Arrow; columns are named by position, because names may hold any characters."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    positions = [str(i) for i in range(len(header.names))]
+    handler = reading.pop("invalid_row_handler", None)
+    with contextlib.ExitStack() as stack:
+        if is_packed(file) or (clock is not None and clock.limit is not None):
+            timed = TimedFile(stack.enter_context(open_bytes(file)), clock or Budget())
+            stack.callback(timed.check)  # before anything is made of an error about the part that was read
+            source = pa.PythonFile(timed, mode="r")
+        else:
+            source = stack.enter_context(pa.input_stream(str(file)))
+        table = arrow_csv.read_csv(
+            source,
+            read_options=arrow_csv.ReadOptions(
+                column_names=positions,
+                skip_rows=header.blank_lines,
+                skip_rows_after_names=1,
+                block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
+                **reading,
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                # In a file of one column an empty line is an empty cell.
+                ignore_empty_lines=len(positions) > 1,
+                invalid_row_handler=handler,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(positions, pa.string()),
+                include_columns=[positions[i] for i in kept],
+                strings_can_be_null=True,
+                null_values=list(MISSING_WORDS),
+            ),
+        )
+    return list(table.columns)
+
+
+def refuse_ragged(file: Path, separator: str, header: Header) -> None:
+    """Report the first row whose length differs from the header's; a second, serial pass finds its number."""
+    found: list[Any] = []
+
+    def remember(row: Any) -> str:  # noqa: ANN401 (Arrow's InvalidRow)
+        found.append(row)
+        return "skip" if len(found) == 1 else "error"
+
+    import pyarrow as pa
+
+    with contextlib.suppress(pa.ArrowInvalid):
+        parse_delimited(file, separator, header, [0], use_threads=False, invalid_row_handler=remember)
+    if found:
+        row = found[0]
+        number = row.number - 1 - header.blank_lines
+        way_out = "correct that row, or quote a cell that holds the separator"
+        if number == 1 and row.actual_columns == row.expected_columns + 1:
+            way_out = (
+                "if every row has one more, such as its number first or a separator at its end, put a "
+                "separator there in the header too; otherwise correct that row"
+            )
+        raise DataError(
+            f"data row {number} has {row.actual_columns} cells, but the header has {row.expected_columns} "
+            f"names: {way_out}"
+        )
+
+
+def has_line_break(column: pa.ChunkedArray) -> bool:
+    """Whether a cell holds more than one line."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(column, "\n")).as_py())
+
+
+def refuse_open_quote(file: Path, separator: str) -> None:
+    """Refuse a quote that is never closed, which would swallow rows; Python's strict parser finds it."""
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        try:
+            for _ in reader:
+                pass
+        except csv.Error:
+            raise DataError(
+                f"a quote that opens before line {reader.line_num} is not closed: correct the quotes"
+            ) from None
