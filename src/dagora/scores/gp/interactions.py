@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.additive import LEAST_LOG_NOISE, Additive, Derivatives
+from dagora.scores.gp.additive import Additive, Derivatives
 from dagora.scores.gp.compression import SHORTEST, level_of
 from dagora.scores.gp.interaction_density import (
     CUT,
@@ -33,6 +33,7 @@ from dagora.scores.gp.interaction_derivatives import (
     terms,
 )
 from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
+from dagora.scores.gp.placing import LEAST_LOG_NOISE
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 
 Array = NDArray[np.float64]

@@ -9,21 +9,15 @@ sorted by length-scale, and points whose parents need the same cuts are computed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import LONG, TAIL, Level, covariances, level_of
+from dagora.scores.gp.compression import LONG, TAIL, Level, covariances
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
-
-# Parents other than the first are cut only at multiples of this level, so that groups are few and large. The
-# cut depends on the point alone: a density must not depend on which other points are computed with it.
-APART = 3
 
 
 class Bases(Protocol):
@@ -35,6 +29,9 @@ class Bases(Protocol):
 
     def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
         """C(ρ) and its derivatives in log ρ."""
+
+    def series(self, column: int, cell: int) -> Array:
+        """Chebyshev coefficients of C over one cell, one row per term."""
 
 
 class View:
@@ -100,24 +97,3 @@ class Views:
     def _turns(self, number: int) -> Array:
         self.bases(number)
         return self._cuts[number].turns
-
-
-@dataclass(frozen=True)
-class Group:
-    """Points that are computed together, the level of each of their sorted parents, and the sorting."""
-
-    levels: tuple[int, ...]
-    points: Positions
-    order: Positions
-
-
-def grouped(log_scales: Array, points: Positions) -> Iterator[Group]:
-    """Points in groups whose parents, from the shortest length-scale to the longest, need the same levels."""
-    order = np.argsort(log_scales[points], axis=1, kind="stable")
-    needed = level_of(np.exp(np.take_along_axis(log_scales[points], order, axis=1)))
-    cut = APART * np.maximum(1, -(-needed[:, 1:] // APART))
-    needed[:, 1:] = np.minimum(cut, needed[:, :1])
-    kinds, which = np.unique(needed, axis=0, return_inverse=True)
-    for k, levels in enumerate(kinds.tolist()):
-        some = np.flatnonzero(which.ravel() == k)
-        yield Group(tuple(levels), points[some], order[some])
