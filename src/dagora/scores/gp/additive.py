@@ -70,6 +70,10 @@ class Additive:
             found.append(peaks(log_noises[:, child], log_densities[:, child]))
         return np.repeat(np.arange(number), [len(some) for some in found]), np.concatenate(found)
 
+    def look_at(self, parent: int) -> None:
+        """Scan the children of a parent."""
+        self.scan(parent)
+
     def scan(self, parent: int) -> tuple[Array, Array]:
         """Best log σ of every child of a parent at every length-scale of the scan, and log density there."""
         known = self._scans.get(parent)

@@ -71,6 +71,10 @@ class Interactions:
             found.append(np.insert(points, [size], np.log([MAIN, PRODUCT]), axis=1))
         return np.repeat(np.arange(number), [len(points) for points in found]), np.concatenate(found)
 
+    def look_at(self, parent: int) -> None:
+        """Scan the children of a parent."""
+        self._bases.scan(parent)
+
     def joined(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""
         return np.array([*singles[:, 0], singles[:, 1].mean(), np.log(PRODUCT), singles[:, 2].min()])

@@ -105,11 +105,21 @@ class Mixture:
 
     def log_density(self, points: Array) -> Array:
         """Log density at points."""
-        from scipy.special import logsumexp
+        return log_mean([part.log_density(points) for part in self.parts], self.weights)
 
-        parts = [part.log_density(points) for part in self.parts]
-        density: Array = logsumexp(np.array(parts), axis=0, b=self.weights[:, None])
-        return density
+
+def log_mean(logs: Sequence[Array], weights: Array) -> Array:
+    """Logarithm of the weighted mean of numbers whose logarithms are given, point by point.
+
+    >>> np.exp(log_mean([np.log([1.0, 2.0]), np.log([3.0, 6.0])], np.array([0.5, 0.5])))
+    array([2., 4.])
+    """
+    if len(logs) == 1:
+        return logs[0]
+    stacked = np.array(logs)
+    top = stacked.max(axis=0)
+    mean: Array = top + np.log(weights @ np.exp(stacked - top))
+    return mean
 
 
 @lru_cache(maxsize=64)
@@ -172,14 +182,11 @@ def estimate(log_density: Callable[[Array], Array], start: Mixture, points: int)
 
 def balanced(rounds: list[Mixture], drawn: list[Array], values: list[Array]) -> list[Array]:
     """Log weights of each round's points against the mixture of all rounds' proposals."""
-    from scipy.special import logsumexp
-
     shares = np.array([len(points) for points in drawn], dtype=np.float64)
     shares /= shares.sum()
     found = []
     for points, value in zip(drawn, values, strict=True):
-        densities = np.array([proposal.log_density(points) for proposal in rounds])
-        found.append(value - logsumexp(densities, axis=0, b=shares[:, None]))
+        found.append(value - log_mean([proposal.log_density(points) for proposal in rounds], shares))
     return found
 
 

@@ -38,9 +38,11 @@ class View:
     """A level's bases for length-scales from that of a coarser level upwards."""
 
     def __init__(self, level: Level, number: int) -> None:
-        columns = np.arange(len(level.bases))
-        log_scale = np.log(LONG / 2.0 ** (number / 2))
-        (rough,) = level.covariances(columns, np.full(len(columns), log_scale))
+        scale = LONG / 2.0 ** (number / 2)
+        rough = np.zeros((len(level.bases), level.rank, level.rank))
+        for column, basis in enumerate(level.bases):
+            rank = basis.coefficients.shape[1]
+            rough[column, :rank, :rank] = basis.covariance(scale)
         eigenvalues, vectors = np.linalg.eigh(rough)
         lost = np.cumsum(np.maximum(eigenvalues, 0.0), axis=1)
         self.rank = int((lost > TAIL).sum(axis=1).max())
@@ -58,11 +60,10 @@ class View:
         """Chebyshev coefficients of C over one cell, one row per term."""
         known = self._series.get((column, cell))
         if known is None:
-            rank = self._level.rank
-            whole = self._level.series(column, cell).reshape(-1, rank, rank)
-            turn = self.turns[column]
-            known = (turn.T @ whole @ turn).reshape(len(whole), -1)
-            self._series[column, cell] = known
+            basis = self._level.bases[column]
+            rank = basis.coefficients.shape[1]
+            series = basis.series(cell, basis.coefficients @ self.turns[column, :rank])
+            known = self._series[column, cell] = series.reshape(len(series), -1)
         return known
 
 
