@@ -139,9 +139,9 @@ class Additive:
         """Log likelihoods at points, with derivatives if wanted, and which points are within bounds."""
         number, size = parameters.shape
         asked = Asked(
-            np.ascontiguousarray(np.broadcast_to(children, (number,))),
-            np.ascontiguousarray(np.broadcast_to(parents, (number, size - 1))),
-            np.ascontiguousarray(parameters),
+            np.array(np.broadcast_to(children, (number,))),
+            np.array(np.broadcast_to(parents, (number, size - 1)), order="C"),
+            np.array(parameters, order="C"),
             variances,
         )
         placed, largest = self._pool.place(asked.parameters, asked.parents)

@@ -20,6 +20,9 @@ from dagora.scores.gp.placing import LOG_2, LOG_LONG, OUTSIDE, Placed, Places
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
+UNSIGNED = np.uint64
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(5))
+
 
 class Asked(NamedTuple):
     """Families and points: children and parents by number, parameters, variances of all kernels."""
@@ -88,30 +91,27 @@ def combine(
     number: int,
 ) -> None:
     """Add `number` rows of `source`, each times its weight and the sign, to `length` entries of `into`."""
-    target = into[start : start + length]
-    k = 0
-    while k + 4 <= number:
-        w0 = sign * weights[weight_at]
-        w1 = sign * weights[weight_at + weight_step]
-        w2 = sign * weights[weight_at + 2 * weight_step]
-        w3 = sign * weights[weight_at + 3 * weight_step]
-        row0 = source[source_at : source_at + length]
-        row1 = source[source_at + source_step : source_at + source_step + length]
-        row2 = source[source_at + 2 * source_step : source_at + 2 * source_step + length]
-        row3 = source[source_at + 3 * source_step : source_at + 3 * source_step + length]
-        for b in range(length):
-            target[b] += (w0 * row0[b] + w1 * row1[b]) + (w2 * row2[b] + w3 * row3[b])
-        weight_at += 4 * weight_step
-        source_at += 4 * source_step
-        k += 4
-    while k < number:
-        w0 = sign * weights[weight_at]
-        row0 = source[source_at : source_at + length]
-        for b in range(length):
-            target[b] += w0 * row0[b]
-        weight_at += weight_step
-        source_at += source_step
-        k += 1
+    # Numbers without a sign: an index below zero would count from the end, which costs time in every step.
+    to, end, from_, step = UNSIGNED(start), UNSIGNED(length), UNSIGNED(source_at), UNSIGNED(source_step)
+    at, stride, left = UNSIGNED(weight_at), UNSIGNED(weight_step), UNSIGNED(number)
+    while left >= FOUR:
+        w0, w1 = sign * weights[at], sign * weights[at + stride]
+        w2, w3 = sign * weights[at + TWO * stride], sign * weights[at + THREE * stride]
+        from_1, from_2, from_3 = from_ + step, from_ + TWO * step, from_ + THREE * step
+        for b in range(end):
+            into[to + b] += (w0 * source[from_ + b] + w1 * source[from_1 + b]) + (
+                w2 * source[from_2 + b] + w3 * source[from_3 + b]
+            )
+        at += FOUR * stride
+        from_ += FOUR * step
+        left -= FOUR
+    while left > ZERO:
+        w0 = sign * weights[at]
+        for b in range(end):
+            into[to + b] += w0 * source[from_ + b]
+        at += stride
+        from_ += step
+        left -= ONE
 
 
 @borrowing

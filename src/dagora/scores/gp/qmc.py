@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import ceil, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gp.laplace import bounded_curvatures
+from dagora.scores.gp.sobol import sobol_net
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,6 @@ Array = NDArray[np.float64]
 # priors.
 FREEDOM = 5.0
 SUBNETS = 8
-SEED = 2023
 # A further round is drawn above this standard error (in nats), or below this share of effective points.
 GOAL = 0.05
 LEAST_SHARE = 0.15
@@ -120,17 +119,6 @@ def log_mean(logs: Sequence[Array], weights: Array) -> Array:
     top = stacked.max(axis=0)
     mean: Array = top + np.log(weights @ np.exp(stacked - top))
     return mean
-
-
-@lru_cache(maxsize=64)
-def sobol_net(size: int, points: int, draw: int) -> Array:
-    """A scrambled net in [0, 1)^size, another one for each `draw`."""
-    from scipy.stats.qmc import Sobol
-
-    net: Array = Sobol(size, scramble=True, rng=np.random.default_rng([SEED, draw])).random_base2(
-        int(log2(points))
-    )
-    return net
 
 
 def proposals_at(
