@@ -143,7 +143,7 @@ def normal_scores(values: Floats) -> Floats:
 
 
 def mean_ranks(values: Floats) -> Floats:
-    """Ranks from 1 upwards; equal values share their mean rank. (Loading `scipy.stats` would take a second.)
+    """Ranks from 1 upwards; equal values share their mean rank. Loading `scipy.stats` would take a second.
 
     >>> mean_ranks(np.array([3.0, 1.0, 3.0, 7.0])).tolist()
     [2.5, 1.0, 2.5, 4.0]

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from dagora.scores.gp.basis_pool import BasisPool
 from dagora.scores.gp.compression import Level, level_of
 from dagora.scores.gp.placing import OUTSIDE
-from dagora.scores.gp.point_kernels import Asked, Found, Room, Rows, likelihoods
+from dagora.scores.gp.point_kernels import likelihoods
+from dagora.scores.gp.point_room import Asked, Found, Room, Rows
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
 

@@ -106,7 +106,6 @@ class ColumnBasis:
         product: Array = whitened.T @ self.rotation
         return product
 
-
     def covariance(self, scale: float) -> Array:
         """C(ρ) at one length-scale, by its definition."""
         kernel = se_kernel(self.points, self.points, scale)

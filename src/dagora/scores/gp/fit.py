@@ -64,6 +64,10 @@ class Fit:
     log_evidences: Array
 
 
+def idle() -> None:
+    """Do nothing."""
+
+
 class Fitter:
     """Fits families of one model; pairs that it fitted are remembered, and in `alone` their best modes."""
 
@@ -72,7 +76,7 @@ class Fitter:
         self.alone: dict[Pair, Array] = {}
         self._singles: dict[Pair, Fit] = {}
 
-    def prepare(self, pairs: Sequence[Pair], threads: Threads, tick: Callable[[], None]) -> None:
+    def prepare(self, pairs: Sequence[Pair], threads: Threads, tick: Callable[[], None] = idle) -> None:
         """Fit pairs that are not known yet, before families with them are fitted: threads share the work.
 
         `tick` is called now and then.
@@ -88,7 +92,7 @@ class Fitter:
             tick()
 
     def fit(self, children: Positions, parents: Positions) -> list[Fit]:
-        """Fits of families with one number of parents (at least one), whose pairs were prepared."""
+        """Fits of families with one number of parents (at least one); before threads fit, pairs are prepared."""
         if parents.shape[1] == 1:
             pairs = list(zip(children.tolist(), parents[:, 0].tolist(), strict=True))
             # The modes of a pair may be known from a file, and its fit not.
@@ -138,10 +142,10 @@ class Fitter:
 
     def _from_singles(self, children: Positions, parents: Positions) -> Array:
         """Starts for several parents, from the fits of each parent alone."""
-        found = []
-        for child, row in zip(children.tolist(), parents.tolist(), strict=True):
-            found.append(self.model.joined(np.array([self.alone[child, parent] for parent in row])))
-        return np.array(found)
+        families = list(zip(children.tolist(), parents.tolist(), strict=True))
+        self.prepare([(child, parent) for child, row in families for parent in row], Threads(1))
+        alone = [np.array([self.alone[child, parent] for parent in row]) for child, row in families]
+        return np.array([self.model.joined(each) for each in alone])
 
 
 def distinct(ends: Modes, some: Positions) -> Fit:

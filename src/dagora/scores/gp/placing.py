@@ -89,12 +89,12 @@ def place(parameters: Array, parents: Positions, places: Places, placed: Placed)
         first = 0
         for i in range(size):
             octaves = (LOG_LONG - parameters[k, placed.order[k, i]]) / LOG_2
-            level = min(max(int(math.ceil(2 * octaves - 1e-9)), 0), FINEST)
+            level = min(max(math.ceil(2 * octaves - 1e-9), 0), FINEST)
             if i == 0:
                 first = level
             else:
                 level = min(APART * max(1, -(-level // APART)), first)
-            cell = min(max(int(math.ceil(octaves)), 0), CELLS - 1)
+            cell = min(max(math.ceil(octaves), 0), CELLS - 1)
             placed.levels[k, i], placed.cells[k, i] = level, cell
             parent = parents[k, placed.order[k, i]]
             there = places.ranks[first, level] >= 0 and places.series[first, level, parent, cell] >= 0

@@ -179,7 +179,9 @@ class GaussianProcessScore:
     def _root(self, child: int) -> Details:
         """A column without parents."""
         column = self._columns[:, child]
-        return Details(root_evidence(len(column), float(column.sum()), float(column @ column)), 0.0, 0.0, 0, (), 1)
+        return Details(
+            root_evidence(len(column), float(column.sum()), float(column @ column)), 0.0, 0.0, 0, (), 1
+        )
 
     def _estimate(self, key: Key, fit: Fit) -> Details:
         evidence = self._evidence(key, fit)

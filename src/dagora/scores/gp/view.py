@@ -1,10 +1,9 @@
-"""Smaller bases for parents with longer length-scales, and points grouped by the bases they need.
+"""Smaller bases for parents with longer length-scales.
 
 A family's bases come from the level of its shortest length-scale. A parent with a longer one needs fewer
 dimensions: for ρ ≥ ρₐ the kernel C(ρ) lies in the span of the leading eigenvectors U of C(ρₐ), so that K(ρ) ≈
 (QU) (UᵀC(ρ)U) (QU)ᵀ. All bases of a family come from one level, so that their Gram matrices are those of
-actual columns and remain positive after any cut. Since the kernel is symmetric in the parents, these are
-sorted by length-scale, and points whose parents need the same cuts are computed together.
+actual columns and remain positive after any cut. Which cut a parent needs, `placing` says.
 """
 
 from __future__ import annotations
