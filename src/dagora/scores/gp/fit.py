@@ -92,7 +92,7 @@ class Fitter:
             tick()
 
     def fit(self, children: Positions, parents: Positions) -> list[Fit]:
-        """Fits of families with one number of parents (at least one); before threads fit, pairs are prepared."""
+        """Fits of families with one number of parents, at least one; before threads fit, prepare pairs."""
         if parents.shape[1] == 1:
             pairs = list(zip(children.tolist(), parents[:, 0].tolist(), strict=True))
             # The modes of a pair may be known from a file, and its fit not.

@@ -19,6 +19,7 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Watch, unwatched
 from dagora.scores.gp.additive import Additive
+from dagora.scores.gp.asking import Asking, above, side_by_side
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.fit import Fit, Fitter, Model
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
@@ -174,7 +175,10 @@ class GaussianProcessScore:
         children = np.array([child for child, _ in keys], dtype=np.int64)
         parents = np.array([parents for _, parents in keys], dtype=np.int64)
         fits = self._fitter.fit(children, parents)
-        return [self._estimate(key, fit) for key, fit in zip(keys, fits, strict=True)]
+        return side_by_side(
+            [self._estimate(key, fit) for key, fit in zip(keys, fits, strict=True)],
+            lambda which, points: self._fitter.model.log_density(children[which], parents[which], points),
+        )
 
     def _root(self, child: int) -> Details:
         """A column without parents."""
@@ -183,11 +187,11 @@ class GaussianProcessScore:
             root_evidence(len(column), float(column.sum()), float(column @ column)), 0.0, 0.0, 0, (), 1
         )
 
-    def _estimate(self, key: Key, fit: Fit) -> Details:
-        evidence = self._evidence(key, fit)
+    def _estimate(self, key: Key, fit: Fit) -> Asking[Details]:
+        evidence = yield from self._evidence(key, fit)
         if evidence.best is not None and evidence.best_value > fit.modes.values.max() + MISSED:
             fit = self._fitter.improved(key[0], np.array(key[1]), fit, evidence.best)
-            evidence = self._evidence(key, fit)
+            evidence = yield from self._evidence(key, fit)
         return Details(
             evidence.log_score,
             evidence.standard_error,
@@ -197,27 +201,21 @@ class GaussianProcessScore:
             len(fit.modes.points),
         )
 
-    def _evidence(self, key: Key, fit: Fit) -> Evidence:
-        children, parents = np.array([key[0]]), np.array([key[1]])
-        model = self._fitter.model
+    def _evidence(self, key: Key, fit: Fit) -> Asking[Evidence]:
         if self._estimator == "laplace":
             return Evidence(float(fit.log_evidences[0]), float("nan"), 0.0, 0)
         if self._estimator == "bridge":
             from dagora.scores.gp.bridge import bridge
 
-            return bridge(model, children, parents, fit.modes)
-        modes = fit.modes
+            return bridge(self._fitter.model, np.array([key[0]]), np.array([key[1]]), fit.modes)
         size = len(key[1])
-        floor = min(np.log(TAIL), modes.points[:, :size].min() - np.log(4.0))
+        floor = min(np.log(TAIL), fit.modes.points[:, :size].min() - np.log(4.0))
+        return (yield from above(floor, size, self._sampled(fit)))
 
-        def log_density(points: Array) -> Array:
-            values = np.full(len(points), -np.inf)
-            inside = points[:, :size].min(axis=1) >= floor
-            values[inside] = model.log_density(children, parents, points[inside])
-            return values
-
-        proposals = proposals_at(log_density, modes.points, modes.values, modes.precisions)
-        return estimate(log_density, mixture_at(proposals, fit.log_evidences), self._points)
+    def _sampled(self, fit: Fit) -> Asking[Evidence]:
+        """Importance sampling from proposals at the modes."""
+        proposals = yield from proposals_at(fit.modes.points, fit.modes.values, fit.modes.precisions)
+        return (yield from estimate(mixture_at(proposals, fit.log_evidences), self._points))
 
 
 def standardised(statistics: Statistics) -> Array:
