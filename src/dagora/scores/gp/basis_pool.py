@@ -32,11 +32,13 @@ class BasisPool:
         self._columns = columns
         self._views: dict[int, Views] = {}
         self._used = 0
-        self._lock = Lock()
+        # Several levels can be made at a time; only one piece at a time is put into the pool.
+        self._making = [Lock() for _ in range(LEVELS)]
+        self._keeping = Lock()
 
     def views(self, number: int) -> Views:
         """The bases of one level with their cuts."""
-        with self._lock:
+        with self._making[number]:
             return self._made(number)
 
     def place(self, parameters: Array, parents: Positions) -> tuple[Placed, int]:
@@ -54,8 +56,8 @@ class BasisPool:
         ordered = np.take_along_axis(parents[some], placed.order[some], axis=1)
         needs = np.unique(np.hstack([placed.levels[some], ordered, placed.cells[some]]), axis=0)
         size = parents.shape[1]
-        with self._lock:
-            for row in needs.tolist():
+        for row in needs.tolist():
+            with self._making[row[0]]:
                 self._include(row[:size], row[size : 2 * size], row[2 * size :])
 
     def _include(self, levels: list[int], parents: list[int], cells: list[int]) -> None:
@@ -81,12 +83,13 @@ class BasisPool:
 
     def _keep(self, some: Array) -> int:
         """Copy numbers into the pool; return where they begin."""
-        start, stop = self._used, self._used + some.size
-        if stop > len(self.numbers):
-            # Kernels that run keep the array that they were given.
-            larger = np.empty(max(2 * len(self.numbers), stop))
-            larger[:start] = self.numbers[:start]
-            self.numbers = larger
-        self.numbers[start:stop] = some.ravel()
-        self._used = stop
-        return start
+        with self._keeping:
+            start, stop = self._used, self._used + some.size
+            if stop > len(self.numbers):
+                # Kernels that run keep the array that they were given.
+                larger = np.empty(max(2 * len(self.numbers), stop))
+                larger[:start] = self.numbers[:start]
+                self.numbers = larger
+            self.numbers[start:stop] = some.ravel()
+            self._used = stop
+            return start

@@ -49,7 +49,6 @@ class View:
         self.sums: Array = (level.sums[:, None, :] @ self.turns)[:, 0]
         self.projections: Array = level.projections @ self.turns
         self._level = level
-        self._series: dict[tuple[int, int], Array] = {}
 
     def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
         """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2)."""
@@ -57,23 +56,19 @@ class View:
 
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""
-        known = self._series.get((column, cell))
-        if known is None:
-            basis = self._level.bases[column]
-            rank = basis.coefficients.shape[1]
-            series = basis.series(cell, basis.coefficients @ self.turns[column, :rank])
-            known = self._series[column, cell] = series.reshape(len(series), -1)
-        return known
+        basis = self._level.bases[column]
+        rank = basis.coefficients.shape[1]
+        series = basis.series(cell, basis.coefficients @ self.turns[column, :rank])
+        return series.reshape(len(series), -1)
 
 
 class Views:
-    """A level and its cuts, with the products of their bases; each is made when first needed."""
+    """A level and its cuts, each made when first needed, and the products of their bases."""
 
     def __init__(self, level: Level, number: int) -> None:
         self.level = level
         self._number = number
         self._cuts: dict[int, View] = {}
-        self._grams: dict[tuple[int, int], Array] = {}
 
     def bases(self, number: int) -> Bases:
         """The bases that serve the length-scales of a level that is as coarse or coarser."""
@@ -85,14 +80,12 @@ class Views:
 
     def gram(self, one: int, other: int) -> Array:
         """Products of the bases of every column in one cut with those of every column in another."""
-        if (one, other) not in self._grams:
-            product = self.level.gram
-            if one != self._number:
-                product = self._turns(one).swapaxes(-1, -2)[:, None] @ product
-            if other != self._number:
-                product = product @ self._turns(other)
-            self._grams[one, other] = product
-        return self._grams[one, other]
+        product = self.level.gram
+        if one != self._number:
+            product = self._turns(one).swapaxes(-1, -2)[:, None] @ product
+        if other != self._number:
+            product = product @ self._turns(other)
+        return product
 
     def _turns(self, number: int) -> Array:
         self.bases(number)
