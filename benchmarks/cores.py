@@ -63,7 +63,7 @@ WORK: dict[str, Callable[[int], str]] = {
     "partition MCMC, 16 chains of 200, 20 columns": lambda jobs: repr(
         dagora.sample(gaussian(20, 200, 2.0), jobs=jobs, chains=16, draws=200).edge_probability.tolist()
     ),
-    "GP scores, Laplace, 10 columns, to 2 parents": lambda jobs: candidates(
+    "GP scores, 10 columns, to 2 parents": lambda jobs: candidates(
         "gp", gaussian(10, 300, 1.0), jobs, max_parents=2
     ),
     "bootstrap, 200 hill climbs, alarm × 1000": lambda jobs: repr(

@@ -21,7 +21,7 @@ from time import process_time
 
 import numpy as np
 
-import dagora.scores.gp.qmc as sampling
+import dagora.scores.gp.sobol as sampling
 from dagora.data.table import Table
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics

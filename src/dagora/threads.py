@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self, TypeVar
@@ -33,10 +33,14 @@ class Threads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            self._pool.shutdown()
+            self._pool.shutdown(cancel_futures=kind is not None)
 
     def map(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
         """Apply a function to every item; results in the order of the items."""
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
         return list(self._pool.map(function, items))
+
+    def each(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+        """The same, one result after the other; after an error what has not begun is left undone."""
+        yield from map(function, items) if self._pool is None else self._pool.map(function, items)

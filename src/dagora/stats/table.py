@@ -72,6 +72,11 @@ class TableStatistics:
         self._jobs = jobs
         self._cardinalities = table.schema.cardinalities
 
+    @property
+    def jobs(self) -> int:
+        """How many threads share work on the table."""
+        return self._jobs
+
     def in_order(self, names: Sequence[str]) -> TableStatistics:
         """The same statistics with the columns in another order."""
         return TableStatistics(self._table.select(names), self._jobs)

@@ -1,9 +1,12 @@
 """The score as a whole: promises that do not depend on how it is computed."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.events import OutOfTimeError
 from dagora.scores.estimation import told_of
 from dagora.scores.gp.fit import Fit, Fitter
 from dagora.scores.gp.mode import Modes
@@ -50,11 +53,10 @@ def test_the_same_family_gives_the_same_number(columns, score):
     one, other = score, score_of(columns)
     assert np.array_equal(one.families(FAMILIES), other.families(FAMILIES))
     assert np.array_equal(one.families(FAMILIES[::-1])[::-1], other.families(FAMILIES))
-    # Alone, in a block or among others, in one thread or two: the same up to rounding.
+    # Alone, in a block or among others: the same up to rounding.
     alone = score_of(columns)
     for family, value in zip(FAMILIES, one.families(FAMILIES), strict=True):
         assert alone.details(family).log_score == pytest.approx(value, abs=1e-6)
-    assert score_of(columns, jobs=2).families(FAMILIES) == pytest.approx(one.families(FAMILIES), abs=1e-6)
     assert isinstance(one, BlockScore)
     heard = []
     block = score_of(columns).block(
@@ -62,6 +64,35 @@ def test_the_same_family_gives_the_same_number(columns, score):
     )
     assert block == pytest.approx(one.families([(4, (0, 1)), (3, (0, 4))]), abs=1e-6)
     assert heard[-1] == (2, 2)
+
+
+@pytest.mark.parametrize("options", [{"estimator": "laplace"}, {"points": 32}])
+def test_any_number_of_threads_gives_the_same_numbers(columns, options):
+    nodes = range(columns.shape[1])
+    families = [(x, some) for x in nodes for k in (0, 1, 2) for some in combinations(set(nodes) - {x}, k)]
+    table = continuous_table(columns)
+    found = [
+        GaussianProcessScore(TableStatistics(table, jobs), **options).families(families)
+        for jobs in (1, 2, 16)
+    ]
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_threads_that_nobody_waits_for_any_more_leave_the_rest(columns):
+    score = GaussianProcessScore(TableStatistics(continuous_table(columns), 2), estimator="laplace")
+    families = [(x, (y,)) for x in range(5) for y in range(5) if x != y]
+    heard = []
+
+    def watch(done, total):
+        heard.append(done)
+        if done:
+            raise OutOfTimeError
+
+    with pytest.raises(OutOfTimeError):
+        score.block(np.array([x for x, _ in families]), np.array([y for _, y in families]), watch)
+    assert heard[-1] == len(score._known) == 8
+    assert len(score.families(families)) == 20
 
 
 def test_true_causes_beat_none_and_noise_does_not():

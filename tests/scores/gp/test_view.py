@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dagora.scores.gp.compression import LONG, Level, level_of, se_kernel
-from dagora.scores.gp.view import Views, grouped
+from dagora.scores.gp.compression import LONG, Level, se_kernel
+from dagora.scores.gp.view import Views
 from tests.scores.gp.problems import wavy_columns
 
 FINE = 7
@@ -50,16 +50,3 @@ def test_products_are_those_of_the_cut_columns(views, columns, one, other):
         assert np.allclose(gram[i, j], left.T @ right, atol=1e-8)
         assert np.allclose(views.bases(one).sums[i], left.sum(axis=0), atol=1e-8)
         assert np.allclose(views.bases(one).projections[i, j], left.T @ columns[:, j], atol=1e-8)
-
-
-def test_groups_hold_every_point_once_and_serve_every_parent():
-    log_scales = np.random.default_rng(0).normal(size=(300, 3))
-    points = np.arange(0, 300, 2)
-    seen = []
-    for group in grouped(log_scales, points):
-        seen += group.points.tolist()
-        own = np.take_along_axis(log_scales[group.points], group.order, axis=1)
-        assert (np.diff(own, axis=1) >= 0).all()
-        assert (level_of(np.exp(own)) <= group.levels).all()
-        assert max(group.levels) == group.levels[0] == level_of(np.exp(own[0, :1]))[0]
-    assert sorted(seen) == points.tolist()

@@ -137,7 +137,7 @@ def gp_score(table: Table, name: str, estimator: str, *, points: int = 256, jobs
     """Make a Gaussian-process score: `gp` is additive, `gp2` has first-order interactions."""
     kernel = "additive" if name == "gp" else "interactions"
     statistics = TableStatistics(table, jobs)
-    score = GaussianProcessScore(statistics, kernel=kernel, estimator=estimator, points=points, jobs=jobs)
+    score = GaussianProcessScore(statistics, kernel=kernel, estimator=estimator, points=points)
     return CachedScore(score, statistics.moments())
 
 

@@ -106,6 +106,21 @@ class ColumnBasis:
         product: Array = whitened.T @ self.rotation
         return product
 
+    def covariance(self, scale: float) -> Array:
+        """C(ρ) at one length-scale, by its definition."""
+        kernel = se_kernel(self.points, self.points, scale)
+        covariance: Array = self.coefficients.T @ kernel @ self.coefficients
+        return covariance
+
+    def series(self, cell: int, coefficients: Array) -> Array:
+        """Chebyshev coefficients over one cell, of C(ρ) or of that with other columns in the place of P."""
+        positions, transform, _ = chebyshev_tools()
+        half = 0.5 * (self.points[:, None] - self.points[None, :]) ** 2
+        kernels = np.exp(-half * inverse_squares(cell, positions)[:, None, None])
+        values = coefficients.T @ kernels @ coefficients
+        series: Array = (transform @ values.reshape(NODES, -1)).reshape(values.shape)
+        return series
+
 
 def column_basis(values: Array, scale: float, tail: float = TAIL) -> ColumnBasis:
     """The basis of one column for length-scales from `scale` upwards; `lost` is the trace it leaves out."""
@@ -215,18 +230,13 @@ class Level:
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""
         known = self._series.get((column, cell))
-        if known is not None:
-            return known
-        positions, transform, _ = chebyshev_tools()
-        basis = self.bases[column]
-        half = 0.5 * (basis.points[:, None] - basis.points[None, :]) ** 2
-        kernels = np.exp(-half * inverse_squares(cell, positions)[:, None, None])
-        rank = basis.coefficients.shape[1]
-        values = np.zeros((NODES, self.rank, self.rank))
-        values[:, :rank, :rank] = basis.coefficients.T @ kernels @ basis.coefficients
-        series: Array = transform @ values.reshape(NODES, -1)
-        self._series[column, cell] = series
-        return series
+        if known is None:
+            basis = self.bases[column]
+            rank = basis.coefficients.shape[1]
+            series = np.zeros((NODES, self.rank, self.rank))
+            series[:, :rank, :rank] = basis.series(cell, basis.coefficients)
+            known = self._series[column, cell] = series.reshape(NODES, -1)
+        return known
 
 
 def covariances(

@@ -8,6 +8,7 @@ family's modes do not depend on what was scored before it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 from dagora.scores.gp.additive import Derivatives
 from dagora.scores.gp.laplace import laplace
 from dagora.scores.gp.mode import Modes, climb
+from dagora.threads import Threads
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
+Pair = tuple[int, int]  # a child and its only parent
 
 # Two ends are the same mode if their squared distance, in standard deviations of the Gaussian at the worse
 # one, is below this.
@@ -49,6 +52,9 @@ class Model(Protocol):
     def joined(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""
 
+    def look_at(self, parent: int) -> None:
+        """Find what the starts of all children of a parent need."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -58,23 +64,53 @@ class Fit:
     log_evidences: Array
 
 
+def idle() -> None:
+    """Do nothing."""
+
+
 class Fitter:
     """Fits families of one model; pairs that it fitted are remembered, and in `alone` their best modes."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.alone: dict[tuple[int, int], Array] = {}
-        self._singles: dict[tuple[int, int], Fit] = {}
+        self.alone: dict[Pair, Array] = {}
+        self._singles: dict[Pair, Fit] = {}
+
+    def prepare(self, pairs: Sequence[Pair], threads: Threads, tick: Callable[[], None] = idle) -> None:
+        """Fit pairs that are not known yet, before families with them are fitted: threads share the work.
+
+        `tick` is called now and then.
+        """
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self.alone]
+        for _ in threads.each(self.model.look_at, sorted({parent for _, parent in fresh})):
+            tick()
+        most = self.model.families_at_once
+        groups = [fresh[start : start + most] for start in range(0, len(fresh), most)]
+        for group, fits in zip(groups, threads.each(self._fit_pairs, groups), strict=True):
+            self._singles.update(zip(group, fits, strict=True))
+            self.alone.update((pair, fit.modes.points[0]) for pair, fit in zip(group, fits, strict=True))
+            tick()
 
     def fit(self, children: Positions, parents: Positions) -> list[Fit]:
-        """Fits of families with one number of parents (at least one)."""
+        """Fits of families with one number of parents, at least one; before threads fit, prepare pairs."""
         if parents.shape[1] == 1:
-            return self._singly(list(zip(children.tolist(), parents[:, 0].tolist(), strict=True)))
+            pairs = list(zip(children.tolist(), parents[:, 0].tolist(), strict=True))
+            # The modes of a pair may be known from a file, and its fit not.
+            known = [self._singles.get(pair) for pair in pairs]
+            again = [pair for pair, fit in zip(pairs, known, strict=True) if fit is None]
+            more = iter(self._fit_pairs(again) if again else ())
+            return [next(more) if fit is None else fit for fit in known]
         family, starts = self.model.starts(children, parents)
         family = np.append(family, np.arange(len(children)))
         return self._climbed(
             children, parents, family, np.vstack([starts, self._from_singles(children, parents)])
         )
+
+    def _fit_pairs(self, pairs: Sequence[Pair]) -> list[Fit]:
+        """Fits of a child to one parent each."""
+        both = np.array(pairs, dtype=np.int64)
+        children, parents = both[:, 0], both[:, 1:]
+        return self._climbed(children, parents, *self.model.starts(children, parents))
 
     def _climbed(
         self, children: Positions, parents: Positions, family: Positions, starts: Array
@@ -87,17 +123,6 @@ class Fitter:
 
         ends = climb(ask, starts)
         return [distinct(ends, np.flatnonzero(family == k)) for k in range(len(children))]
-
-    def _singly(self, pairs: list[tuple[int, int]]) -> list[Fit]:
-        """Fits of a child to one parent each."""
-        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._singles]
-        if fresh:
-            both = np.array(fresh, dtype=np.int64)
-            children, parents = both[:, 0], both[:, 1:]
-            fits = self._climbed(children, parents, *self.model.starts(children, parents))
-            self._singles.update(zip(fresh, fits, strict=True))
-            self.alone.update((pair, fit.modes.points[0]) for pair, fit in zip(fresh, fits, strict=True))
-        return [self._singles[pair] for pair in pairs]
 
     def improved(self, child: int, parents: Positions, fit: Fit, point: Array) -> Fit:
         """The fit after one more climb, from a point whose density is higher than that of its modes."""
@@ -117,11 +142,10 @@ class Fitter:
 
     def _from_singles(self, children: Positions, parents: Positions) -> Array:
         """Starts for several parents, from the fits of each parent alone."""
-        size = parents.shape[1]
-        pairs = list(zip(np.repeat(children, size).tolist(), parents.ravel().tolist(), strict=True))
-        self._singly([pair for pair in pairs if pair not in self.alone])
-        best = np.array([self.alone[pair] for pair in pairs])
-        return np.array([self.model.joined(some) for some in best.reshape(len(children), size, -1)])
+        families = list(zip(children.tolist(), parents.tolist(), strict=True))
+        self.prepare([(child, parent) for child, row in families for parent in row], Threads(1))
+        alone = [np.array([self.alone[child, parent] for parent in row]) for child, row in families]
+        return np.array([self.model.joined(each) for each in alone])
 
 
 def distinct(ends: Modes, some: Positions) -> Fit:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.additive import LEAST_LOG_NOISE, Additive, Derivatives
+from dagora.scores.gp.additive import Additive, Derivatives
 from dagora.scores.gp.compression import SHORTEST, level_of
 from dagora.scores.gp.interaction_density import (
     CUT,
@@ -33,6 +33,7 @@ from dagora.scores.gp.interaction_derivatives import (
     terms,
 )
 from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
+from dagora.scores.gp.placing import LEAST_LOG_NOISE
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 
 Array = NDArray[np.float64]
@@ -69,6 +70,10 @@ class Interactions:
             points = self._scan.starts(child, tuple(row))
             found.append(np.insert(points, [size], np.log([MAIN, PRODUCT]), axis=1))
         return np.repeat(np.arange(number), [len(points) for points in found]), np.concatenate(found)
+
+    def look_at(self, parent: int) -> None:
+        """Scan the children of a parent."""
+        self._bases.scan(parent)
 
     def joined(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""

@@ -11,23 +11,25 @@ of all rounds. Seeds are fixed: the same density gives the same number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import ceil, log2
+from math import ceil, lgamma, log, log2, pi
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.scores.gp.asking import Asking
 from dagora.scores.gp.laplace import bounded_curvatures
+from dagora.scores.gp.sobol import sobol_net
 
 Array = NDArray[np.float64]
 
 # Degrees of freedom of the t densities: few, so that their tails are heavier than the exponential ones of the
 # priors.
 FREEDOM = 5.0
+# Log of a t density at its centre.
+LOG_HEIGHT = lgamma((FREEDOM + 1) / 2) - lgamma(FREEDOM / 2) - 0.5 * log(FREEDOM * pi)
 SUBNETS = 8
-SEED = 2023
 # A further round is drawn above this standard error (in nats), or below this share of effective points.
 GOAL = 0.05
 LEAST_SHARE = 0.15
@@ -77,13 +79,10 @@ class Proposal:
 
     def log_density(self, points: Array) -> Array:
         """Log density at points."""
-        from scipy.special import gammaln
-
         standard = np.linalg.solve(self.axes, (points - self.centre).T).T
         standard = standard / np.where(standard < 0, self.left, self.right)
-        each = gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * np.log(FREEDOM * np.pi)
         scales = np.log((self.left + self.right) / 2).sum() + np.linalg.slogdet(self.axes)[1]
-        constant = each * len(self.centre) - scales
+        constant = LOG_HEIGHT * len(self.centre) - scales
         density: Array = constant - (FREEDOM + 1) / 2 * np.log1p(standard**2 / FREEDOM).sum(axis=1)
         return density
 
@@ -105,39 +104,35 @@ class Mixture:
 
     def log_density(self, points: Array) -> Array:
         """Log density at points."""
-        from scipy.special import logsumexp
-
-        parts = [part.log_density(points) for part in self.parts]
-        density: Array = logsumexp(np.array(parts), axis=0, b=self.weights[:, None])
-        return density
+        return log_mean([part.log_density(points) for part in self.parts], self.weights)
 
 
-@lru_cache(maxsize=64)
-def sobol_net(size: int, points: int, draw: int) -> Array:
-    """A scrambled net in [0, 1)^size, another one for each `draw`."""
-    from scipy.stats.qmc import Sobol
+def log_mean(logs: Sequence[Array], weights: Array) -> Array:
+    """Logarithm of the weighted mean of numbers whose logarithms are given, point by point.
 
-    net: Array = Sobol(size, scramble=True, rng=np.random.default_rng([SEED, draw])).random_base2(
-        int(log2(points))
-    )
-    return net
+    >>> np.exp(log_mean([np.log([1.0, 2.0]), np.log([3.0, 6.0])], np.array([0.5, 0.5])))
+    array([2., 4.])
+    """
+    if len(logs) == 1:
+        return logs[0]
+    stacked = np.array(logs)
+    top = stacked.max(axis=0)
+    mean: Array = top + np.log(weights @ np.exp(stacked - top))
+    return mean
 
 
-def proposals_at(
-    log_density: Callable[[Array], Array], points: Array, values: Array, precisions: Array
-) -> list[Proposal]:
+def proposals_at(points: Array, values: Array, precisions: Array) -> Asking[list[Proposal]]:
     """Proposals at modes; each side of each axis has a width from how far the density falls there."""
     curvatures, vectors = bounded_curvatures(precisions)
-    size = points.shape[1]
-    found = []
-    for point, value, curvature, vector in zip(points, values, curvatures, vectors, strict=True):
-        axes = vector / np.sqrt(curvature)
-        steps = LOOK * np.vstack([-axes.T, axes.T])
-        falls = np.maximum(value - log_density(point + steps), 1e-3)
-        # A Gaussian falls by LOOK²/2.
-        widths = np.clip(LOOK / np.sqrt(2 * falls), *WIDTHS)
-        found.append(Proposal(point, axes, widths[:size], widths[size:]))
-    return found
+    number, size = points.shape
+    axes = vectors / np.sqrt(curvatures)[:, None, :]
+    sides = axes.swapaxes(-1, -2)
+    looked = points[:, None] + LOOK * np.concatenate([-sides, sides], axis=1)
+    heights = yield looked.reshape(-1, size)
+    falls = np.maximum(values[:, None] - heights.reshape(number, 2 * size), 1e-3)
+    # A Gaussian falls by LOOK²/2.
+    widths = np.clip(LOOK / np.sqrt(2 * falls), *WIDTHS)
+    return [Proposal(points[k], axes[k], widths[k, :size], widths[k, size:]) for k in range(number)]
 
 
 def mixture_at(modes: Sequence[Proposal], log_evidences: Array) -> Mixture:
@@ -146,7 +141,7 @@ def mixture_at(modes: Sequence[Proposal], log_evidences: Array) -> Mixture:
     return Mixture(tuple(modes), weights / weights.sum())
 
 
-def estimate(log_density: Callable[[Array], Array], start: Mixture, points: int) -> Evidence:
+def estimate(start: Mixture, points: int) -> Asking[Evidence]:
     """Log evidence of a density by rounds of importance sampling, from `points` points upwards."""
     number = 2 ** max(5, ceil(log2(points)))
     size = len(start.parts[0].centre)
@@ -159,7 +154,7 @@ def estimate(log_density: Callable[[Array], Array], start: Mixture, points: int)
         net = sobol_net(size + 1, number << max(0, step - 1), step)
         rounds.append(proposal)
         drawn.append(proposal.draw(net))
-        values.append(log_density(drawn[-1]))
+        values.append((yield drawn[-1]))
         log_weights = balanced(rounds, drawn, values)
         evidence = summary(log_weights)
         if evidence.standard_error <= GOAL and evidence.ess >= LEAST_SHARE * evidence.points:
@@ -172,14 +167,11 @@ def estimate(log_density: Callable[[Array], Array], start: Mixture, points: int)
 
 def balanced(rounds: list[Mixture], drawn: list[Array], values: list[Array]) -> list[Array]:
     """Log weights of each round's points against the mixture of all rounds' proposals."""
-    from scipy.special import logsumexp
-
     shares = np.array([len(points) for points in drawn], dtype=np.float64)
     shares /= shares.sum()
     found = []
     for points, value in zip(drawn, values, strict=True):
-        densities = np.array([proposal.log_density(points) for proposal in rounds])
-        found.append(value - logsumexp(densities, axis=0, b=shares[:, None]))
+        found.append(value - log_mean([proposal.log_density(points) for proposal in rounds], shares))
     return found
 
 

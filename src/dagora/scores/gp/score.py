@@ -10,7 +10,6 @@ take on Gaussian process networks".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import numpy as np
@@ -20,6 +19,7 @@ from dagora.data.schema import Schema
 from dagora.errors import DataError, OptionError
 from dagora.events import Watch, unwatched
 from dagora.scores.gp.additive import Additive
+from dagora.scores.gp.asking import Asking, above, side_by_side
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.fit import Fit, Fitter, Model
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
@@ -27,6 +27,8 @@ from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, Statistics
+from dagora.stats.table import TableStatistics
+from dagora.threads import Threads
 
 Array = NDArray[np.float64]
 
@@ -61,7 +63,6 @@ class GaussianProcessScore:
         estimator: str = "qmc",
         points: int = 256,
         published: bool = False,
-        jobs: int = 1,
     ) -> None:
         if kernel not in KERNELS:
             raise OptionError(f"kernel is one of {', '.join(KERNELS)}, not '{kernel}'")
@@ -80,7 +81,7 @@ class GaussianProcessScore:
         self._settings = (kernel, estimator, points, published)
         self._estimator = estimator
         self._points = points
-        self._jobs = max(1, jobs)
+        self._jobs = statistics.jobs if isinstance(statistics, TableStatistics) else 1
         self._known: dict[Key, Details] = {}
 
     @property
@@ -149,41 +150,48 @@ class GaussianProcessScore:
         return len(known)
 
     def _learn(self, keys: Sequence[Key], watch: Watch) -> None:
-        """Score the families that are not known yet."""
+        """Score the families that are not known yet; the groups do not depend on the number of threads."""
         fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
         total, done = len(keys), len(keys) - len(fresh)
         if not fresh:
             watch(total, total)
             return
-        # A few at a time, so that progress is reported.
-        with ThreadPoolExecutor(self._jobs) as pool:
-            for group in groups_of(fresh, self._fitter.model.families_at_once):
-                shares = [group[start :: self._jobs] for start in range(min(self._jobs, len(group)))]
-                fitted = self._fitted(group)
-                found = pool.map(
-                    lambda some, fits=fitted: [(key, self._estimate(key, fits[key])) for key in some], shares
-                )
+        most = self._fitter.model.families_at_once
+        with Threads(self._jobs) as threads:
+            pairs = [(child, parent) for child, parents in fresh for parent in parents]
+            self._fitter.prepare(pairs, threads, lambda: watch(done, total))
+            for same in by_size(fresh):
+                groups = [same[start : start + most] for start in range(0, len(same), most)]
                 # A group is stored as a whole: after an interruption the rest starts with a new group.
-                self._known.update([pair for pairs in found for pair in pairs])
-                done += len(group)
-                watch(done, total)
+                for group, found in zip(groups, threads.each(self._scored, groups), strict=True):
+                    self._known.update(zip(group, found, strict=True))
+                    done += len(group)
+                    watch(done, total)
 
-    def _fitted(self, keys: Sequence[Key]) -> dict[Key, Fit | None]:
+    def _scored(self, keys: Sequence[Key]) -> list[Details]:
+        """Families of one size with their scores."""
         if not keys[0][1]:
-            return dict.fromkeys(keys)
+            return [self._root(child) for child, _ in keys]
         children = np.array([child for child, _ in keys], dtype=np.int64)
         parents = np.array([parents for _, parents in keys], dtype=np.int64)
-        return dict(zip(keys, self._fitter.fit(children, parents), strict=True))
+        fits = self._fitter.fit(children, parents)
+        return side_by_side(
+            [self._estimate(key, fit) for key, fit in zip(keys, fits, strict=True)],
+            lambda which, points: self._fitter.model.log_density(children[which], parents[which], points),
+        )
 
-    def _estimate(self, key: Key, fit: Fit | None) -> Details:
-        if fit is None:
-            column = self._columns[:, key[0]]
-            exact = root_evidence(len(column), float(column.sum()), float(column @ column))
-            return Details(exact, 0.0, 0.0, 0, (), 1)
-        evidence = self._evidence(key, fit)
+    def _root(self, child: int) -> Details:
+        """A column without parents."""
+        column = self._columns[:, child]
+        return Details(
+            root_evidence(len(column), float(column.sum()), float(column @ column)), 0.0, 0.0, 0, (), 1
+        )
+
+    def _estimate(self, key: Key, fit: Fit) -> Asking[Details]:
+        evidence = yield from self._evidence(key, fit)
         if evidence.best is not None and evidence.best_value > fit.modes.values.max() + MISSED:
             fit = self._fitter.improved(key[0], np.array(key[1]), fit, evidence.best)
-            evidence = self._evidence(key, fit)
+            evidence = yield from self._evidence(key, fit)
         return Details(
             evidence.log_score,
             evidence.standard_error,
@@ -193,27 +201,21 @@ class GaussianProcessScore:
             len(fit.modes.points),
         )
 
-    def _evidence(self, key: Key, fit: Fit) -> Evidence:
-        children, parents = np.array([key[0]]), np.array([key[1]])
-        model = self._fitter.model
+    def _evidence(self, key: Key, fit: Fit) -> Asking[Evidence]:
         if self._estimator == "laplace":
             return Evidence(float(fit.log_evidences[0]), float("nan"), 0.0, 0)
         if self._estimator == "bridge":
             from dagora.scores.gp.bridge import bridge
 
-            return bridge(model, children, parents, fit.modes)
-        modes = fit.modes
+            return bridge(self._fitter.model, np.array([key[0]]), np.array([key[1]]), fit.modes)
         size = len(key[1])
-        floor = min(np.log(TAIL), modes.points[:, :size].min() - np.log(4.0))
+        floor = min(np.log(TAIL), fit.modes.points[:, :size].min() - np.log(4.0))
+        return (yield from above(floor, size, self._sampled(fit)))
 
-        def log_density(points: Array) -> Array:
-            values = np.full(len(points), -np.inf)
-            inside = points[:, :size].min(axis=1) >= floor
-            values[inside] = model.log_density(children, parents, points[inside])
-            return values
-
-        proposals = proposals_at(log_density, modes.points, modes.values, modes.precisions)
-        return estimate(log_density, mixture_at(proposals, fit.log_evidences), self._points)
+    def _sampled(self, fit: Fit) -> Asking[Evidence]:
+        """Importance sampling from proposals at the modes."""
+        proposals = yield from proposals_at(fit.modes.points, fit.modes.values, fit.modes.precisions)
+        return (yield from estimate(mixture_at(proposals, fit.log_evidences), self._points))
 
 
 def standardised(statistics: Statistics) -> Array:
@@ -239,12 +241,10 @@ def model_of(kernel: str, columns: Array, *, published: bool) -> Model:
     return Interactions(columns, published=published)
 
 
-def groups_of(keys: Sequence[Key], most: int) -> Iterator[list[Key]]:
-    """Yield groups of families of one size, at most `most` in each, small sizes first."""
+def by_size(keys: Sequence[Key]) -> Iterator[list[Key]]:
+    """Yield families of one number of parents, few parents first."""
     for size in sorted({len(parents) for _, parents in keys}):
-        same = [key for key in keys if len(key[1]) == size]
-        for start in range(0, len(same), most):
-            yield same[start : start + most]
+        yield [key for key in keys if len(key[1]) == size]
 
 
 def gp(statistics: Statistics, *, estimator: str = "qmc", points: int = 256) -> GaussianProcessScore:

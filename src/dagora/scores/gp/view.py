@@ -1,29 +1,22 @@
-"""Smaller bases for parents with longer length-scales, and points grouped by the bases they need.
+"""Smaller bases for parents with longer length-scales.
 
 A family's bases come from the level of its shortest length-scale. A parent with a longer one needs fewer
 dimensions: for ρ ≥ ρₐ the kernel C(ρ) lies in the span of the leading eigenvectors U of C(ρₐ), so that K(ρ) ≈
 (QU) (UᵀC(ρ)U) (QU)ᵀ. All bases of a family come from one level, so that their Gram matrices are those of
-actual columns and remain positive after any cut. Since the kernel is symmetric in the parents, these are
-sorted by length-scale, and points whose parents need the same cuts are computed together.
+actual columns and remain positive after any cut. Which cut a parent needs, `placing` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import LONG, TAIL, Level, covariances, level_of
+from dagora.scores.gp.compression import LONG, TAIL, Level, covariances
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
-
-# Parents other than the first are cut only at multiples of this level, so that groups are few and large. The
-# cut depends on the point alone: a density must not depend on which other points are computed with it.
-APART = 3
 
 
 class Bases(Protocol):
@@ -36,14 +29,19 @@ class Bases(Protocol):
     def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
         """C(ρ) and its derivatives in log ρ."""
 
+    def series(self, column: int, cell: int) -> Array:
+        """Chebyshev coefficients of C over one cell, one row per term."""
+
 
 class View:
     """A level's bases for length-scales from that of a coarser level upwards."""
 
     def __init__(self, level: Level, number: int) -> None:
-        columns = np.arange(len(level.bases))
-        log_scale = np.log(LONG / 2.0 ** (number / 2))
-        (rough,) = level.covariances(columns, np.full(len(columns), log_scale))
+        scale = LONG / 2.0 ** (number / 2)
+        rough = np.zeros((len(level.bases), level.rank, level.rank))
+        for column, basis in enumerate(level.bases):
+            rank = basis.coefficients.shape[1]
+            rough[column, :rank, :rank] = basis.covariance(scale)
         eigenvalues, vectors = np.linalg.eigh(rough)
         lost = np.cumsum(np.maximum(eigenvalues, 0.0), axis=1)
         self.rank = int((lost > TAIL).sum(axis=1).max())
@@ -51,7 +49,6 @@ class View:
         self.sums: Array = (level.sums[:, None, :] @ self.turns)[:, 0]
         self.projections: Array = level.projections @ self.turns
         self._level = level
-        self._series: dict[tuple[int, int], Array] = {}
 
     def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
         """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2)."""
@@ -59,24 +56,19 @@ class View:
 
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""
-        known = self._series.get((column, cell))
-        if known is None:
-            rank = self._level.rank
-            whole = self._level.series(column, cell).reshape(-1, rank, rank)
-            turn = self.turns[column]
-            known = (turn.T @ whole @ turn).reshape(len(whole), -1)
-            self._series[column, cell] = known
-        return known
+        basis = self._level.bases[column]
+        rank = basis.coefficients.shape[1]
+        series = basis.series(cell, basis.coefficients @ self.turns[column, :rank])
+        return series.reshape(len(series), -1)
 
 
 class Views:
-    """A level and its cuts, with the products of their bases; each is made when first needed."""
+    """A level and its cuts, each made when first needed, and the products of their bases."""
 
     def __init__(self, level: Level, number: int) -> None:
         self.level = level
         self._number = number
         self._cuts: dict[int, View] = {}
-        self._grams: dict[tuple[int, int], Array] = {}
 
     def bases(self, number: int) -> Bases:
         """The bases that serve the length-scales of a level that is as coarse or coarser."""
@@ -88,36 +80,13 @@ class Views:
 
     def gram(self, one: int, other: int) -> Array:
         """Products of the bases of every column in one cut with those of every column in another."""
-        if (one, other) not in self._grams:
-            product = self.level.gram
-            if one != self._number:
-                product = self._turns(one).swapaxes(-1, -2)[:, None] @ product
-            if other != self._number:
-                product = product @ self._turns(other)
-            self._grams[one, other] = product
-        return self._grams[one, other]
+        product = self.level.gram
+        if one != self._number:
+            product = self._turns(one).swapaxes(-1, -2)[:, None] @ product
+        if other != self._number:
+            product = product @ self._turns(other)
+        return product
 
     def _turns(self, number: int) -> Array:
         self.bases(number)
         return self._cuts[number].turns
-
-
-@dataclass(frozen=True)
-class Group:
-    """Points that are computed together, the level of each of their sorted parents, and the sorting."""
-
-    levels: tuple[int, ...]
-    points: Positions
-    order: Positions
-
-
-def grouped(log_scales: Array, points: Positions) -> Iterator[Group]:
-    """Points in groups whose parents, from the shortest length-scale to the longest, need the same levels."""
-    order = np.argsort(log_scales[points], axis=1, kind="stable")
-    needed = level_of(np.exp(np.take_along_axis(log_scales[points], order, axis=1)))
-    cut = APART * np.maximum(1, -(-needed[:, 1:] // APART))
-    needed[:, 1:] = np.minimum(cut, needed[:, :1])
-    kinds, which = np.unique(needed, axis=0, return_inverse=True)
-    for k, levels in enumerate(kinds.tolist()):
-        some = np.flatnonzero(which.ravel() == k)
-        yield Group(tuple(levels), points[some], order[some])
