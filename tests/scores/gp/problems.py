@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from dagora.scores.gp.compression import se_kernel
+from dagora.scores.gp.points.compression import se_kernel
 
 
 def standardised(columns):

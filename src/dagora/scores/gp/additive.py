@@ -9,7 +9,7 @@ dots for derivatives in log ρ,
   ∂ᵢ = ½ (aᵢᵀĊᵢaᵢ − tr WᵢᵢĊᵢ),
   ∂ᵢⱼ = ½ tr(WᵢⱼĊⱼWⱼᵢĊᵢ) − aᵢᵀĊᵢWᵢⱼĊⱼaⱼ + δᵢⱼ ½ (aᵢᵀC̈ᵢaᵢ − tr WᵢᵢC̈ᵢ),
 and those in s follow from S⁻². Parameters are (log ρ₁, …, log ρ_p, log σ); densities carry the Jacobian.
-Points of many families with the same number of parents are evaluated in one call, by `point_kernels`.
+Points of many families with the same number of parents are evaluated in one call, by the kernels of `points`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.basis_pool import BasisPool
-from dagora.scores.gp.compression import Level, level_of
-from dagora.scores.gp.placing import OUTSIDE
-from dagora.scores.gp.point_kernels import likelihoods
-from dagora.scores.gp.point_room import Asked, Found, Room, Rows
+from dagora.scores.gp.points.basis_pool import BasisPool
+from dagora.scores.gp.points.compression import Level, level_of
+from dagora.scores.gp.points.likelihood import likelihoods
+from dagora.scores.gp.points.placing import OUTSIDE
+from dagora.scores.gp.points.room import Asked, Found, Room, Rows
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
 

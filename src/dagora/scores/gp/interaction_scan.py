@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import se_kernel
+from dagora.scores.gp.points.compression import se_kernel
 from dagora.scores.gp.prior import LENGTH_SCALE
 from dagora.scores.gp.scan import Spectrum, best_noises
 

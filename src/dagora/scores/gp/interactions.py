@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gp.additive import Additive, Derivatives
-from dagora.scores.gp.compression import SHORTEST, level_of
 from dagora.scores.gp.interaction_density import (
     CUT,
     CUT_DERIVATIVES,
@@ -33,7 +32,8 @@ from dagora.scores.gp.interaction_derivatives import (
     terms,
 )
 from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
-from dagora.scores.gp.placing import LEAST_LOG_NOISE
+from dagora.scores.gp.points.compression import SHORTEST, level_of
+from dagora.scores.gp.points.placing import LEAST_LOG_NOISE
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import LONG
+from dagora.scores.gp.points.compression import LONG
 from dagora.scores.gp.prior import LENGTH_SCALE, NOISE
 
 Array = NDArray[np.float64]

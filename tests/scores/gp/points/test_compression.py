@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.scores.gp.compression import LONG, Level, column_basis, landmarks, level_of, se_kernel
+from dagora.scores.gp.points.compression import LONG, Level, column_basis, landmarks, level_of, se_kernel
 from tests.scores.gp.problems import standardised
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import borrowing
-from dagora.scores.gp.compression import LONG, NODES
-from dagora.scores.gp.placing import LOG_2, LOG_LONG
-from dagora.scores.gp.point_room import ONCE, PLAIN, TWICE
-from dagora.scores.gp.row_steps import clear, combine
+from dagora.scores.gp.points.compression import LONG, NODES
+from dagora.scores.gp.points.placing import LOG_2, LOG_LONG
+from dagora.scores.gp.points.room import ONCE, PLAIN, TWICE
+from dagora.scores.gp.points.row_steps import clear, combine
 
 Array = NDArray[np.float64]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dagora.scores.gp.compression import LONG, Level, se_kernel
-from dagora.scores.gp.view import Views
+from dagora.scores.gp.points.compression import LONG, Level, se_kernel
+from dagora.scores.gp.points.view import Views
 from tests.scores.gp.problems import wavy_columns
 
 FINE = 7

@@ -1,4 +1,4 @@
-"""Gradient and Hessian of the additive likelihood at one point: a part of the kernel of `point_kernels`.
+"""Gradient and Hessian of the additive likelihood at one point: a part of the kernel of `likelihood`.
 
 The formulas are those of `additive`.
 """
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import borrowing
-from dagora.scores.gp.kernel_series import chebyshev, kernel_matrix
-from dagora.scores.gp.placing import Placed, Places
-from dagora.scores.gp.point_room import (
+from dagora.scores.gp.points.kernel_series import chebyshev, kernel_matrix
+from dagora.scores.gp.points.placing import Placed, Places
+from dagora.scores.gp.points.room import (
     BEND,
     GRAM,
     INNER,
@@ -36,7 +36,7 @@ from dagora.scores.gp.point_room import (
     Rows,
     W,
 )
-from dagora.scores.gp.row_steps import clear, combine, mirror, product_sum
+from dagora.scores.gp.points.row_steps import clear, combine, mirror, product_sum
 
 Array = NDArray[np.float64]
 

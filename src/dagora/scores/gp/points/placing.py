@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import borrowing
-from dagora.scores.gp.compression import FINEST, LONG, SHORTEST
+from dagora.scores.gp.points.compression import FINEST, LONG, SHORTEST
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

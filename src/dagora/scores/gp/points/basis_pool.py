@@ -11,9 +11,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import Level
-from dagora.scores.gp.placing import LEVELS, Placed, Places, place
-from dagora.scores.gp.view import Views
+from dagora.scores.gp.points.compression import Level
+from dagora.scores.gp.points.placing import LEVELS, Placed, Places, place
+from dagora.scores.gp.points.view import Views
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

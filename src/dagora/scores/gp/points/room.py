@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import NODES
+from dagora.scores.gp.points.compression import NODES
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

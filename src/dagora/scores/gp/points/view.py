@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.compression import LONG, TAIL, Level, covariances
+from dagora.scores.gp.points.compression import LONG, TAIL, Level, covariances
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dagora.scores.gp.basis_pool import FIRST_ROOM, BasisPool
-from dagora.scores.gp.compression import cell_of, level_of
-from dagora.scores.gp.placing import OUTSIDE, Placed, Places, place
+from dagora.scores.gp.points.basis_pool import FIRST_ROOM, BasisPool
+from dagora.scores.gp.points.compression import cell_of, level_of
+from dagora.scores.gp.points.placing import OUTSIDE, Placed, Places, place
 from tests.scores.gp.problems import wavy_columns
 
 

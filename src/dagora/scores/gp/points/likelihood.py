@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from dagora.compiled import borrowing
-from dagora.scores.gp.kernel_series import chebyshev, kernel_matrix
-from dagora.scores.gp.placing import OUTSIDE, Placed, Places
-from dagora.scores.gp.point_derivatives import differentiate
-from dagora.scores.gp.point_room import LOWER, PLAIN, PRODUCT, SPARE, Asked, Found, M, Room, Rows
-from dagora.scores.gp.row_steps import clear, combine, factor, lower_factor
+from dagora.scores.gp.points.derivatives import differentiate
+from dagora.scores.gp.points.kernel_series import chebyshev, kernel_matrix
+from dagora.scores.gp.points.placing import OUTSIDE, Placed, Places
+from dagora.scores.gp.points.room import LOWER, PLAIN, PRODUCT, SPARE, Asked, Found, M, Room, Rows
+from dagora.scores.gp.points.row_steps import clear, combine, factor, lower_factor
 
 
 @borrowing
