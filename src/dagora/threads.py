@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from types import TracebackType
 from typing import Self, TypeVar
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+# Pieces of one whole for each thread: whoever ends early takes another.
+PIECES_A_THREAD = 4
 
 
 class Threads:
@@ -40,3 +45,33 @@ class Threads:
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
         return list(self._pool.map(function, items))
+
+    def one_by_one(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+        """Results in the order of the items, each as soon as it is there; few items are begun ahead.
+
+        Whoever stops asking waits for those only.
+        """
+        if self._pool is None:
+            yield from map(function, items)
+            return
+        ahead: deque[Future[Found]] = deque()
+        try:
+            for item in items:
+                if len(ahead) == 2 * self.jobs:
+                    yield ahead.popleft().result()
+                ahead.append(self._pool.submit(function, item))
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+    def pieces(self, size: int, least: int) -> list[slice]:
+        """Cut so many things into pieces for the threads, none of which is much smaller than `least`.
+
+        >>> Threads(1).pieces(10, 2), Threads(2).pieces(10, 4)
+        ([slice(0, 10, None)], [slice(0, 5, None), slice(5, 10, None)])
+        """
+        number = 1 if self.jobs == 1 else max(1, min(PIECES_A_THREAD * self.jobs, size // least))
+        cuts = [size * k // number for k in range(number + 1)]
+        return [slice(a, b) for a, b in pairwise(cuts)]

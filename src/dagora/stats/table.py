@@ -27,7 +27,7 @@ from dagora.stats.rare_levels import (
     SMALLEST_SET,
     RareLevels,
     count_rare,
-    counting_order,
+    counting_keys,
     few_cells,
     rare_levels,
 )
@@ -135,7 +135,7 @@ class TableStatistics:
         if self.n_rows >= BLOCKS_FROM:
             values, sizes = count_in_blocks(self._coded, columns, offsets, self._jobs)
             return CellCounts(values, running_sum(sizes))
-        if isinstance(column_sets, np.ndarray) and self._worth_rare_levels(column_sets):
+        if isinstance(column_sets, np.ndarray) and self.worth_ordering(column_sets):
             values, sizes = self._count_by_rare_levels(column_sets)
         else:
             values, sizes = self._count_each(columns, offsets)
@@ -159,14 +159,17 @@ class TableStatistics:
         alone._jobs = 1  # noqa: SLF001 - a copy of ours
         return alone
 
-    def counting_order(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The order in which many sets of one size are counted fastest, be it in several calls."""
-        return counting_order(self._rare, sets) if self._worth_rare_levels(sets) else np.arange(len(sets))
+    def worth_ordering(self, sets: NDArray[np.int64]) -> bool:
+        """Whether many sets of one size are counted faster in the order of their `counting_keys`.
 
-    def _worth_rare_levels(self, sets: NDArray[np.int64]) -> bool:
-        """Whether sets of one size are so many and so large that rare levels make a difference."""
+        So many and so large they are that rare levels make a difference.
+        """
         few_rows = self.n_rows < min(BLOCKS_FROM, MOST)
         return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= FROM_WORK
+
+    def counting_keys(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers in whose order sets of one size are counted fastest, be it in several calls."""
+        return counting_keys(self._rare, sets)
 
     @cached_property
     def _rare(self) -> RareLevels:
