@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 from types import TracebackType
 from typing import Self, TypeVar
@@ -41,10 +41,34 @@ class Threads:
             self._pool.shutdown()
 
     def map(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
-        """Apply a function to every item; results in the order of the items."""
+        """Apply a function to every item; results in the order of the items.
+
+        A thread that has done one item takes the next. An item that fails is the last to be begun; of several
+        the first one's error is raised.
+        """
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
-        return list(self._pool.map(function, items))
+        found: dict[int, Found] = {}
+        errors: dict[int, BaseException] = {}
+        numbers = iter(range(len(items)))
+
+        def work() -> None:
+            for k in numbers:
+                if errors:
+                    return
+                try:
+                    found[k] = function(items[k])
+                except BaseException as error:  # noqa: BLE001 - raised below, in the thread that asked
+                    errors[k] = error
+
+        waiting = [self._pool.submit(work) for _ in range(min(self.jobs, len(items)))]
+        try:
+            wait(waiting)
+        except BaseException as error:  # Ctrl-C, perhaps: no thread begins another item
+            errors[-1] = error
+        if errors:
+            raise errors[min(errors)]
+        return [found[k] for k in range(len(items))]
 
     def one_by_one(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
         """Results in the order of the items, each as soon as it is there; few items are begun ahead.

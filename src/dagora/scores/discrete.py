@@ -24,7 +24,7 @@ from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
-from dagora.threads import Threads
+from dagora.threads import PIECES_A_THREAD, Threads
 from dagora.wording import option
 
 Floats = NDArray[np.float64]
@@ -36,6 +36,8 @@ MOST_CONFIGURATIONS = 1e200
 TABLED = 1 << 20
 # Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
+# Threads take batches of this many times the fewest sets that are worth a call, unless there are too few.
+SMALL_BATCHES = 5
 # Rows times sets of a batch: some tenths of a second between two looks at the clock.
 ROWS_A_BATCH = 60_000_000
 # Sums of so many sets are kept for the next call: a level of a search asks for most sets three times.
@@ -222,7 +224,9 @@ class DiscreteScore:
             size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
             jobs = statistics.calls_at_once(len(sets))
             if jobs > 1:  # no fewer looks at the clock, should there be fewer cores than jobs
-                size = min(max(size // jobs, statistics.fewest_at_once), -(-len(sets) // jobs))
+                least = statistics.fewest_at_once
+                share = -(-len(sets) // (PIECES_A_THREAD * jobs))
+                size = min(max(size // jobs, SMALL_BATCHES * least), max(share, least))
                 statistics = statistics.in_one_thread()
         found = np.empty(len(sets))
 

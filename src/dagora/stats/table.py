@@ -43,6 +43,8 @@ WORTH_A_THREAD = 4_000_000
 # as long either way at about 50 000 rows); with fewer, one set after the other, or by their rare levels where
 # they are many of one size.
 BLOCKS_FROM = 50_000
+# Into at most so many parts a call is cut that is just worth rare levels.
+PARTS = 5
 
 
 class Slices(NamedTuple):
@@ -70,6 +72,7 @@ class TableStatistics:
     def __init__(self, table: Table, jobs: int = 1) -> None:
         self._table = table
         self._jobs = jobs
+        self._from_work: int | None = None
         self._cardinalities = table.schema.cardinalities
 
     def in_order(self, names: Sequence[str]) -> TableStatistics:
@@ -145,18 +148,19 @@ class TableStatistics:
         """Into how many calls, made side by side, a call for so many sets is better split."""
         if self.n_rows >= BLOCKS_FROM:
             return 1  # blocks of rows are shared instead
-        return max(1, min(self._jobs, sets * self.n_rows // max(1, FROM_WORK)))
+        work = sets * self.n_rows
+        return 1 if work < FROM_WORK else max(1, min(self._jobs, PARTS * work // max(1, FROM_WORK)))
 
     @property
     def fewest_at_once(self) -> int:
-        """Calls for fewer sets than these are slower than they could be."""
-        return -(-FROM_WORK // self.n_rows)
+        """Calls for fewer sets than these, made side by side, are slower than they could be."""
+        return max(1, -(-FROM_WORK // (PARTS * self.n_rows)))
 
     def in_one_thread(self) -> Self:
         """The same statistics, for a thread among others: calls are not shared further."""
         self._coded, self._rare  # noqa: B018 - made once, before the threads ask for them
         alone = copy(self)
-        alone._jobs = 1  # noqa: SLF001 - a copy of ours
+        alone._jobs, alone._from_work = 1, FROM_WORK // PARTS  # noqa: SLF001 - a copy of ours
         return alone
 
     def worth_ordering(self, sets: NDArray[np.int64]) -> bool:
@@ -165,7 +169,8 @@ class TableStatistics:
         So many and so large they are that rare levels make a difference.
         """
         few_rows = self.n_rows < min(BLOCKS_FROM, MOST)
-        return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= FROM_WORK
+        least = FROM_WORK if self._from_work is None else self._from_work
+        return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= least
 
     def counting_keys(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Numbers in whose order sets of one size are counted fastest, be it in several calls."""

@@ -21,6 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.compiled import borrowing
 from dagora.events import Watch
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import MOST_CONFIGURATIONS, DiscreteScore
@@ -194,19 +195,19 @@ class EntropyRules:
 
         def screen(k: int) -> Grown:
             entry = replace(grown[k], cells=sums[k])
-            return entry.only(np.flatnonzero(self._uncut_by_parents(entry)))
+            rows = np.empty(len(entry.sets), dtype=np.int64)
+            count = uncut_by_parents(
+                entry.sets,
+                entry.subsets,
+                entry.cells,
+                entry.price,
+                self._known[entry.child].cells,
+                self._levels,
+                rows,
+            )
+            return entry.only(rows[:count])
 
         return self._threads.map(screen, range(len(grown)))
-
-    def _uncut_by_parents(self, entry: Grown) -> NDArray[np.bool_]:
-        uncut = np.ones(len(entry.sets), dtype=np.bool_)
-        known = self._known[entry.child]
-        for i in range(entry.sets.shape[1]):
-            levels = self._levels[entry.sets[:, i]]
-            # m · H(Y | P) of the i-th column Y given the others.
-            entropy = known.cells[entry.subsets[:, i]] - entry.cells
-            uncut &= entropy > (levels - 1) * entry.price / levels
-        return uncut
 
     def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:
         """The scores: of the sums, those over the parents are known."""
@@ -243,6 +244,34 @@ class EntropyRules:
         """Keep the entropies of some sets only."""
         known = self._known[child]
         self._known[child] = Information(known.entropy[rows], known.cells[rows])
+
+
+@borrowing
+def uncut_by_parents(
+    sets: NDArray[np.int64],
+    subsets: NDArray[np.int64],
+    cells: Floats,
+    price: Floats,
+    cells_before: Floats,
+    levels: Floats,
+    rows: NDArray[np.int64],
+) -> int:
+    """Write the places of sets that m · H(Y | P) of none of their columns cuts; return how many there are.
+
+    `cells_before` are the sums over the cells of the sets alive, to which `subsets` point.
+    """
+    count = 0
+    for r in range(len(sets)):
+        uncut = True
+        for i in range(sets.shape[1]):
+            own = levels[sets[r, i]]
+            if not cells_before[subsets[r, i]] - cells[r] > (own - 1) * price[r] / own:
+                uncut = False
+                break
+        if uncut:
+            rows[count] = r
+            count += 1
+    return count
 
 
 class LikelihoodBound:
