@@ -58,7 +58,7 @@ class Threads:
                     return
                 try:
                     found[k] = function(items[k])
-                except BaseException as error:  # noqa: BLE001 - raised below, in the thread that asked
+                except BaseException as error:  # raised below, in the thread that asked
                     errors[k] = error
 
         waiting = [self._pool.submit(work) for _ in range(min(self.jobs, len(items)))]

@@ -90,6 +90,11 @@ class TableStatistics:
         return self._table.n_rows
 
     @property
+    def jobs(self) -> int:
+        """How many threads share large calls."""
+        return self._jobs
+
+    @property
     def overview(self) -> Overview | None:
         """How the source of the table was understood."""
         return self._table.overview
