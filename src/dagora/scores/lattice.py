@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import borrowing, kernel
 from dagora.graph.bits import Rows, words_for
 
 # Sets for which there is room in one call of the kernel that grows them.
@@ -199,20 +199,36 @@ def grow(
     `sets` and their sorted `keys` are alive; `best` is the best score of each set and its subsets. With
     `part`, only those that begin with some of the sets.
     """
+    if not sets.shape[1]:
+        return single_columns(best, allowed, cutting)
     size = sets.shape[1] + 1
     done, stop = (0, len(sets)) if part is None else (part.start, part.stop)
     room = min(stop - done, MOST_GROWN) + len(allowed)
     blocks: list[Larger] = []
     while done < stop or not blocks:
         larger = Larger(*np.empty((2, room, size), dtype=np.int64), *np.empty((2, room)))
-        count, done = grow_from(done, stop, sets, keys, best, allowed, cutting, larger)
+        work = np.empty((3, size), dtype=np.int64)
+        count, done = grow_from(done, stop, sets, keys, best, allowed, cutting, larger, work)
         blocks.append(larger.first(count))
     if len(blocks) == 1 and 2 * len(blocks[0].sets) > room:
         return blocks[0]
     return Larger(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
-@kernel
+def single_columns(best: NDArray[np.float64], allowed: NDArray[np.bool_], cutting: Cutting) -> Larger:
+    """What the empty set grows to, where it is alive: every single column that is allowed and uncut."""
+    columns = np.flatnonzero(allowed & (len(best) > 0))
+    price = np.zeros(len(columns))
+    if len(cutting.entropy) and len(columns):
+        levels = cutting.levels[columns]
+        price = cutting.price * np.minimum(cutting.configurations * levels, cutting.most)
+        uncut = (best[0] + price < 0) & (cutting.entropy[0] > (levels - 1) * price / levels)
+        columns, price = columns[uncut], price[uncut]
+    sets = columns[:, None]
+    return Larger(sets, np.zeros_like(sets), np.repeat(best, len(columns)), price)
+
+
+@borrowing
 def grow_from(
     start: int,
     stop: int,
@@ -222,8 +238,14 @@ def grow_from(
     allowed: NDArray[np.bool_],
     cutting: Cutting,
     larger: Larger,
+    work: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Grow the sets from `start` on while there is room; return how many were made and where to go on."""
+    """Grow the sets from `start` on while there is room; return how many were made and where to go on.
+
+    For each column i of a set but the last, there are sets that have all its columns but i, and one more
+    after them. `work[0, i]` is where they begin, `work[1, i]` where the one was that was looked at last, and
+    `work[2, i]` is the key of those columns, with a zero in place of the one more.
+    """
     grown, subsets, below, prices = larger
     entropy, levels, price_of_one, configurations, most = cutting
     size = sets.shape[1]
@@ -231,23 +253,6 @@ def grow_from(
     ruled = len(entropy) > 0
     count = 0
     price, share = 0.0, 0.0
-    if stop and not size:  # the empty set: every single column
-        for j in range(d):
-            if not allowed[j]:
-                continue
-            if ruled:
-                price = price_of_one * min(configurations * levels[j], most)
-                if not best[0] + price < 0 or not entropy[0] > (levels[j] - 1) * price / levels[j]:
-                    continue
-            grown[count, 0], subsets[count, 0], below[count], prices[count] = j, 0, best[0], price
-            count += 1
-        return count, stop
-    # For each column i but the last: where the sets begin that have all columns of set a but i, and one more
-    # after them; and their keys without that one.
-    begins, stems = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    at = np.empty(size, dtype=np.int64)
-    for i in range(size):
-        begins[i] = 0
     for a in range(start, stop):
         if count + d > len(below):
             return count, a
@@ -256,7 +261,7 @@ def grow_from(
         while a > start and changed < size and sets[a, changed] == sets[a - 1, changed]:
             changed += 1
         for i in range(changed, size):
-            begins[i] = 0
+            work[0, i] = 0
         looked_up = False
         cells = configurations
         if ruled:
@@ -289,17 +294,16 @@ def grow_from(
                     for t in range(size):
                         if t != i:
                             stem = stem * d + sets[a, t]
-                    stems[i] = stem * d
-                    begins[i] = find_from(keys, stems[i], begins[i])
-                    at[i] = begins[i]
+                    work[2, i] = stem * d
+                    work[0, i] = work[1, i] = find_from(keys, work[2, i], work[0, i])
             # The next row is written in place; it stays only if all its subsets are alive, and none cuts it.
             whole = True
             for i in range(size - 1):
-                place = at[i]
-                while place < len(keys) and keys[place] < stems[i] + j:
+                place, key = work[1, i], work[2, i] + j
+                while place < len(keys) and keys[place] < key:
                     place += 1
-                at[i] = place
-                if place == len(keys) or keys[place] != stems[i] + j:
+                work[1, i] = place
+                if place == len(keys) or keys[place] != key:
                     whole = False
                     break
                 if ruled:

@@ -37,7 +37,7 @@ from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 # Occupied counts of sets, one after the other, and how many each has.
 Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-# Calls of more sets times rows than this are shared among threads; smaller ones end before a thread starts.
+# A thread counts at least so many sets times rows of a call; fewer are counted before it has started.
 WORTH_A_THREAD = 4_000_000
 # With at least so many rows, all sets of a call are counted block by block (hill climbing on 30 columns takes
 # as long either way at about 50 000 rows); with fewer, one set after the other, or by their rare levels where
@@ -208,7 +208,7 @@ class TableStatistics:
 
     def _in_pieces(self, count: Callable[[int, int], Counts], size: int) -> Counts:
         """Counts of so many sets, shared among threads; `count(a, b)` counts those from place a up to b."""
-        pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
+        pieces = max(1, min(self._jobs, size * self.n_rows // WORTH_A_THREAD))
         if pieces == 1:
             return count(0, size)
         cuts = [size * piece // pieces for piece in range(pieces + 1)]
