@@ -99,7 +99,7 @@ def test_sets_with_the_same_other_columns_follow_each_other():
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_table_counts_sets_of_few_and_of_many_cells_in_one_call(monkeypatch, jobs):
     monkeypatch.setattr(table_module, "FROM_WORK", 0)
-    monkeypatch.setattr(table_module, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(table_module, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(5)
     cardinalities = np.array([2, 300, 9, 3, 40])
     columns = skewed_columns(rng, 400, cardinalities)
