@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import pairwise
 from types import TracebackType
 from typing import Self, TypeVar
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+# Pieces of one whole for each thread: whoever ends early takes another.
+PIECES_A_THREAD = 4
 
 
 class Threads:
@@ -36,11 +41,61 @@ class Threads:
             self._pool.shutdown(cancel_futures=kind is not None)
 
     def map(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
-        """Apply a function to every item; results in the order of the items."""
+        """Apply a function to every item; results in the order of the items.
+
+        A thread that has done one item takes the next. An item that fails is the last to be begun; of several
+        the first one's error is raised.
+        """
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
-        return list(self._pool.map(function, items))
+        found: dict[int, Found] = {}
+        errors: dict[int, BaseException] = {}
+        numbers = iter(range(len(items)))
 
-    def each(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
-        """The same, one result after the other; after an error what has not begun is left undone."""
-        yield from map(function, items) if self._pool is None else self._pool.map(function, items)
+        def work() -> None:
+            for k in numbers:
+                if errors:
+                    return
+                try:
+                    found[k] = function(items[k])
+                except BaseException as error:  # raised below, in the thread that asked
+                    errors[k] = error
+
+        waiting = [self._pool.submit(work) for _ in range(min(self.jobs, len(items)))]
+        try:
+            wait(waiting)
+        except BaseException as error:  # Ctrl-C, perhaps: no thread begins another item
+            errors[-1] = error
+        if errors:
+            raise errors[min(errors)]
+        return [found[k] for k in range(len(items))]
+
+    def one_by_one(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+        """Results in the order of the items, each as soon as it is there; few items are begun ahead.
+
+        Whoever stops asking waits for those only.
+        """
+        if self._pool is None:
+            yield from map(function, items)
+            return
+        ahead: deque[Future[Found]] = deque()
+        try:
+            for item in items:
+                if len(ahead) == 2 * self.jobs:
+                    yield ahead.popleft().result()
+                ahead.append(self._pool.submit(function, item))
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+    def pieces(self, size: int, least: int) -> list[slice]:
+        """Cut so many things into pieces for the threads, none of which is much smaller than `least`.
+
+        >>> Threads(1).pieces(10, 2), Threads(2).pieces(10, 4)
+        ([slice(0, 10, None)], [slice(0, 5, None), slice(5, 10, None)])
+        """
+        number = 1 if self.jobs == 1 else max(1, min(PIECES_A_THREAD * self.jobs, size // least))
+        cuts = [size * k // number for k in range(number + 1)]
+        return [slice(a, b) for a, b in pairwise(cuts)]

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.scores.lattice import (
-    find_key,
+    find_from,
     grow,
-    key_without,
     keys_of,
     largest_size,
     unique_families,
@@ -38,16 +37,10 @@ def test_keys_sort_like_rows(size):
     keys = keys_of(sets, 7).tolist()
     assert keys == sorted(set(keys))
     for position, key in enumerate(keys):
-        assert find_key(np.array(keys), key) == position
+        for low in {0, position // 2, position}:
+            assert find_from(np.array(keys), key, low) == position
     for absent in set(range(-1, 7**size + 1)) - set(keys):
-        assert find_key(np.array(keys), absent) == -1
-
-
-def test_keys_without_a_column():
-    row = np.array([1, 4, 6])
-    for skipped in range(3):
-        rest = np.delete(row, skipped)[None, :]
-        assert key_without(row, skipped, 9) == keys_of(rest, 9)[0]
+        assert find_from(np.array(keys), absent, 0) == np.searchsorted(keys, absent)
 
 
 @settings(max_examples=40, deadline=None)
@@ -76,7 +69,7 @@ def test_growing_equals_brute_force(seed, size, share):
     alive = rows([s for s in combinations(columns, size) if rng.random() < share], size)
     best = rng.normal(size=len(alive))
     value = dict(zip(map(tuple, alive.tolist()), best.tolist(), strict=True))
-    grown, subsets, below = grow(alive, keys_of(alive, d), best, allowed)
+    grown, subsets, below, _ = grow(alive, keys_of(alive, d), best, allowed)
     expected = [
         s for s in combinations(columns, size + 1) if all(sub in value for sub in combinations(s, size))
     ]
@@ -90,6 +83,6 @@ def test_growing_equals_brute_force(seed, size, share):
 def test_growing_beyond_the_first_buffer():
     d = 60
     singles = rows(combinations(range(d), 1), 1)
-    pairs, _, _ = grow(singles, keys_of(singles, d), np.zeros(d), np.ones(d, dtype=bool))
+    pairs, _, _, _ = grow(singles, keys_of(singles, d), np.zeros(d), np.ones(d, dtype=bool))
     assert len(pairs) == d * (d - 1) // 2 > 1024
     assert list(map(tuple, pairs.tolist())) == list(combinations(range(d), 2))

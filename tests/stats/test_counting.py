@@ -308,7 +308,7 @@ def random_sets(rng, columns, count):
 
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_threads_change_nothing(jobs, monkeypatch):
-    monkeypatch.setattr(table_module, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(table_module, "WORTH_A_THREAD", 1)
     rng = np.random.default_rng(6)
     cardinalities = [2, 3, 9, 300, 1, 5]
     table = discrete_table([rng.integers(0, c, 500) for c in cardinalities], cardinalities)

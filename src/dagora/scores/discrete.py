@@ -21,9 +21,10 @@ from dagora.scores.known_sums import KnownSums
 from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
 from dagora.scores.local_score import Family
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
+from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
-from dagora.threads import Threads
+from dagora.threads import PIECES_A_THREAD, Threads
 from dagora.wording import option
 
 Floats = NDArray[np.float64]
@@ -35,10 +36,14 @@ MOST_CONFIGURATIONS = 1e200
 TABLED = 1 << 20
 # Sets that are counted in one call; it bounds the memory for their counts.
 BATCH = 10_000
+# Threads take batches of this many times the fewest sets that are worth a call, unless there are too few.
+SMALL_BATCHES = 5
 # Rows times sets of a batch: some tenths of a second between two looks at the clock.
 ROWS_A_BATCH = 60_000_000
 # Sums of so many sets are kept for the next call: a level of a search asks for most sets three times.
 WORTH_KEEPING = 256
+# Fewer sets are ordered before a thread could take its part of them.
+WORTH_A_PIECE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,27 @@ class DiscreteScore:
         self._known.keep(size, keys, sums)
         return sums
 
+    def sums_of_keys(
+        self, size: int, parts: Sequence[NDArray[np.int64]], threads: Threads, watch: Watch = unwatched
+    ) -> list[Floats]:
+        """Σ φ of sets of one size, given by ascending keys in parts; each is counted once, by threads."""
+        if not self.counts_rows:
+            different, places = distinct_keys(parts, threads)
+            values = self._joint_sums(rows_of_keys(different, size, len(self._cardinalities), threads), watch)
+            return [values[place] for place in places]
+        found = threads.map(lambda keys: self._known.look_up(size, keys), parts)
+        unknown = [keys[places] for keys, (_, places) in zip(parts, found, strict=True)]
+        different, places = distinct_keys(unknown, threads)
+        values = self._joint_sums(rows_of_keys(different, size, len(self._cardinalities), threads), watch)
+        self._known.add(size, different, values)
+
+        def fill(k: int) -> Floats:
+            sums, rest = found[k]
+            sums[rest] = values[places[k]]
+            return sums
+
+        return threads.map(fill, range(len(parts)))
+
     def _joint_sums(self, sets: NDArray[np.int64], watch: Watch) -> Floats:
         return self._sums(sets, watch, lambda part, counts: self._terms.joint(counts, self.cells(part)))
 
@@ -192,26 +218,39 @@ class DiscreteScore:
         sums: Callable[[NDArray[np.int64], Cells], Floats],
     ) -> Floats:
         """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
-        size, jobs, order = BATCH, 1, np.arange(len(sets))
+        size, jobs = BATCH, 1
         statistics = self._statistics
         if isinstance(statistics, TableStatistics):
             size = max(1, min(BATCH, ROWS_A_BATCH // self.n_rows))
-            order = statistics.counting_order(sets)
             jobs = statistics.calls_at_once(len(sets))
             if jobs > 1:  # no fewer looks at the clock, should there be fewer cores than jobs
-                size = min(max(size // jobs, statistics.fewest_at_once), -(-len(sets) // jobs))
+                least = statistics.fewest_at_once
+                share = -(-len(sets) // (PIECES_A_THREAD * jobs))
+                size = min(max(size // jobs, SMALL_BATCHES * least), max(share, least))
                 statistics = statistics.in_one_thread()
         found = np.empty(len(sets))
 
-        def find(some: NDArray[np.int64]) -> None:
+        def find(some: NDArray[np.int64]) -> int:
             found[some] = sums(sets[some], statistics.counts(sets[some]).of())
+            return len(some)
 
-        batches = [order[start : start + size] for start in range(0, len(sets), size)]
+        done = 0
         with Threads(jobs) as threads:
-            for first in range(0, len(batches), jobs):
-                threads.map(find, batches[first : first + jobs])
-                watch(min((first + jobs) * size, len(sets)), len(sets))
+            order = self._counting_order(sets, threads)
+            batches = [order[start : start + size] for start in range(0, len(sets), size)]
+            for counted in threads.one_by_one(find, batches):
+                done += counted
+                watch(done, len(sets))
         return found
+
+    def _counting_order(self, sets: NDArray[np.int64], threads: Threads) -> NDArray[np.int64]:
+        """The order in which many sets are counted fastest."""
+        statistics = self._statistics
+        if not isinstance(statistics, TableStatistics) or not statistics.worth_ordering(sets):
+            return np.arange(len(sets))
+        pieces = threads.pieces(len(sets), WORTH_A_PIECE)
+        keys = threads.map(lambda piece: statistics.counting_keys(sets[piece]), pieces)
+        return ascending_order(np.concatenate(keys), threads)
 
     def cells(self, sets: NDArray[np.int64]) -> Floats:
         """Number of cells of each set."""

@@ -16,6 +16,7 @@ from dagora.compiled import kernel
 from dagora.events import Watch
 from dagora.scores.local_score import Family
 from dagora.stats.statistics import flatten
+from dagora.threads import Threads
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12
@@ -23,6 +24,8 @@ COLLINEAR = 1e-12
 ILL_CONDITIONED, ROUNDING = 1e-6, 1e-8
 # Families that are scored between two reports of progress.
 BLOCK = 200_000
+# Fewer are scored before a thread would have started.
+WORTH_A_THREAD = 5_000
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,20 @@ def in_blocks(
     children: NDArray[np.int64],
     parents: NDArray[np.int64],
     watch: Watch,
+    jobs: int = 1,
 ) -> NDArray[np.float64]:
-    """Score families of one size block by block, and report the progress to `watch`."""
+    """Score families of one size block by block, by threads, and report the progress to `watch`."""
     values = np.empty(len(children))
-    for start in range(0, len(children), BLOCK):
-        some = slice(start, start + BLOCK)
+
+    def fill(some: slice) -> None:
         values[some] = score(FlatFamilies.block(children[some], parents[some]))
-        watch(min(start + BLOCK, len(children)), len(children))
+
+    with Threads(min(jobs, max(1, len(children) // WORTH_A_THREAD))) as threads:
+        for start in range(0, len(children), BLOCK):
+            stop = min(start + BLOCK, len(children))
+            pieces = threads.pieces(stop - start, WORTH_A_THREAD)
+            threads.map(fill, [slice(start + piece.start, start + piece.stop) for piece in pieces])
+            watch(stop, len(children))
     return values
 
 

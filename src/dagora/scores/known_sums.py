@@ -47,3 +47,21 @@ class KnownSums:
         """Keep the sums of all sets of one size that a level needs; forget those of far smaller sets."""
         self._of_size = {other: sums for other, sums in self._of_size.items() if other >= size - 1}
         self._of_size[size] = Sums(keys, values)
+
+    def add(self, size: int, keys: NDArray[np.int64], values: Floats) -> None:
+        """Keep the sums of more sets of one size, whose ascending keys were not known.
+
+        >>> known = KnownSums()
+        >>> known.add(2, np.array([3, 5]), np.array([0.5, 0.25]))
+        >>> known.add(2, np.array([4]), np.array([2.0]))
+        >>> known.look_up(2, np.array([3, 4]))
+        (array([0.5, 2. ]), array([], dtype=int64))
+        """
+        before = self._of_size.get(size)
+        if before is not None and len(keys):
+            keys, values = np.concatenate([before.keys, keys]), np.concatenate([before.values, values])
+            order = np.argsort(keys, kind="stable")
+            keys, values = keys[order], values[order]
+        elif before is not None:
+            keys, values = before
+        self.keep(size, keys, values)

@@ -7,10 +7,12 @@ of size k − 1 are alive: pruning a set prunes all its supersets.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.compiled import borrowing, kernel
 from dagora.graph.bits import Rows, words_for
 
 # Sets for which there is room in one call of the kernel that grows them.
@@ -28,9 +30,7 @@ def largest_size(d: int) -> int:
 
 def keys_of(sets: NDArray[np.int64], d: int) -> NDArray[np.int64]:
     """Keys of sets given as sorted rows."""
-    keys = np.zeros(len(sets), dtype=np.int64)
-    for column in range(sets.shape[1]):
-        keys = keys * d + sets[:, column]
+    keys: NDArray[np.int64] = sets @ np.array([d**i for i in reversed(range(sets.shape[1]))], dtype=np.int64)
     return keys
 
 
@@ -65,11 +65,17 @@ def unique_families(
 
 def unique_rows(keys: NDArray[np.int64], size: int, d: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows of the distinct keys in ascending order, and for each key the place of its row."""
+    different, place = ascending_keys(keys)
+    return rows_of(different, size, d), place
+
+
+def ascending_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in ascending order, and for each key its place among them."""
     different, place = number_keys(keys)
     order = np.argsort(different)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return rows_of(different[order], size, d), rank[place]
+    return different[order], rank[place]
 
 
 @kernel
@@ -128,76 +134,141 @@ def rows_of(keys: NDArray[np.int64], size: int, d: int) -> NDArray[np.int64]:
 
 
 @kernel
-def find_key(keys: NDArray[np.int64], key: int) -> int:
-    """Position of a key in a sorted array; −1 where it is not there."""
-    low, high = 0, len(keys)
+def find_from(keys: NDArray[np.int64], key: int, low: int) -> int:
+    """The first place, from `low` on, with a key that is not smaller; fast if it is not far from there."""
+    high, step = low, 1
+    while high < len(keys) and keys[high] < key:
+        low = high + 1
+        high += step
+        step *= 2
+    high = min(high, len(keys))
     while low < high:
         middle = (low + high) // 2
         if keys[middle] < key:
             low = middle + 1
         else:
             high = middle
-    return low if low < len(keys) and keys[low] == key else -1
+    return low
 
 
-@kernel
-def key_without(row: NDArray[np.int64], skipped: int, d: int) -> int:
-    """Key of a row without its `skipped`-th column."""
-    key = 0
-    for i in range(len(row)):
-        if i != skipped:
-            key = key * d + row[i]
-    return key
+class Cutting(NamedTuple):
+    """What cuts sets of a child while they grow, by the rules of `candidates.pruning`.
+
+    `entropy` is m · H(child | set) of each set alive, empty where no rule holds; `levels` are the columns'
+    numbers of levels; a set with q joint configurations costs `price` · q, and its required parents have
+    `configurations` of their own. No set has more than `most`.
+    """
+
+    entropy: NDArray[np.float64]
+    levels: NDArray[np.float64]
+    price: float
+    configurations: float
+    most: float
+
+
+NOTHING_CUT = Cutting(np.empty(0), np.empty(0), 0.0, 1.0, 1.0)
+
+
+class Larger(NamedTuple):
+    """Sets with one more column than those alive.
+
+    Entry [r, i] of `subsets` is the place, among the sets alive, of set r without its i-th column. `below` is
+    the best score among all proper subsets of each set, `price` its penalty where a rule asks for it, else 0.
+    """
+
+    sets: NDArray[np.int64]
+    subsets: NDArray[np.int64]
+    below: NDArray[np.float64]
+    price: NDArray[np.float64]
+
+    def first(self, count: int) -> Larger:
+        """The first of the sets."""
+        return Larger(self.sets[:count], self.subsets[:count], self.below[:count], self.price[:count])
 
 
 def grow(
-    sets: NDArray[np.int64], keys: NDArray[np.int64], best: NDArray[np.float64], allowed: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """All sets with one more allowed column whose subsets of the present size are all alive.
-
-    `sets` and their sorted `keys` are alive; `best` is the best score of each set and its subsets. Returns
-    the larger sets, the positions of their subsets (entry [r, i]: set r without its i-th column), and the
-    best score among all proper subsets of each.
-    """
-    size = sets.shape[1] + 1
-    room = min(len(sets), MOST_GROWN) + len(allowed)
-    blocks: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
-    done = 0
-    while done < len(sets) or not blocks:
-        grown, subsets = np.empty((2, room, size), dtype=np.int64)
-        below = np.empty(room)
-        count, done = grow_from(done, sets, keys, best, allowed, grown, subsets, below)
-        blocks.append((grown[:count], subsets[:count], below[:count]))
-    whole, places, tops = zip(*blocks, strict=True)
-    return np.concatenate(whole), np.concatenate(places), np.concatenate(tops)
-
-
-@kernel
-def grow_from(
-    start: int,
     sets: NDArray[np.int64],
     keys: NDArray[np.int64],
     best: NDArray[np.float64],
     allowed: NDArray[np.bool_],
-    grown: NDArray[np.int64],
-    subsets: NDArray[np.int64],
-    below: NDArray[np.float64],
+    cutting: Cutting = NOTHING_CUT,
+    part: slice | None = None,
+) -> Larger:
+    """All sets with one more allowed column whose subsets of the present size are all alive, and uncut.
+
+    `sets` and their sorted `keys` are alive; `best` is the best score of each set and its subsets. With
+    `part`, only those that begin with some of the sets.
+    """
+    if not sets.shape[1]:
+        return single_columns(best, allowed, cutting)
+    size = sets.shape[1] + 1
+    done, stop = (0, len(sets)) if part is None else (part.start, part.stop)
+    room = min(stop - done, MOST_GROWN) + len(allowed)
+    blocks: list[Larger] = []
+    while done < stop or not blocks:
+        larger = Larger(*np.empty((2, room, size), dtype=np.int64), *np.empty((2, room)))
+        work = np.empty((3, size), dtype=np.int64)
+        count, done = grow_from(done, stop, sets, keys, best, allowed, cutting, larger, work)
+        blocks.append(larger.first(count))
+    if len(blocks) == 1 and 2 * len(blocks[0].sets) > room:
+        return blocks[0]
+    return Larger(*map(np.concatenate, zip(*blocks, strict=True)))
+
+
+def single_columns(best: NDArray[np.float64], allowed: NDArray[np.bool_], cutting: Cutting) -> Larger:
+    """What the empty set grows to, where it is alive: every single column that is allowed and uncut."""
+    columns = np.flatnonzero(allowed & (len(best) > 0))
+    price = np.zeros(len(columns))
+    if len(cutting.entropy) and len(columns):
+        levels = cutting.levels[columns]
+        price = cutting.price * np.minimum(cutting.configurations * levels, cutting.most)
+        uncut = (best[0] + price < 0) & (cutting.entropy[0] > (levels - 1) * price / levels)
+        columns, price = columns[uncut], price[uncut]
+    sets = columns[:, None]
+    return Larger(sets, np.zeros_like(sets), np.repeat(best, len(columns)), price)
+
+
+@borrowing
+def grow_from(
+    start: int,
+    stop: int,
+    sets: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    best: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+    cutting: Cutting,
+    larger: Larger,
+    work: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Grow the sets from `start` on while there is room; return how many were made and where to go on."""
-    number, size = sets.shape
+    """Grow the sets from `start` on while there is room; return how many were made and where to go on.
+
+    For each column i of a set but the last, there are sets that have all its columns but i, and one more
+    after them. `work[0, i]` is where they begin, `work[1, i]` where the one was that was looked at last, and
+    `work[2, i]` is the key of those columns, with a zero in place of the one more.
+    """
+    grown, subsets, below, prices = larger
+    entropy, levels, price_of_one, configurations, most = cutting
+    size = sets.shape[1]
     d = len(allowed)
+    ruled = len(entropy) > 0
     count = 0
-    if number and not size:  # the empty set: every single column
-        for j in range(d):
-            if allowed[j]:
-                grown[count, 0], subsets[count, 0], below[count] = j, 0, best[0]
-                count += 1
-        return count, number
-    for a in range(start, number):
+    price, share = 0.0, 0.0
+    for a in range(start, stop):
         if count + d > len(below):
             return count, a
+        # Where a set shares its columns up to i with the one before it, what it is without i comes later.
+        changed = 0
+        while a > start and changed < size and sets[a, changed] == sets[a - 1, changed]:
+            changed += 1
+        for i in range(changed, size):
+            work[0, i] = 0
+        looked_up = False
+        cells = configurations
+        if ruled:
+            for i in range(size):
+                cells *= levels[sets[a, i]]
         # Sets that differ from this one in their last column only follow it; the others cannot be subsets.
-        for b in range(a + 1, number):
+        for b in range(a + 1, len(sets)):
             same = 0
             while same < size - 1 and sets[b, same] == sets[a, same]:
                 same += 1
@@ -206,20 +277,47 @@ def grow_from(
             j = sets[b, size - 1]
             if not allowed[j]:
                 continue
-            # The next row is written in place; it stays only if all its subsets are alive.
-            for i in range(size):
-                grown[count, i] = sets[a, i]
-            grown[count, size] = j
-            subsets[count, size], subsets[count, size - 1] = a, b
-            below[count] = max(best[a], best[b])
+            top = max(best[a], best[b])
+            if ruled:
+                price = price_of_one * min(cells * levels[j], most)
+                last = levels[sets[a, size - 1]]
+                if (
+                    not top + price < 0
+                    or not entropy[a] > (levels[j] - 1) * price / levels[j]
+                    or not entropy[b] > (last - 1) * price / last
+                ):
+                    continue
+            if not looked_up:
+                looked_up = True
+                for i in range(size - 1):
+                    stem = 0
+                    for t in range(size):
+                        if t != i:
+                            stem = stem * d + sets[a, t]
+                    work[2, i] = stem * d
+                    work[0, i] = work[1, i] = find_from(keys, work[2, i], work[0, i])
+            # The next row is written in place; it stays only if all its subsets are alive, and none cuts it.
             whole = True
-            for skipped in range(size - 1):
-                place = find_key(keys, key_without(grown[count], skipped, d))
-                if place < 0:
+            for i in range(size - 1):
+                place, key = work[1, i], work[2, i] + j
+                while place < len(keys) and keys[place] < key:
+                    place += 1
+                work[1, i] = place
+                if place == len(keys) or keys[place] != key:
                     whole = False
                     break
-                subsets[count, skipped] = place
-                below[count] = max(below[count], best[place])
-            if whole:
+                if ruled:
+                    share = levels[sets[a, i]]
+                    if not entropy[place] > (share - 1) * price / share:
+                        whole = False
+                        break
+                subsets[count, i] = place
+                top = max(top, best[place])
+            if whole and (not ruled or top + price < 0):
+                for i in range(size):
+                    grown[count, i] = sets[a, i]
+                grown[count, size] = j
+                subsets[count, size], subsets[count, size - 1] = a, b
+                below[count], prices[count] = top, price
                 count += 1
-    return count, number
+    return count, stop

@@ -14,6 +14,7 @@ from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, MomentSource
+from dagora.stats.table import TableStatistics
 
 
 class MomentScore(ABC):
@@ -22,6 +23,7 @@ class MomentScore(ABC):
     def __init__(self, statistics: MomentSource, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
         self._schema = statistics.schema
+        self._jobs = statistics.jobs if isinstance(statistics, TableStatistics) else 1
 
     @property
     def schema(self) -> Schema:
@@ -46,7 +48,7 @@ class MomentScore(ABC):
         self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
     ) -> NDArray[np.float64]:
         """Scores of many families of one size."""
-        return in_blocks(self._score, children, parents, watch)
+        return in_blocks(self._score, children, parents, watch, self._jobs)
 
     @abstractmethod
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 One column of each set is put aside: the one with most rows at its most common level. All rows are labelled by
 their cell over the other columns and counted. Then only the rows in which the column aside has another level
 are counted, level by level, and the most common level gets what remains of each cell. Sets that differ only
-in the column aside follow each other (`counting_order`), so that labels and cells of all rows serve them all.
+in the column aside follow each other (`counting_keys`), so that labels and cells of all rows serve them all.
 
 Tables are dense: this is for sets with few cells. All counts are exact.
 """
@@ -75,11 +75,19 @@ def places_aside(rare: RareLevels, sets: NDArray[np.int64]) -> NDArray[np.int64]
     return places
 
 
-def counting_order(rare: RareLevels, sets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """An order of the sets in which those with the same columns but the one aside follow each other."""
+def counting_keys(rare: RareLevels, sets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that are equal where sets have the same columns but the one aside: these follow each other.
+
+    The numbers of very large sets do not fit into their bits; then they may be equal by chance, or in another
+    order, which takes longer to count and changes no count.
+    """
     aside = places_aside(rare, sets)[:, None]
     others = np.where(np.arange(sets.shape[1] - 1) < aside, sets[:, :-1], sets[:, 1:])
-    return np.lexsort(others.T[::-1])
+    keys = np.zeros(len(sets), dtype=np.int64)
+    with np.errstate(over="ignore"):
+        for column in others.T:
+            keys = keys * len(rare.rank) + column
+    return keys
 
 
 def few_cells(cardinalities: NDArray[np.int64], sets: NDArray[np.int64], rows: int) -> NDArray[np.bool_]:

@@ -27,7 +27,7 @@ from dagora.stats.rare_levels import (
     SMALLEST_SET,
     RareLevels,
     count_rare,
-    counting_order,
+    counting_keys,
     few_cells,
     rare_levels,
 )
@@ -37,12 +37,14 @@ from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 # Occupied counts of sets, one after the other, and how many each has.
 Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-# Calls of more sets times rows than this are shared among threads; smaller ones end before a thread starts.
+# A thread counts at least so many sets times rows of a call; fewer are counted before it has started.
 WORTH_A_THREAD = 4_000_000
 # With at least so many rows, all sets of a call are counted block by block (hill climbing on 30 columns takes
 # as long either way at about 50 000 rows); with fewer, one set after the other, or by their rare levels where
 # they are many of one size.
 BLOCKS_FROM = 50_000
+# Into at most so many parts a call is cut that is just worth rare levels.
+PARTS = 5
 
 
 class Slices(NamedTuple):
@@ -70,12 +72,8 @@ class TableStatistics:
     def __init__(self, table: Table, jobs: int = 1) -> None:
         self._table = table
         self._jobs = jobs
+        self._from_work: int | None = None
         self._cardinalities = table.schema.cardinalities
-
-    @property
-    def jobs(self) -> int:
-        """How many threads share work on the table."""
-        return self._jobs
 
     def in_order(self, names: Sequence[str]) -> TableStatistics:
         """The same statistics with the columns in another order."""
@@ -90,6 +88,11 @@ class TableStatistics:
     def n_rows(self) -> int:
         """The table's number of rows."""
         return self._table.n_rows
+
+    @property
+    def jobs(self) -> int:
+        """How many threads share large calls."""
+        return self._jobs
 
     @property
     def overview(self) -> Overview | None:
@@ -140,7 +143,7 @@ class TableStatistics:
         if self.n_rows >= BLOCKS_FROM:
             values, sizes = count_in_blocks(self._coded, columns, offsets, self._jobs)
             return CellCounts(values, running_sum(sizes))
-        if isinstance(column_sets, np.ndarray) and self._worth_rare_levels(column_sets):
+        if isinstance(column_sets, np.ndarray) and self.worth_ordering(column_sets):
             values, sizes = self._count_by_rare_levels(column_sets)
         else:
             values, sizes = self._count_each(columns, offsets)
@@ -150,28 +153,33 @@ class TableStatistics:
         """Into how many calls, made side by side, a call for so many sets is better split."""
         if self.n_rows >= BLOCKS_FROM:
             return 1  # blocks of rows are shared instead
-        return max(1, min(self._jobs, sets * self.n_rows // max(1, FROM_WORK)))
+        work = sets * self.n_rows
+        return 1 if work < FROM_WORK else max(1, min(self._jobs, PARTS * work // max(1, FROM_WORK)))
 
     @property
     def fewest_at_once(self) -> int:
-        """Calls for fewer sets than these are slower than they could be."""
-        return -(-FROM_WORK // self.n_rows)
+        """Calls for fewer sets than these, made side by side, are slower than they could be."""
+        return max(1, -(-FROM_WORK // (PARTS * self.n_rows)))
 
     def in_one_thread(self) -> Self:
         """The same statistics, for a thread among others: calls are not shared further."""
         self._coded, self._rare  # noqa: B018 - made once, before the threads ask for them
         alone = copy(self)
-        alone._jobs = 1  # noqa: SLF001 - a copy of ours
+        alone._jobs, alone._from_work = 1, FROM_WORK // PARTS  # noqa: SLF001 - a copy of ours
         return alone
 
-    def counting_order(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The order in which many sets of one size are counted fastest, be it in several calls."""
-        return counting_order(self._rare, sets) if self._worth_rare_levels(sets) else np.arange(len(sets))
+    def worth_ordering(self, sets: NDArray[np.int64]) -> bool:
+        """Whether many sets of one size are counted faster in the order of their `counting_keys`.
 
-    def _worth_rare_levels(self, sets: NDArray[np.int64]) -> bool:
-        """Whether sets of one size are so many and so large that rare levels make a difference."""
+        So many and so large they are that rare levels make a difference.
+        """
         few_rows = self.n_rows < min(BLOCKS_FROM, MOST)
-        return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= FROM_WORK
+        least = FROM_WORK if self._from_work is None else self._from_work
+        return few_rows and sets.shape[1] >= SMALLEST_SET and sets.shape[0] * self.n_rows >= least
+
+    def counting_keys(self, sets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers in whose order sets of one size are counted fastest, be it in several calls."""
+        return counting_keys(self._rare, sets)
 
     @cached_property
     def _rare(self) -> RareLevels:
@@ -200,7 +208,7 @@ class TableStatistics:
 
     def _in_pieces(self, count: Callable[[int, int], Counts], size: int) -> Counts:
         """Counts of so many sets, shared among threads; `count(a, b)` counts those from place a up to b."""
-        pieces = self._jobs if size * self.n_rows > WORTH_A_THREAD else 1
+        pieces = max(1, min(self._jobs, size * self.n_rows // WORTH_A_THREAD))
         if pieces == 1:
             return count(0, size)
         cuts = [size * piece // pieces for piece in range(pieces + 1)]

@@ -114,7 +114,7 @@ def test_levels_that_whole_blocks_lack():
 
 def test_threads_change_nothing(monkeypatch):
     data = coded([2, 3, 4, 2, 8, 12, 7, 40], 5000)
-    monkeypatch.setattr(rounds_module, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(rounds_module, "WORTH_A_THREAD", 1)
     assert_same(data, many_sets(60, 8, 1), jobs=3)
     assert_same(data, [(0,)], jobs=3)
 

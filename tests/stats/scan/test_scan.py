@@ -380,7 +380,7 @@ def test_a_sample_is_uniform_and_does_not_depend_on_batches():
 
 
 def test_threads_change_nothing(monkeypatch):
-    monkeypatch.setattr("dagora.stats.blocks.rounds.WORTH_A_THREAD", 0)
+    monkeypatch.setattr("dagora.stats.blocks.rounds.WORTH_A_THREAD", 1)
     assert_same(dagora.open_rows(as_function(frame(), None), jobs=2), dagora.Table.from_frame(frame()))
 
 

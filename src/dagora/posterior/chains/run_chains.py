@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
-from itertools import repeat
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +28,7 @@ from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.lookup import Lookup
 from dagora.run import Run
+from dagora.threads import Threads
 from dagora.wording import counted
 
 # Seconds that a round takes here, and on a cluster, where states are sent to and fro; seconds between two
@@ -160,12 +159,12 @@ def rounds_of(
             there = ChainsOnCluster(workers, walk, lookup, plan, states, kept, run.budget)
             yield Rounds(states, there.advance, ROUND_THERE)
         return
-    with nullcontext() if jobs == 1 else ThreadPoolExecutor(jobs) as pool:
-        yield Rounds(states, ChainsHere(walk, lookup, plan, states, kept, pool).advance, ROUND)
+    with Threads(jobs) as threads:
+        yield Rounds(states, ChainsHere(walk, lookup, plan, states, kept, threads).advance, ROUND)
 
 
 class ChainsHere:
-    """Advances chains in this process, on threads where there is a pool of them."""
+    """Advances chains in this process, on threads."""
 
     def __init__(
         self,
@@ -174,22 +173,18 @@ class ChainsHere:
         plan: Plan,
         states: list[Chain],
         kept: list[Kept],
-        pool: ThreadPoolExecutor | None,
+        threads: Threads,
     ) -> None:
         self._walk = walk
         self._lookup = lookup
         self._plan = plan
         self._states = states
         self._kept = kept
-        self._pool = pool
+        self._threads = threads
 
     def advance(self, chosen: Sequence[int], target: int) -> None:
         """Bring some chains to a number of steps."""
-        if self._pool is not None:
-            list(self._pool.map(self._run, chosen, repeat(target)))
-            return
-        for k in chosen:
-            self._run(k, target)
+        self._threads.map(lambda k: self._run(k, target), chosen)
 
     def _run(self, k: int, target: int) -> None:
         state = self._states[k]

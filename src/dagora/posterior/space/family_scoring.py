@@ -135,12 +135,22 @@ class Scoring:
 
 def batches(layout: Layout, size: int, starts: Ints) -> Iterator[Batch]:
     """Yield all permitted families of one size, several children together."""
+    # Cores of equal size have the same subsets.
+    subsets = {
+        (cores, chosen): subsets_of(cores, chosen)
+        for cores in {len(core) for core in layout.cores}
+        for chosen in (size, size - 1)
+        if 0 <= chosen <= cores
+    }
     waiting: list[Batch] = []
+    together = 0
     for child in range(len(layout.cores)):
-        waiting += families_of(layout, child, size, int(starts[child]))
-        if sum(len(batch.children) for batch in waiting) >= MOST_TOGETHER:
+        own = families_of(layout, child, size, int(starts[child]), subsets)
+        waiting += own
+        together += sum(len(batch.children) for batch in own)
+        if together >= MOST_TOGETHER:
             yield joined(waiting)
-            waiting = []
+            waiting, together = [], 0
     if waiting:
         yield joined(waiting)
 
@@ -154,33 +164,45 @@ def joined(parts: list[Batch]) -> Batch:
     )
 
 
-def families_of(layout: Layout, child: int, size: int, start: int) -> Iterator[Batch]:
-    """Yield the permitted families of a child: core subsets, then smaller ones with each extra."""
+def families_of(
+    layout: Layout, child: int, size: int, start: int, subsets: dict[tuple[int, int], tuple[Ints, Ints]]
+) -> list[Batch]:
+    """The permitted families of a child: core subsets, then smaller ones with each extra.
+
+    Scores are fastest if neighbouring families differ only in their last parent: the subsets of a core are in
+    lexicographic order, and stay so with one more parent in each.
+    """
     core, extras = np.array(layout.cores[child], dtype=np.int64), layout.extras[child]
-    for row, extra in enumerate((None, *extras)):
-        masks = masks_of(layout, child, size - (extra is not None))
-        if not len(masks):
+    needed = sum(1 << layout.cores[child].index(parent) for parent in layout.required[child])
+    found = []
+    for added in (0, 1):
+        masks, bits = subsets.get((len(core), size - added), (np.zeros(0, dtype=np.int64),) * 2)
+        chosen = np.flatnonzero(masks & needed == needed) if needed else slice(None)
+        masks, parents = masks[chosen], core[bits[chosen]]
+        rows = len(extras) if added else 1
+        if not len(masks) or not rows:
             continue
-        bits = np.nonzero(masks[:, None] >> np.arange(len(core)) & 1)[1]
-        parents = core[bits].reshape(len(masks), -1)
-        if extra is not None:
-            added = np.full((len(masks), 1), extra, dtype=np.int64)
-            parents = np.sort(np.concatenate([parents, added], axis=1), axis=1)
-        # Scores are fastest if neighbouring families differ only in their last parent.
-        order = np.lexsort(parents.T[::-1]) if size else np.zeros(1, dtype=np.int64)
-        places = start + (row << len(core)) + masks
-        yield Batch(np.full(len(masks), child, dtype=np.int64), parents[order], places[order])
+        places = start + (np.arange(added, added + rows)[:, None] << len(core)) + masks
+        if added:
+            smaller = np.broadcast_to(parents, (rows, *parents.shape))
+            last = np.broadcast_to(np.array(extras, dtype=np.int64)[:, None, None], (rows, len(masks), 1))
+            parents = np.sort(np.concatenate([smaller, last], axis=2), axis=2).reshape(-1, size)
+        children = np.full(rows * len(masks), child, dtype=np.int64)
+        found.append(Batch(children, parents, places.ravel()))
+    return found
 
 
-def masks_of(layout: Layout, child: int, size: int) -> Ints:
-    """Core masks of one size that have all required parents."""
-    core = layout.cores[child]
-    if size < 0 or size > len(core):
-        return np.zeros(0, dtype=np.int64)
-    needed = sum(1 << core.index(parent) for parent in layout.required[child])
-    masks: Ints = np.arange(1 << len(core), dtype=np.int64)
-    chosen: Ints = masks[(np.bitwise_count(masks) == size) & (masks & needed == needed)]
-    return chosen
+def subsets_of(core: int, size: int) -> tuple[Ints, Ints]:
+    """The subsets of one size of a core, in lexicographic order: their masks, and their members in a row.
+
+    >>> subsets_of(3, 2)
+    (array([3, 5, 6]), array([[0, 1], [0, 2], [1, 2]]))
+    """
+    masks: Ints = np.arange(1 << core, dtype=np.int64)
+    masks = masks[np.bitwise_count(masks) == size]
+    members = np.nonzero(masks[:, None] >> np.arange(core) & 1)[1].reshape(len(masks), size)
+    order = np.lexsort(members.T[::-1]) if size else np.zeros(1, dtype=np.int64)
+    return masks[order], members[order]
 
 
 def count(layout: Layout, child: int, size: int) -> int:

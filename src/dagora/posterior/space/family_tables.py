@@ -26,6 +26,7 @@ from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
 from dagora.run import Run
 from dagora.scores.local_score import LocalScore
+from dagora.threads import Threads
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -77,7 +78,8 @@ def family_tables_in_time(
         )
     tables = empty_tables(layout)
     missing = score_families(score, layout, prior, run, tables.starts, tables.log_weights)
-    fill_log_sums(tables)
+    with Threads(run.jobs) as threads:
+        threads.map(lambda child: fill_log_sums(tables, child), range(len(names)))
     return tables, missing
 
 
@@ -122,11 +124,11 @@ def padded(lists: tuple[tuple[int, ...], ...]) -> Ints:
 
 
 @kernel
-def fill_log_sums(tables: FamilyTables) -> None:
-    """Fill `log_sums` from `log_weights`, row by row."""
-    copy_row(tables.log_weights, tables.log_sums)
-    for child in range(len(tables.starts)):
-        size = tables.sizes[child]
-        for row in range(1 + tables.counts[child]):
-            start = tables.starts[child] + (row << size)
-            sum_over_subsets(tables.log_sums[start : start + (1 << size)])
+def fill_log_sums(tables: FamilyTables, child: int) -> None:
+    """Fill the `log_sums` of a child from its `log_weights`, row by row."""
+    size = tables.sizes[child]
+    for row in range(1 + tables.counts[child]):
+        start = tables.starts[child] + (row << size)
+        stop = start + (1 << size)
+        copy_row(tables.log_weights[start:stop], tables.log_sums[start:stop])
+        sum_over_subsets(tables.log_sums[start:stop])

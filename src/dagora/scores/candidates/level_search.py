@@ -25,12 +25,12 @@ from dagora.graph.bits import Rows
 from dagora.run import Run
 from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.scores.candidates.interval_search import MOST_COLUMNS, IntervalSearch
-from dagora.scores.candidates.pruning import Grown, rules_for
+from dagora.scores.candidates.pruning import Grown, joined, rules_for
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
 from dagora.scores.local_score import TIE, BlockScore, LocalScore
 from dagora.scores.mixed.bic_mixed import MixedBIC
-from dagora.threads import Threads
+from dagora.threads import PIECES_A_THREAD, Threads
 from dagora.wording import option
 
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
@@ -47,6 +47,8 @@ PAIRS_PER_SECOND = 2e6
 GAUSSIAN_ROWS = 100
 # About the most parent sets that are kept in all; exact solvers cannot use as many.
 MOST_SETS = 1_000_000
+# Sets alive that grow in one piece: fewer would not be worth a thread.
+LEAST_PIECE = 1 << 10
 # Sets of one child and size that are kept where the candidates are incomplete anyway.
 HEURISTIC_SETS = 500
 
@@ -223,25 +225,51 @@ class LevelSearch:
             for child, alive in enumerate(self._alive)
             if len(alive.sets) and size + len(self._base[child]) <= self._limit
         ]
-        grown = self._threads.map(self._grow, growing)
         watch = self._watch(size)
         try:
-            grown = [entry for entry in self._rules.screen(grown, watch) if len(entry.sets)]
-            values = score_blocks(self._score, grown, watch)
+            grown = self._rules.screen(self._grow(growing), watch)
+            grown = [entry for entry in grown if len(entry.sets)]
+            values = self._rules.scores(grown, watch)
+            if values is None:
+                values = score_blocks(self._score, grown, watch)
         except OutOfTimeError:
             return False
         for alive in self._alive:
             alive.sets = np.zeros((0, size), dtype=np.int64)
-        start = 0
-        for entry in grown:
-            self._keep(entry, values[start : start + len(entry.sets)], size)
-            start += len(entry.sets)
+        children = sorted({entry.child for entry in grown})
+
+        def join(child: int) -> tuple[Grown, NDArray[np.float64], NDArray[np.int64]]:
+            own = [k for k, entry in enumerate(grown) if entry.child == child]
+            entry, scores = joined([grown[k] for k in own]), np.concatenate([values[k] for k in own])
+            return entry, scores, better_than_subsets(entry, scores)
+
+        for whole in self._threads.map(join, children):
+            self._keep(*whole, size)
         return True
 
-    def _grow(self, child: int) -> Grown:
-        alive = self._alive[child]
-        keys = keys_of(alive.sets, len(self._names))
-        return Grown(child, *grow(alive.sets, keys, alive.best, alive.allowed), self._base[child])
+    def _grow(self, growing: Sequence[int]) -> list[Grown]:
+        """All sets of some children with one more column, those of each child in pieces, in order."""
+        d = len(self._names)
+        keys = dict(
+            zip(
+                growing,
+                self._threads.map(lambda child: keys_of(self._alive[child].sets, d), growing),
+                strict=True,
+            )
+        )
+        whole = sum(map(len, keys.values()))
+        least = max(LEAST_PIECE, -(-whole // (PIECES_A_THREAD * self._threads.jobs)))
+        pieces = [
+            (child, piece) for child in growing for piece in self._threads.pieces(len(keys[child]), least)
+        ]
+
+        def grow_piece(chosen: tuple[int, slice]) -> Grown:
+            child, piece = chosen
+            alive, cutting = self._alive[child], self._rules.cutting(child)
+            larger = grow(alive.sets, keys[child], alive.best, alive.allowed, cutting, piece)
+            return Grown(child, *larger, self._base[child])
+
+        return self._threads.map(grow_piece, pieces)
 
     def _watch(self, size: int) -> Watch:
         """A watch that reports progress, and ends the work when the budget is exhausted."""
@@ -253,13 +281,11 @@ class LevelSearch:
 
         return watch
 
-    def _keep(self, entry: Grown, own: NDArray[np.float64], size: int) -> None:
+    def _keep(self, entry: Grown, own: NDArray[np.float64], better: NDArray[np.int64], size: int) -> None:
         """Keep the sets of one child that score more than all their subsets; all sets may grow further."""
-        with np.errstate(invalid="ignore"):
-            better = own > entry.below + TIE * np.abs(entry.below)
-        better |= np.isfinite(own) & ~np.isfinite(entry.below)
-        rows = self._best_few(np.flatnonzero(better), own)
-        self._kept[entry.child].append(Kept(masks_of(entry.parents[rows], len(self._names)), own[rows]))
+        rows = self._best_few(better, own)
+        few = entry.only(rows)
+        self._kept[entry.child].append(Kept(masks_of(few.parents, len(self._names)), own[rows]))
         if size == 1:
             self._singles[entry.child] = list(zip(entry.sets[:, 0].tolist(), own.tolist(), strict=True))
         alive = self._alive[entry.child]
@@ -294,7 +320,15 @@ class Kept:
         return Kept(self.masks[rows], self.scores[rows])
 
 
-def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDArray[np.float64]:
+def better_than_subsets(entry: Grown, own: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The places of sets that score more than all their subsets."""
+    with np.errstate(invalid="ignore"):
+        better = own > entry.below + TIE * np.abs(entry.below)
+    better |= np.isfinite(own) & ~np.isfinite(entry.below)
+    return np.flatnonzero(better)
+
+
+def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> list[NDArray[np.float64]]:
     """Scores of all families of a level; those of one size are scored as a block if the score has `block`."""
     parts: dict[int, NDArray[np.float64]] = {}
     for width in {len(entry.base) for entry in grown}:
@@ -309,4 +343,4 @@ def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> NDA
         for k in chosen:
             parts[k] = scored[start : start + len(grown[k].sets)]
             start += len(grown[k].sets)
-    return np.concatenate([parts[k] for k in range(len(grown))]) if grown else np.zeros(0)
+    return [parts[k] for k in range(len(grown))]

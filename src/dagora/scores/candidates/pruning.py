@@ -14,34 +14,40 @@ of at most 0 or of a regression: what columns of both kinds gain from each other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.compiled import borrowing
 from dagora.events import Watch
 from dagora.scores.bic_gaussian import GaussianBIC
-from dagora.scores.discrete import DiscreteScore
-from dagora.scores.lattice import unique_sets
+from dagora.scores.discrete import MOST_CONFIGURATIONS, DiscreteScore
+from dagora.scores.lattice import NOTHING_CUT, Cutting, family_keys, keys_of
 from dagora.scores.local_score import LocalScore
 from dagora.threads import Threads
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Grown:
     """Sets of one child with one more column than those alive; `base` are required parents, in every set.
 
-    `subsets[r, i]` is the place, among the sets alive, of set r without its i-th column; `below[r]` is the
-    best score among all its proper subsets.
+    They are in ascending order. `subsets[r, i]` is the place, among the sets alive, of set r without its i-th
+    column; `below[r]` is the best score among all its proper subsets, `price[r]` its penalty, and `cells[r]`
+    what the score sums over the cells of the parents; the last two where a rule needs them.
     """
 
     child: int
     sets: NDArray[np.int64]
     subsets: NDArray[np.int64]
-    below: NDArray[np.float64]
+    below: Floats
+    price: Floats
     base: NDArray[np.int64]
+    cells: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def parents(self) -> NDArray[np.int64]:
@@ -51,9 +57,32 @@ class Grown:
         base = np.broadcast_to(self.base, (len(self.sets), len(self.base)))
         return np.sort(np.concatenate([self.sets, base], axis=1), axis=1)
 
-    def only(self, rows: NDArray[np.bool_]) -> Grown:
-        """Return some of the sets."""
-        return replace(self, sets=self.sets[rows], subsets=self.subsets[rows], below=self.below[rows])
+    def only(self, rows: NDArray[np.int64]) -> Grown:
+        """Return the sets in some places."""
+        if len(rows) == len(self.sets):
+            return self
+        return replace(
+            self,
+            sets=self.sets[rows],
+            subsets=self.subsets[rows],
+            below=self.below[rows],
+            price=self.price[rows],
+            cells=self.cells[rows] if len(self.cells) else self.cells,
+        )
+
+
+def joined(parts: Sequence[Grown]) -> Grown:
+    """Several parts of a child's sets as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return replace(
+        parts[0],
+        sets=np.concatenate([part.sets for part in parts]),
+        subsets=np.concatenate([part.subsets for part in parts]),
+        below=np.concatenate([part.below for part in parts]),
+        price=np.concatenate([part.price for part in parts]),
+        cells=np.concatenate([part.cells for part in parts]),
+    )
 
 
 class Rules(Protocol):
@@ -64,10 +93,16 @@ class Rules(Protocol):
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Receive the scores of the children with their required parents only."""
 
+    def cutting(self, child: int) -> Cutting:
+        """What cuts the sets of a child while they grow from those alive."""
+
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """The sets of the next level that no rule cuts."""
 
-    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:
+        """The scores of sets that were screened; None where the score itself must be asked."""
+
+    def remember(self, scored: Grown, scores: Floats) -> None:
         """Receive the scores of a child's sets, which are now those alive."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
@@ -91,11 +126,19 @@ class NoRules:
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Nothing to do."""
 
+    def cutting(self, child: int) -> Cutting:  # noqa: ARG002
+        """Nothing is cut while sets grow."""
+        return NOTHING_CUT
+
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
         """Keep everything."""
         return list(grown)
 
-    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
+        """Nothing is known of them."""
+        return None
+
+    def remember(self, scored: Grown, scores: Floats) -> None:
         """Nothing to do."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
@@ -120,11 +163,11 @@ class EntropyRules:
         self._threads = threads
         self._levels = score.schema.cardinalities.astype(np.float64)
         self._known: list[Information] = []
-        # By child: Σ n ln n over the cells of the sets that were screened last, and their penalties.
-        self._fresh: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._bases: Sequence[NDArray[np.int64]] = ()
 
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Compute the entropies given the required parents only."""
+        self._bases = bases
         prices, sums = np.empty(len(bases)), np.empty(len(bases))
         for width in {len(base) for base in bases}:
             children = [child for child, base in enumerate(bases) if len(base) == width]
@@ -134,75 +177,101 @@ class EntropyRules:
         own = [slice(child, child + 1) for child in range(len(bases))]
         self._known = [Information(-(scores[one] + prices[one]), sums[one].copy()) for one in own]
 
-    def _price(self, entry: Grown) -> NDArray[np.float64]:
-        """The penalty t(P′) of each set."""
-        return self._score.penalty(
-            np.full(len(entry.sets), self._levels[entry.child]), self._score.cells(entry.parents)
+    def cutting(self, child: int) -> Cutting:
+        """The rules that need the entropies of the child only."""
+        return Cutting(
+            self._known[child].entropy,
+            self._levels,
+            self._score.price * (float(self._levels[child]) - 1),
+            float(self._levels[self._bases[child]].prod()),
+            MOST_CONFIGURATIONS,
         )
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
-        """Prune by the entropies that are known, then by those from counts of the parent sets."""
-        screened = self._threads.map(self._screen_by_child, grown)
-        first, prices = [entry for entry, _ in screened], [price for _, price in screened]
-        sizes = [len(entry.sets) for entry in first]
-        if not sum(sizes):
-            return []
-        widths = {entry.parents.shape[1] for entry in first}
-        sums: dict[int, NDArray[np.float64]] = {}
-        for width in widths:
-            chosen = [k for k, entry in enumerate(first) if entry.parents.shape[1] == width]
-            different, place = unique_sets(
-                np.concatenate([first[k].parents for k in chosen]), len(self._levels)
+        """Prune by the entropies from counts of the parent sets."""
+        grown = [entry for entry in grown if len(entry.sets)]
+        d = len(self._levels)
+        sums = self._sums(grown, 0, lambda entry: keys_of(entry.parents, d), watch)
+
+        def screen(k: int) -> Grown:
+            entry = replace(grown[k], cells=sums[k])
+            rows = np.empty(len(entry.sets), dtype=np.int64)
+            count = uncut_by_parents(
+                entry.sets,
+                entry.subsets,
+                entry.cells,
+                entry.price,
+                self._known[entry.child].cells,
+                self._levels,
+                rows,
             )
-            whole = self._score.joint_sums(different, watch)[place]
-            start = 0
-            for k in chosen:
-                sums[k] = whole[start : start + sizes[k]]
-                start += sizes[k]
+            return entry.only(rows[:count])
 
-        def screen_by_parents(k: int) -> Grown:
-            entry, cells, price = first[k], sums[k], prices[k]
-            uncut = self._uncut_by_parents(entry, cells, price)
-            self._fresh[entry.child] = cells[uncut], price[uncut]
-            return entry.only(uncut)
+        return self._threads.map(screen, range(len(grown)))
 
-        return self._threads.map(screen_by_parents, range(len(first)))
+    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:
+        """The scores: of the sums, those over the parents are known."""
+        d = len(self._levels)
 
-    def _screen_by_child(self, entry: Grown) -> tuple[Grown, NDArray[np.float64]]:
-        """The sets of one child that its own entropies do not cut, with their penalties."""
-        price = self._price(entry)
-        uncut = self._uncut_by_child(entry, price)
-        return entry.only(uncut), price[uncut]
+        def keys_in(entry: Grown) -> NDArray[np.int64]:
+            return family_keys(np.full(len(entry.sets), entry.child), entry.parents, d)
 
-    def _uncut_by_child(self, entry: Grown, price: NDArray[np.float64]) -> NDArray[np.bool_]:
-        uncut: NDArray[np.bool_] = entry.below + price < 0
-        known = self._known[entry.child]
-        for i in range(entry.sets.shape[1]):
-            levels = self._levels[entry.sets[:, i]]
-            uncut &= known.entropy[entry.subsets[:, i]] > (levels - 1) * price / levels
-        return uncut
+        sums = self._sums(grown, 1, keys_in, watch)
+        return self._threads.map(lambda k: sums[k] - grown[k].cells - grown[k].price, range(len(grown)))
 
-    def _uncut_by_parents(
-        self, entry: Grown, cells: NDArray[np.float64], price: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        uncut = np.ones(len(entry.sets), dtype=np.bool_)
-        known = self._known[entry.child]
-        for i in range(entry.sets.shape[1]):
-            levels = self._levels[entry.sets[:, i]]
-            # m · H(Y | P) of the i-th column Y given the others.
-            entropy = known.cells[entry.subsets[:, i]] - cells
-            uncut &= entropy > (levels - 1) * price / levels
-        return uncut
+    def _sums(
+        self,
+        grown: Sequence[Grown],
+        added: int,
+        keys_in: Callable[[Grown], NDArray[np.int64]],
+        watch: Watch,
+    ) -> list[Floats]:
+        """Σ n ln n over the cells of sets that have `added` columns more than the parents, by their keys."""
+        keys = self._threads.map(keys_in, grown)
+        sums: dict[int, Floats] = {}
+        for width in sorted({len(entry.base) for entry in grown}):
+            chosen = [k for k, entry in enumerate(grown) if len(entry.base) == width]
+            size = grown[chosen[0]].sets.shape[1] + width + added
+            found = self._score.sums_of_keys(size, [keys[k] for k in chosen], self._threads, watch)
+            sums.update(zip(chosen, found, strict=True))
+        return [sums[k] for k in range(len(grown))]
 
-    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+    def remember(self, scored: Grown, scores: Floats) -> None:
         """Keep the entropies for the next level."""
-        cells, price = self._fresh[scored.child]
-        self._known[scored.child] = Information(-(scores + price), cells)
+        self._known[scored.child] = Information(-(scores + scored.price), scored.cells)
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
         """Keep the entropies of some sets only."""
         known = self._known[child]
         self._known[child] = Information(known.entropy[rows], known.cells[rows])
+
+
+@borrowing
+def uncut_by_parents(
+    sets: NDArray[np.int64],
+    subsets: NDArray[np.int64],
+    cells: Floats,
+    price: Floats,
+    cells_before: Floats,
+    levels: Floats,
+    rows: NDArray[np.int64],
+) -> int:
+    """Write the places of sets that m · H(Y | P) of none of their columns cuts; return how many there are.
+
+    `cells_before` are the sums over the cells of the sets alive, to which `subsets` point.
+    """
+    count = 0
+    for r in range(len(sets)):
+        uncut = True
+        for i in range(sets.shape[1]):
+            own = levels[sets[r, i]]
+            if not cells_before[subsets[r, i]] - cells[r] > (own - 1) * price[r] / own:
+                uncut = False
+                break
+        if uncut:
+            rows[count] = r
+            count += 1
+    return count
 
 
 class LikelihoodBound:
@@ -216,9 +285,13 @@ class LikelihoodBound:
     def start(self, bases: Sequence[NDArray[np.int64]], scores: NDArray[np.float64]) -> None:
         """Nothing to do."""
 
+    def cutting(self, child: int) -> Cutting:  # noqa: ARG002
+        """Nothing is cut while sets grow."""
+        return NOTHING_CUT
+
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
         """Prune sets whose penalty alone is too high."""
-        return [entry.only(self._uncut(entry)) for entry in grown]
+        return [entry.only(np.flatnonzero(self._uncut(entry))) for entry in grown]
 
     def _uncut(self, entry: Grown) -> NDArray[np.bool_]:
         parents = entry.sets.shape[1] + len(entry.base)
@@ -226,7 +299,11 @@ class LikelihoodBound:
         uncut: NDArray[np.bool_] = entry.below < self._bounds[entry.child] - price
         return uncut
 
-    def remember(self, scored: Grown, scores: NDArray[np.float64]) -> None:
+    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
+        """Nothing is known of them."""
+        return None
+
+    def remember(self, scored: Grown, scores: Floats) -> None:
         """Nothing to do."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:

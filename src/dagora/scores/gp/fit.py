@@ -82,11 +82,11 @@ class Fitter:
         `tick` is called now and then.
         """
         fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self.alone]
-        for _ in threads.each(self.model.look_at, sorted({parent for _, parent in fresh})):
+        for _ in threads.one_by_one(self.model.look_at, sorted({parent for _, parent in fresh})):
             tick()
         most = self.model.families_at_once
         groups = [fresh[start : start + most] for start in range(0, len(fresh), most)]
-        for group, fits in zip(groups, threads.each(self._fit_pairs, groups), strict=True):
+        for group, fits in zip(groups, threads.one_by_one(self._fit_pairs, groups), strict=True):
             self._singles.update(zip(group, fits, strict=True))
             self.alone.update((pair, fit.modes.points[0]) for pair, fit in zip(group, fits, strict=True))
             tick()

@@ -163,7 +163,7 @@ class GaussianProcessScore:
             for same in by_size(fresh):
                 groups = [same[start : start + most] for start in range(0, len(same), most)]
                 # A group is stored as a whole: after an interruption the rest starts with a new group.
-                for group, found in zip(groups, threads.each(self._scored, groups), strict=True):
+                for group, found in zip(groups, threads.one_by_one(self._scored, groups), strict=True):
                     self._known.update(zip(group, found, strict=True))
                     done += len(group)
                     watch(done, total)

@@ -14,7 +14,7 @@ from dagora.stats.blocks.block_kernel import BlockRows, CountedSets, count_block
 from dagora.stats.blocks.cover import Set, cover_sets
 from dagora.stats.blocks.marginals import asked_table, occupied_counts
 
-# Sets times rows beyond which threads are worth their start.
+# Sets times rows for which a thread is worth its start.
 WORTH_A_THREAD = 4_000_000
 
 
@@ -59,7 +59,7 @@ class Round:
         """Count some rows."""
         counted = self._cover.counted
         work = len(counted.tables) * data.codes.shape[1]
-        pieces = self._jobs if work > WORTH_A_THREAD else 1
+        pieces = max(1, min(self._jobs, work // WORTH_A_THREAD))
         if pieces == 1:
             self._count(data, counted)
             return
