@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.kernel_rows import copy_row
-from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column, threshold_of
+from dagora.optimise.path.column_problem import (
+    ColumnProblem,
+    Workspace,
+    solve_column,
+    solve_column_entering,
+    threshold_of,
+)
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
@@ -89,13 +95,19 @@ def threshold_columns(
 
 @kernel
 def judge_column(
-    problem: ColumnProblem, child: int, free: Support, weights: Vector, gradient: Vector, workspace: Workspace
+    problem: ColumnProblem,
+    child: int,
+    free: Support,
+    weights: Vector,
+    gradient: Vector,
+    workspace: Workspace,
+    newcomer: int,
 ) -> tuple[float, float]:
     """Solve one column in place and keep its weak weights, but return the loss that it has without them.
 
-    The second value is the λ of its lasso, as in `solve_column`.
+    `newcomer` and the second value, the λ of its lasso, are those of `solve_column_entering`.
     """
-    loss, penalty = solve_column(problem, child, free, weights, gradient, workspace)
+    loss, penalty = solve_column_entering(problem, child, free, weights, gradient, workspace, newcomer)
     if has_weak(problem, child, weights):
         loss = threshold_column(problem, child, loss, weights.copy(), workspace)
     return loss, penalty

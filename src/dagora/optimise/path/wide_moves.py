@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column_entering
-from dagora.optimise.path.order_moves import OrderSolution, find_places, reinsert
+from dagora.optimise.path.order_moves import (
+    OrderSolution,
+    changed_columns,
+    find_places,
+    reinsert,
+    solve_changed,
+)
 from dagora.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.optimise.path.workers import Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
@@ -115,48 +121,6 @@ def estimate_some(
     """Estimate the savings of some columns."""
     for y in some:
         estimate_savings(problem, at, y, savings, workspace)
-
-
-@kernel
-def changed_columns(
-    problem: ColumnProblem, at: OrderSolution, position: int, place: int
-) -> NDArray[np.int64]:
-    """The variable at `position`, and the columns that it enters or leaves on its way to `place`."""
-    x = at.order[position]
-    first, last = min(position, place), max(position, place)
-    changed = np.empty(last - first + 1, dtype=np.int64)
-    changed[0] = x
-    number = 1
-    for p in range(first, last + 1):
-        y = at.order[p]
-        if place < position:
-            matters = abs(at.gradients[y, x]) > at.penalties[y] * (1 + 1e-9) and problem.allowed[x, y]
-        else:
-            matters = at.columns[y, x] != 0.0
-        if y != x and matters:
-            changed[number] = y
-            number += 1
-    return changed[:number].copy()
-
-
-@kernel
-def solve_changed(
-    problem: ColumnProblem,
-    at: OrderSolution,
-    rank: NDArray[np.int64],
-    changed: NDArray[np.int64],
-    newcomer: int,
-    workspace: Workspace,
-) -> None:
-    """Solve columns in place on the variables before them; `newcomer` is a new parent of all but itself."""
-    d = len(rank)
-    free = np.empty(d, dtype=np.bool_)
-    for y in changed:
-        for i in range(d):
-            free[i] = rank[i] < rank[y] and problem.allowed[i, y]
-        at.losses[y], at.penalties[y] = solve_column_entering(
-            problem, y, free, at.columns[y], at.gradients[y], workspace, -1 if y == newcomer else newcomer
-        )
 
 
 @kernel
