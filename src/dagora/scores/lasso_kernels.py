@@ -68,6 +68,32 @@ def extend_factor(
 
 
 @kernel
+def remove_from_factor(factor: Matrix, size: int, position: int) -> None:
+    """Remove one of `size` columns from the active block's factor, by rotations of its rows.
+
+    >>> moments = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, 1.0], [0.5, 1.0, 4.0]])
+    >>> factor = np.linalg.cholesky(moments).T.copy()
+    >>> remove_from_factor(factor, 3, 0)
+    >>> (np.triu(factor[:2, :2]).T @ np.triu(factor[:2, :2])).round(9).tolist()
+    [[3.0, 1.0], [1.0, 4.0]]
+    """
+    for a in range(position):
+        row = factor[a]
+        for c in range(position, size - 1):
+            row[c] = row[c + 1]
+    for a in range(position, size - 1):
+        # Rows a and a + 1, whose columns lie one to the right of where they belong.
+        upper, lower = factor[a], factor[a + 1]
+        one, two = upper[a + 1], lower[a + 1]
+        length = np.sqrt(one * one + two * two)
+        cosine, sine = one / length, two / length
+        for c in range(a, size - 1):
+            one, two = upper[c + 1], lower[c + 1]
+            upper[c] = cosine * one + sine * two
+            lower[c + 1] = cosine * two - sine * one
+
+
+@kernel
 def solve_factor(factor: Matrix, size: int, right: Vector) -> None:
     """Solve UᵀU x = right in place, U being the first `size` columns of the factor."""
     for a in range(size):
