@@ -253,6 +253,9 @@ def move_and_solve(
     rank = np.empty(d, dtype=np.int64)
     for p in range(d):
         rank[order[p]] = p
-    solve_changed(problem, at, rank, changed, x if place < position else -1, workspace)
+    newcomers = np.full(len(changed), -1)
+    if place < position:
+        newcomers[1:] = x  # the first of them is x itself
+    solve_changed(problem, at, rank, changed, newcomers, workspace)
     for p in range(min(position, place), max(position, place) + 1):
         versions[order[p]] += 1

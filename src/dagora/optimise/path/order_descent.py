@@ -28,7 +28,7 @@ from dagora.scores.lasso_kernels import Matrix
 # Gains below this share of the objective count as ties.
 TOLERANCE = 1e-9
 # Variables tried between two checks of the time limit; of many variables, those of a batch.
-STRETCH, BATCH = 20, 32
+STRETCH, BATCH = 20, 64
 # Up to this many variables the last moves are judged exactly; with more, by estimates that are checked.
 EXACT_TO = 200
 # With more variables, the share of the objective below which gains count as ties, and the number of such
@@ -89,7 +89,11 @@ def improve_order(
     d = program.movable
     problem = program.column_problem
     exact = d <= EXACT_TO
-    quick = QuickMoves(problem, solution) if exact else WideMoves(problem, solution, workers)
+    quick: QuickMoves | WideMoves
+    if exact:
+        quick = QuickMoves(problem, solution)
+    else:
+        quick = WideMoves(problem, solution, workers, lambda: run.budget.exhausted)
     tried = descend_fully(program, solution, run, generator, quick)
     on_optimum(solution)
     best = solution.copy()

@@ -176,15 +176,16 @@ def solve_changed(
     at: OrderSolution,
     rank: NDArray[np.int64],
     changed: NDArray[np.int64],
-    newcomer: int,
+    newcomers: NDArray[np.int64],
     workspace: Workspace,
 ) -> None:
-    """Solve columns in place on the variables before them; `newcomer` is a new parent of all but itself."""
+    """Solve columns in place on the variables before them, each with a new parent or none (−1)."""
     d = len(rank)
     free = np.empty(d, dtype=np.bool_)
-    for y in changed:
+    for k in range(len(changed)):
+        y = changed[k]
         for i in range(d):
             free[i] = rank[i] < rank[y] and problem.allowed[i, y]
         at.losses[y], at.penalties[y] = judge_column(
-            problem, y, free, at.columns[y], at.gradients[y], workspace, -1 if y == newcomer else newcomer
+            problem, y, free, at.columns[y], at.gradients[y], workspace, newcomers[k]
         )
