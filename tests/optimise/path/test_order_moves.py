@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.optimise.path.column_problem import residual_variance, workspace_for
-from dagora.optimise.path.order_moves import descend, find_places, move_to_best_place, reinsert
+from dagora.optimise.path.column_problem import residual_variance
+from dagora.optimise.path.exact_moves import ExactMoves
+from dagora.optimise.path.order_moves import find_places, reinsert
 from dagora.optimise.path.smooth_path import CUTS
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
@@ -33,7 +34,13 @@ KINDS = [
 
 
 def move(program, state, x, tolerance=1e-9):
-    return move_to_best_place(program.column_problem, state, x, tolerance, workspace_for(len(program)))
+    before = state.objective
+    gained = ExactMoves(program.column_problem, state)(np.array([x]), tolerance, 0) == 0
+    return before - state.objective if gained else 0.0
+
+
+def descend(problem, state, sequence, tolerance, idle):
+    return ExactMoves(problem, state)(sequence, tolerance, idle)
 
 
 def test_residual_variance():
@@ -145,15 +152,16 @@ def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.1, known=known)
         thresholded, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
-        problem, workspace = program.judged_after(0.5, cut), workspace_for(6)
+        problem = program.judged_after(0.5, cut)
         state = state_of(program, random_obeying(rng, program), problem=problem)
+        moves = ExactMoves(problem, state)
         for x in map(int, rng.permutation(6)):
             places = thresholded.moves(state.order, x)
             best = min(value for _, value in places)
             differs += full.order(min(places, key=lambda place: place[1])[0]) > min(
                 value + 1e-6 for _, value in full.moves(state.order, x)
             )
-            moved += move_to_best_place(problem, state, x, 1e-9, workspace) > 0
+            moved += moves(np.array([x]), 1e-9, 0) == 0
             assert thresholded.order(state.order) == pytest.approx(best, rel=1e-7, abs=1e-7)
             assert state.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
         again = state_of(program, state.order)

@@ -6,9 +6,10 @@ import pytest
 from dagora.optimise.path import order_descent
 from dagora.optimise.path.column_problem import workspace_for
 from dagora.optimise.path.order_descent import solve_given_order
+from dagora.optimise.path.order_moves import changed_columns
 from dagora.optimise.path.path_solver import solve_by_path
 from dagora.optimise.path.quick_moves import QuickMoves, best_place
-from dagora.optimise.path.wide_moves import WideMoves, changed_columns, reachable_places, seems_to_gain
+from dagora.optimise.path.wide_moves import Move, WideMoves, reachable_places, seems_to_gain
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.run import Run
 from tests.optimise.order_oracles import FreshSolves, obeys, random_program
@@ -112,7 +113,8 @@ def test_a_refused_move_is_undone():
     for x in range(9):
         for place in range(9):
             if place != moves.rank[x]:
-                assert not moves._move(x, place, np.inf)
+                (changed,) = moves._move([Move(x, int(moves.rank[x]), place)], np.inf)
+                assert len(changed) == 0
     assert all(np.array_equal(a, b) for a, b in zip(solution, before, strict=True))
     assert np.array_equal(moves.savings, savings)
 
