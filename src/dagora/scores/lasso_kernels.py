@@ -119,24 +119,31 @@ def residual_gradient(moments: Matrix, child: int, weights: Vector, gradient: Ve
     d = len(weights)
     for i in range(d):
         gradient[i] = -moments[child, i]
-    active = np.empty(d, dtype=np.int64)
+    add_rows(gradient, weights, moments, 0)
+
+
+@kernel
+def add_rows(values: Vector, factors: Vector, rows: Matrix, start: int) -> None:
+    """Add a multiple of each row from `start` on to `values`; rows with the factor zero are skipped."""
+    d = len(values)
+    active = np.empty(len(factors), dtype=np.int64)
     size = 0
-    for a in range(d):
-        if weights[a] != 0.0:
+    for a in range(len(factors)):
+        if factors[a] != 0.0:
             active[size] = a
             size += 1
-    # Four rows at a time: the gradient is read and written a quarter as often.
+    # Four rows at a time: the values are read and written a quarter as often.
     whole = size - size % 4
     for k in range(0, whole, 4):
         a, b, c, e = active[k], active[k + 1], active[k + 2], active[k + 3]
-        one, two, three, four = moments[a], moments[b], moments[c], moments[e]
-        p, q, r, s = weights[a], weights[b], weights[c], weights[e]
+        one, two, three, four = rows[start + a], rows[start + b], rows[start + c], rows[start + e]
+        p, q, r, s = factors[a], factors[b], factors[c], factors[e]
         for i in range(d):
-            gradient[i] = gradient[i] + p * one[i] + q * two[i] + r * three[i] + s * four[i]
+            values[i] = values[i] + p * one[i] + q * two[i] + r * three[i] + s * four[i]
     for k in range(whole, size):
-        row, weight = moments[active[k]], weights[active[k]]
+        row, factor = rows[start + active[k]], factors[active[k]]
         for i in range(d):
-            gradient[i] += weight * row[i]
+            values[i] += factor * row[i]
 
 
 @kernel
