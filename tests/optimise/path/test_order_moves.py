@@ -9,6 +9,7 @@ from dagora.optimise.path.column_problem import residual_variance
 from dagora.optimise.path.exact_moves import ExactMoves
 from dagora.optimise.path.order_moves import find_places, reinsert
 from dagora.optimise.path.smooth_path import CUTS
+from dagora.optimise.path.workers import Workers
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
     FreshSolves,
@@ -226,6 +227,46 @@ def test_idle_counts_on_and_ends_the_descent():
     assert all(np.array_equal(a, b) for a, b in zip(before, state, strict=True)), (
         "nothing gained, nothing moved"
     )
+
+
+@pytest.mark.parametrize("kind", [{"lambda1": 0.1}, {"lambda1": 0.05, "profile": True, "known": True}])
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_threads_make_the_same_moves(kind, threshold):
+    """Variables are judged ahead; whoever comes after a move is judged anew."""
+    ends = []
+    for jobs in (1, 2, 5):
+        rng = np.random.default_rng(7)
+        program = random_program(rng, 12, **kind)
+        problem = program.judged_after(threshold, "guarded")
+        state = state_of(program, random_obeying(rng, program), problem=problem)
+        with Workers(jobs) as workers:
+            moves = ExactMoves(problem, state, workers)
+            idles = [moves(rng.permutation(12), 1e-9, 0) for _ in range(4)]
+        ends.append((idles, *state))
+    assert ends[0][0][0] < 12, "somebody moved"
+    for other in ends[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(ends[0], other, strict=True))
+
+
+@pytest.mark.parametrize("kind", [{"lambda1": 0.1}, {"lambda1": 0.3, "known": True}])
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_what_is_kept_is_what_would_be_solved(kind, threshold):
+    kept = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 9, **kind)
+        problem = program.judged_after(threshold, "guarded")
+        state = state_of(program, random_obeying(rng, program), problem=problem)
+        moves = ExactMoves(problem, state)
+        for _ in range(3):
+            moves(rng.permutation(9), 1e-9, 0)
+            fresh = ExactMoves(problem, state)
+            for x in range(9):
+                fresh.judge(x, 1e-9)
+            valid = (moves.known.made == moves.known.versions) & (fresh.known.made == 1)
+            np.testing.assert_array_equal(moves.known.savings[valid], fresh.known.savings[valid])
+            kept += np.count_nonzero(moves.known.savings[valid])
+    assert kept > 100
 
 
 def test_a_large_tolerance_moves_nothing():

@@ -1,5 +1,7 @@
 """Moves in batches: the state stays solved, no weighed verdict is worse than an exact one, threads change no bit."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,38 @@ def test_a_refused_move_is_undone():
     assert np.array_equal(moves.savings, savings)
 
 
+def test_moves_without_a_common_place_are_as_good_as_made_in_turn():
+    met = 0
+    for seed in range(20):
+        program, order = drawn(seed, d=12, known=seed % 2 > 0)
+        solution, moves = begun(program, order)
+        wanted = moves._weigh(np.arange(12), 1e-9)
+        together, rest = moves._apart(wanted)
+        assert len(together) + len(rest) <= len(wanted)
+        spans = sorted((move.first, move.last) for move in together)
+        assert all(one[1] < two[0] for one, two in pairwise(spans))
+        if len(together) < 2:
+            continue
+        met += 1
+        found = moves._move(together, 1e-9)
+        other, turns = begun(program, order)
+        single = [turns._move([move], 1e-9)[0] for move in together]
+        assert [part.tolist() for part in found] == [part.tolist() for part in single]
+        assert all(np.array_equal(a, b) for a, b in zip(solution, other, strict=True))
+        assert np.array_equal(moves.rank, turns.rank)
+        assert obeys(solution.order, program.required)
+    assert met > 3
+
+
+def test_when_it_is_late_nothing_moves():
+    program, order = drawn(1)
+    solution, _ = begun(program, order)
+    before = solution.copy()
+    moves = WideMoves(program.column_problem, solution, ALONE, lambda: True)
+    moves(np.arange(9), 1e-9, 0)
+    assert all(np.array_equal(a, b) for a, b in zip(solution, before, strict=True))
+
+
 def test_a_refused_variable_waits_for_a_better_promise():
     program, order = drawn(2, d=12)
     solution, moves = begun(program, order)
@@ -163,6 +197,10 @@ def test_threads_change_no_bit(kind, all_wide):
 def test_workers_share_in_order():
     with Workers(3) as workers:
         parts = workers.parts(np.arange(7))
+        pieces = workers.pieces(np.arange(50))
+        assert len(pieces) > 3
+        assert sorted(np.concatenate(pieces).tolist()) == list(range(50))
+        assert workers.pieces(np.arange(0)) == []
         assert sorted(np.concatenate(parts).tolist()) == list(range(7))
         assert workers.map(lambda item: item * 2, range(50)) == list(range(0, 100, 2))
         assert workers.parts(np.arange(0)) == []

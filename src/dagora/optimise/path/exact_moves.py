@@ -177,7 +177,7 @@ def own_places(
     tolerance: float,
     workspace: Workspace,
 ) -> tuple[float, int]:
-    """Solve the column of the variable at `position` at the places on the way to `end`; the best change there.
+    """Solve the column of the variable at `position` at places on the way to `end`; the best change there.
 
     A place is returned only if its change is below `best` by more than the tolerance, otherwise −1; of places
     that are equally good up to rounding, the first one.

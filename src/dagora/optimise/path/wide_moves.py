@@ -10,10 +10,10 @@ that was refused is weighed again once it promises more than it did then.
 
 The variables of a batch are weighed on one and the same state, in any number of threads. Those that seem to
 gain are then moved, in turn, beside the neighbour that they were weighed for, and every move is checked by
-solving all that it changes. Moves over parts of the order that have no place in common do not touch each other:
-each changes what is before the columns of its own part alone. They are made at the same time. The savings of
-the columns that changed are estimated anew after the batch. The size of a batch does not depend on the number
-of threads, nor does the result.
+solving all that it changes. Moves over parts of the order that have no place in common do not touch each
+other: each changes what is before the columns of its own part alone. They are made at the same time. The
+savings of the columns that changed are estimated anew after the batch. The size of a batch does not depend on
+the number of threads, nor does the result.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Workers(Threads):
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
     def pieces(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Deal items out that take unequal times: more parts than jobs, for whoever is free; none is empty."""
+        """Deal out items that take unequal times, in more parts than jobs; no part is empty."""
         number = min(self.jobs * PIECES, len(items)) if self.jobs > 1 else min(1, len(items))
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
