@@ -26,7 +26,7 @@ from dagora.optimise.path.order_moves import (
     changed_columns,
     find_places,
     reinsert,
-    solve_changed,
+    solve_some,
 )
 from dagora.optimise.path.thresholding import has_weak, judge_column, threshold_column
 from dagora.optimise.path.workers import ALONE, Workers
@@ -86,9 +86,13 @@ class ExactMoves:
         return judge_places(self.problem, self.at, self.known, x, tolerance, workspace)
 
     def move(self, x: int, place: int) -> None:
-        """Move a variable, and solve the columns that change."""
-        workspace = self.workers.workspace(len(self.at.order))
-        move_and_solve(self.problem, self.at, self.known.versions, x, place, workspace)
+        """Move a variable, solve the columns that change, and note all with other variables before them."""
+        order = self.at.order
+        position, _, _ = find_places(self.problem, order, x)
+        changed = changed_columns(self.problem, self.at, position, place)
+        reinsert(order, position, place)
+        solve_some(self.problem, self.at, changed, self.workers.workspace(len(order)))
+        self.known.versions[order[min(position, place) : max(position, place) + 1]] += 1
 
 
 @kernel
@@ -233,29 +237,3 @@ def penalised_loss(problem: ColumnProblem, child: int, weights: Vector, gradient
             loss += weights[i] * (gradient[i] - problem.moments[child, i])
             absolute += abs(weights[i])
     return float(0.5 * max(loss, 0.0) + problem.lambda1 * absolute)
-
-
-@kernel
-def move_and_solve(
-    problem: ColumnProblem,
-    at: OrderSolution,
-    versions: NDArray[np.int64],
-    x: int,
-    place: int,
-    workspace: Workspace,
-) -> None:
-    """Move x, solve the columns that change, and note all columns with other variables before them."""
-    order = at.order
-    d = len(order)
-    position, _, _ = find_places(problem, order, x)
-    changed = changed_columns(problem, at, position, place)
-    reinsert(order, position, place)
-    rank = np.empty(d, dtype=np.int64)
-    for p in range(d):
-        rank[order[p]] = p
-    newcomers = np.full(len(changed), -1)
-    if place < position:
-        newcomers[1:] = x  # the first of them is x itself
-    solve_changed(problem, at, rank, changed, newcomers, workspace)
-    for p in range(min(position, place), max(position, place) + 1):
-        versions[order[p]] += 1

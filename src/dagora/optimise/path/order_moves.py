@@ -168,24 +168,3 @@ def changed_columns(
             changed[number] = y
             number += 1
     return changed[:number].copy()
-
-
-@kernel
-def solve_changed(
-    problem: ColumnProblem,
-    at: OrderSolution,
-    rank: NDArray[np.int64],
-    changed: NDArray[np.int64],
-    newcomers: NDArray[np.int64],
-    workspace: Workspace,
-) -> None:
-    """Solve columns in place on the variables before them, each with a new parent or none (−1)."""
-    d = len(rank)
-    free = np.empty(d, dtype=np.bool_)
-    for k in range(len(changed)):
-        y = changed[k]
-        for i in range(d):
-            free[i] = rank[i] < rank[y] and problem.allowed[i, y]
-        at.losses[y], at.penalties[y] = judge_column(
-            problem, y, free, at.columns[y], at.gradients[y], workspace, newcomers[k]
-        )

@@ -31,7 +31,6 @@ from dagora.optimise.path.order_moves import (
     changed_columns,
     find_places,
     reinsert,
-    solve_changed,
 )
 from dagora.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.optimise.path.workers import Workers
@@ -213,6 +212,27 @@ def estimate_some(
     """Estimate the savings of some columns."""
     for y in some:
         estimate_savings(problem, at, y, savings, workspace)
+
+
+@kernel
+def solve_changed(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    rank: NDArray[np.int64],
+    changed: NDArray[np.int64],
+    newcomers: NDArray[np.int64],
+    workspace: Workspace,
+) -> None:
+    """Solve columns in place on the variables before them, each with a new parent or none (−1)."""
+    d = len(rank)
+    free = np.empty(d, dtype=np.bool_)
+    for k in range(len(changed)):
+        y = changed[k]
+        for i in range(d):
+            free[i] = rank[i] < rank[y] and problem.allowed[i, y]
+        at.losses[y], at.penalties[y] = solve_column_entering(
+            problem, y, free, at.columns[y], at.gradients[y], workspace, newcomers[k]
+        )
 
 
 @kernel
