@@ -121,7 +121,9 @@ def saving_in(
             free[i] = rank[i] < rank[y] and problem.allowed[i, y]
         free[x] = left
         trial, slope = at.columns[y].copy(), at.gradients[y].copy()
-        loss, _ = judge_column(problem, y, free, trial, slope, workspace, x if left else -1)
+        # A profiled column has several optima: begun as when the move is made, it ends in the same one.
+        newcomer = x if left and not problem.profile else -1
+        loss, _ = judge_column(problem, y, free, trial, slope, workspace, newcomer)
         saving = at.losses[y] - loss if left else loss - at.losses[y]
     known.savings[x, y], known.made[x, y] = saving, known.versions[y]
     return float(saving)
@@ -213,7 +215,8 @@ def own_places(
             again, newcomer = trial[y] != 0.0, -1
         else:
             free[y] = allowed[y, x]
-            again, newcomer = free[y] and abs(slope[y]) > penalty * (1 + 1e-9), y
+            again = free[y] and abs(slope[y]) > penalty * (1 + 1e-9)
+            newcomer = -1 if problem.profile else y
         if again:
             own, penalty = solve_column_entering(problem, x, free, trial, slope, workspace, newcomer)
             is_judged = False
