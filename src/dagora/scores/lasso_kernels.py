@@ -68,6 +68,32 @@ def extend_factor(
 
 
 @kernel
+def remove_from_factor(factor: Matrix, size: int, position: int) -> None:
+    """Remove one of `size` columns from the active block's factor, by rotations of its rows.
+
+    >>> moments = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, 1.0], [0.5, 1.0, 4.0]])
+    >>> factor = np.linalg.cholesky(moments).T.copy()
+    >>> remove_from_factor(factor, 3, 0)
+    >>> (np.triu(factor[:2, :2]).T @ np.triu(factor[:2, :2])).round(9).tolist()
+    [[3.0, 1.0], [1.0, 4.0]]
+    """
+    for a in range(position):
+        row = factor[a]
+        for c in range(position, size - 1):
+            row[c] = row[c + 1]
+    for a in range(position, size - 1):
+        # Rows a and a + 1, whose columns lie one to the right of where they belong.
+        upper, lower = factor[a], factor[a + 1]
+        one, two = upper[a + 1], lower[a + 1]
+        length = np.sqrt(one * one + two * two)
+        cosine, sine = one / length, two / length
+        for c in range(a, size - 1):
+            one, two = upper[c + 1], lower[c + 1]
+            upper[c] = cosine * one + sine * two
+            lower[c + 1] = cosine * two - sine * one
+
+
+@kernel
 def solve_factor(factor: Matrix, size: int, right: Vector) -> None:
     """Solve UᵀU x = right in place, U being the first `size` columns of the factor."""
     for a in range(size):
@@ -93,24 +119,31 @@ def residual_gradient(moments: Matrix, child: int, weights: Vector, gradient: Ve
     d = len(weights)
     for i in range(d):
         gradient[i] = -moments[child, i]
-    active = np.empty(d, dtype=np.int64)
+    add_rows(gradient, weights, moments, 0)
+
+
+@kernel
+def add_rows(values: Vector, factors: Vector, rows: Matrix, start: int) -> None:
+    """Add a multiple of each row from `start` on to `values`; rows with the factor zero are skipped."""
+    d = len(values)
+    active = np.empty(len(factors), dtype=np.int64)
     size = 0
-    for a in range(d):
-        if weights[a] != 0.0:
+    for a in range(len(factors)):
+        if factors[a] != 0.0:
             active[size] = a
             size += 1
-    # Four rows at a time: the gradient is read and written a quarter as often.
+    # Four rows at a time: the values are read and written a quarter as often.
     whole = size - size % 4
     for k in range(0, whole, 4):
         a, b, c, e = active[k], active[k + 1], active[k + 2], active[k + 3]
-        one, two, three, four = moments[a], moments[b], moments[c], moments[e]
-        p, q, r, s = weights[a], weights[b], weights[c], weights[e]
+        one, two, three, four = rows[start + a], rows[start + b], rows[start + c], rows[start + e]
+        p, q, r, s = factors[a], factors[b], factors[c], factors[e]
         for i in range(d):
-            gradient[i] = gradient[i] + p * one[i] + q * two[i] + r * three[i] + s * four[i]
+            values[i] = values[i] + p * one[i] + q * two[i] + r * three[i] + s * four[i]
     for k in range(whole, size):
-        row, weight = moments[active[k]], weights[active[k]]
+        row, factor = rows[start + active[k]], factors[active[k]]
         for i in range(d):
-            gradient[i] += weight * row[i]
+            values[i] += factor * row[i]
 
 
 @kernel

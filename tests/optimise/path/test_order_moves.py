@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.optimise.path.column_problem import residual_variance, workspace_for
-from dagora.optimise.path.order_moves import descend, find_places, move_to_best_place, reinsert
+from dagora.optimise.path.column_problem import residual_variance
+from dagora.optimise.path.exact_moves import ExactMoves
+from dagora.optimise.path.order_moves import find_places, reinsert
 from dagora.optimise.path.smooth_path import CUTS
+from dagora.optimise.path.workers import Workers
 from tests.optimise.optimise_oracles import plain_lasso, violation
 from tests.optimise.order_oracles import (
     FreshSolves,
@@ -33,7 +35,13 @@ KINDS = [
 
 
 def move(program, state, x, tolerance=1e-9):
-    return move_to_best_place(program.column_problem, state, x, tolerance, workspace_for(len(program)))
+    before = state.objective
+    gained = ExactMoves(program.column_problem, state)(np.array([x]), tolerance, 0) == 0
+    return before - state.objective if gained else 0.0
+
+
+def descend(problem, state, sequence, tolerance, idle):
+    return ExactMoves(problem, state)(sequence, tolerance, idle)
 
 
 def test_residual_variance():
@@ -145,15 +153,16 @@ def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.1, known=known)
         thresholded, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
-        problem, workspace = program.judged_after(0.5, cut), workspace_for(6)
+        problem = program.judged_after(0.5, cut)
         state = state_of(program, random_obeying(rng, program), problem=problem)
+        moves = ExactMoves(problem, state)
         for x in map(int, rng.permutation(6)):
             places = thresholded.moves(state.order, x)
             best = min(value for _, value in places)
             differs += full.order(min(places, key=lambda place: place[1])[0]) > min(
                 value + 1e-6 for _, value in full.moves(state.order, x)
             )
-            moved += move_to_best_place(problem, state, x, 1e-9, workspace) > 0
+            moved += moves(np.array([x]), 1e-9, 0) == 0
             assert thresholded.order(state.order) == pytest.approx(best, rel=1e-7, abs=1e-7)
             assert state.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
         again = state_of(program, state.order)
@@ -218,6 +227,46 @@ def test_idle_counts_on_and_ends_the_descent():
     assert all(np.array_equal(a, b) for a, b in zip(before, state, strict=True)), (
         "nothing gained, nothing moved"
     )
+
+
+@pytest.mark.parametrize("kind", [{"lambda1": 0.1}, {"lambda1": 0.05, "profile": True, "known": True}])
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_threads_make_the_same_moves(kind, threshold):
+    """Variables are judged ahead; whoever comes after a move is judged anew."""
+    ends = []
+    for jobs in (1, 2, 5):
+        rng = np.random.default_rng(7)
+        program = random_program(rng, 12, **kind)
+        problem = program.judged_after(threshold, "guarded")
+        state = state_of(program, random_obeying(rng, program), problem=problem)
+        with Workers(jobs) as workers:
+            moves = ExactMoves(problem, state, workers)
+            idles = [moves(rng.permutation(12), 1e-9, 0) for _ in range(4)]
+        ends.append((idles, *state))
+    assert ends[0][0][0] < 12, "somebody moved"
+    for other in ends[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(ends[0], other, strict=True))
+
+
+@pytest.mark.parametrize("kind", [{"lambda1": 0.1}, {"lambda1": 0.3, "known": True}])
+@pytest.mark.parametrize("threshold", [0.0, 0.3])
+def test_what_is_kept_is_what_would_be_solved(kind, threshold):
+    kept = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        program = random_program(rng, 9, **kind)
+        problem = program.judged_after(threshold, "guarded")
+        state = state_of(program, random_obeying(rng, program), problem=problem)
+        moves = ExactMoves(problem, state)
+        for _ in range(3):
+            moves(rng.permutation(9), 1e-9, 0)
+            fresh = ExactMoves(problem, state)
+            for x in range(9):
+                fresh.judge(x, 1e-9)
+            valid = (moves.known.made == moves.known.versions) & (fresh.known.made == 1)
+            np.testing.assert_array_equal(moves.known.savings[valid], fresh.known.savings[valid])
+            kept += np.count_nonzero(moves.known.savings[valid])
+    assert kept > 100
 
 
 def test_a_large_tolerance_moves_nothing():

@@ -1,14 +1,17 @@
 """Moves in batches: the state stays solved, no weighed verdict is worse than an exact one, threads change no bit."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from dagora.optimise.path import order_descent
 from dagora.optimise.path.column_problem import workspace_for
 from dagora.optimise.path.order_descent import solve_given_order
+from dagora.optimise.path.order_moves import changed_columns
 from dagora.optimise.path.path_solver import solve_by_path
 from dagora.optimise.path.quick_moves import QuickMoves, best_place
-from dagora.optimise.path.wide_moves import WideMoves, changed_columns, reachable_places, seems_to_gain
+from dagora.optimise.path.wide_moves import Move, WideMoves, reachable_places, seems_to_gain
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.run import Run
 from tests.optimise.order_oracles import FreshSolves, obeys, random_program
@@ -112,9 +115,42 @@ def test_a_refused_move_is_undone():
     for x in range(9):
         for place in range(9):
             if place != moves.rank[x]:
-                assert not moves._move(x, place, np.inf)
+                (changed,) = moves._move([Move(x, int(moves.rank[x]), place)], np.inf)
+                assert len(changed) == 0
     assert all(np.array_equal(a, b) for a, b in zip(solution, before, strict=True))
     assert np.array_equal(moves.savings, savings)
+
+
+def test_moves_without_a_common_place_are_as_good_as_made_in_turn():
+    met = 0
+    for seed in range(20):
+        program, order = drawn(seed, d=12, known=seed % 2 > 0)
+        solution, moves = begun(program, order)
+        wanted = moves._weigh(np.arange(12), 1e-9)
+        together, rest = moves._apart(wanted)
+        assert len(together) + len(rest) <= len(wanted)
+        spans = sorted((move.first, move.last) for move in together)
+        assert all(one[1] < two[0] for one, two in pairwise(spans))
+        if len(together) < 2:
+            continue
+        met += 1
+        found = moves._move(together, 1e-9)
+        other, turns = begun(program, order)
+        single = [turns._move([move], 1e-9)[0] for move in together]
+        assert [part.tolist() for part in found] == [part.tolist() for part in single]
+        assert all(np.array_equal(a, b) for a, b in zip(solution, other, strict=True))
+        assert np.array_equal(moves.rank, turns.rank)
+        assert obeys(solution.order, program.required)
+    assert met > 3
+
+
+def test_when_it_is_late_nothing_moves():
+    program, order = drawn(1)
+    solution, _ = begun(program, order)
+    before = solution.copy()
+    moves = WideMoves(program.column_problem, solution, ALONE, lambda: True)
+    moves(np.arange(9), 1e-9, 0)
+    assert all(np.array_equal(a, b) for a, b in zip(solution, before, strict=True))
 
 
 def test_a_refused_variable_waits_for_a_better_promise():
@@ -161,6 +197,10 @@ def test_threads_change_no_bit(kind, all_wide):
 def test_workers_share_in_order():
     with Workers(3) as workers:
         parts = workers.parts(np.arange(7))
+        pieces = workers.pieces(np.arange(50))
+        assert len(pieces) > 3
+        assert sorted(np.concatenate(pieces).tolist()) == list(range(50))
+        assert workers.pieces(np.arange(0)) == []
         assert sorted(np.concatenate(parts).tolist()) == list(range(7))
         assert workers.map(lambda item: item * 2, range(50)) == list(range(0, 100, 2))
         assert workers.parts(np.arange(0)) == []

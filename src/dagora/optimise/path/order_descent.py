@@ -8,7 +8,6 @@ the order, the weights are exactly acyclic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 from dagora.events import Event
 from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import ColumnProblem
-from dagora.optimise.path.order_moves import OrderSolution, descend, solve_some
+from dagora.optimise.path.exact_moves import ExactMoves
+from dagora.optimise.path.order_moves import OrderSolution, solve_some
 from dagora.optimise.path.quick_moves import QuickMoves
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.wide_moves import WideMoves
@@ -28,7 +28,7 @@ from dagora.scores.lasso_kernels import Matrix
 # Gains below this share of the objective count as ties.
 TOLERANCE = 1e-9
 # Variables tried between two checks of the time limit; of many variables, those of a batch.
-STRETCH, BATCH = 20, 32
+STRETCH, BATCH = 20, 64
 # Up to this many variables the last moves are judged exactly; with more, by estimates that are checked.
 EXACT_TO = 200
 # With more variables, the share of the objective below which gains count as ties, and the number of such
@@ -89,7 +89,11 @@ def improve_order(
     d = program.movable
     problem = program.column_problem
     exact = d <= EXACT_TO
-    quick = QuickMoves(problem, solution) if exact else WideMoves(problem, solution, workers)
+    quick: QuickMoves | WideMoves
+    if exact:
+        quick = QuickMoves(problem, solution)
+    else:
+        quick = WideMoves(problem, solution, workers, lambda: run.budget.exhausted)
     tried = descend_fully(program, solution, run, generator, quick)
     on_optimum(solution)
     best = solution.copy()
@@ -108,7 +112,7 @@ def improve_order(
             quick.prepare()
     solution.become(best)
     if exact:
-        tried += descend_fully(program, solution, run, generator, partial(descend, problem, solution))
+        tried += descend_fully(program, solution, run, generator, ExactMoves(problem, solution, workers))
         on_optimum(solution)
     return tried, exact
 
@@ -119,13 +123,14 @@ def improve_thresholded(
     run: Run,
     generator: np.random.Generator,
     judge: ColumnProblem,
+    workers: Workers = ALONE,
 ) -> int:
     """Move variables, in place, until no move lowers the objective after the threshold of `judge`.
 
     An order that is best with all its small weights need not be best without them. The solution must have
     been solved with the same `judge`. Returns the number of variables tried.
     """
-    return descend_fully(program, solution, run, generator, partial(descend, judge, solution))
+    return descend_fully(program, solution, run, generator, ExactMoves(judge, solution, workers))
 
 
 def smallest_gain(program: PathProgram, solution: OrderSolution) -> float:

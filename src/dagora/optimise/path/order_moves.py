@@ -1,4 +1,4 @@
-"""Orders of the variables for the NOTEARS program: the exact lassos of an order, and moves of one variable.
+"""Orders of the variables for the NOTEARS program: the exact lassos of an order, and what a move changes.
 
 Given an order, the program splits into one lasso per column on the variables before it, solved exactly.
 Moving a variable x changes the column of x. It changes the column of a variable y that x passes only where x
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
-from dagora.kernel_rows import copy_row
 from dagora.optimise.path.column_problem import ColumnProblem, Workspace, workspace_for
 from dagora.optimise.path.thresholding import judge_column
 from dagora.scores.lasso_kernels import Matrix, Vector
@@ -112,7 +111,9 @@ def solve_in_place(
     """Solve column y on the variables `before` it that may be its parents."""
     for i in range(len(before)):
         free[i] = before[i] and problem.allowed[i, y]
-    at.losses[y], at.penalties[y] = judge_column(problem, y, free, at.columns[y], at.gradients[y], workspace)
+    at.losses[y], at.penalties[y] = judge_column(
+        problem, y, free, at.columns[y], at.gradients[y], workspace, -1
+    )
 
 
 @kernel
@@ -148,102 +149,22 @@ def find_places(problem: ColumnProblem, order: NDArray[np.int64], x: int) -> tup
 
 
 @kernel
-def move_to_best_place(
-    problem: ColumnProblem, at: OrderSolution, x: int, tolerance: float, workspace: Workspace
-) -> float:
-    """Move x to the place with the smallest sum of losses, if that gains over `tolerance`; return the gain.
-
-    In the example of `solve_order`, the order b, a has the losses 2.5 of b and ½·(1 − 2·0.3·2 + 0.3²·5) +
-    0.5·0.3 = 0.275 of a. Moving either variable gives the order a, b and gains 2.775 − 1.875 = 0.9.
-
-    >>> none = np.zeros((2, 2), dtype=bool)
-    >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
-    >>> at = OrderSolution(np.array([1, 0]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
-    >>> before = solve_order(problem, at)
-    >>> gain = move_to_best_place(problem, at, 1, 1e-9, workspace_for(2))
-    >>> round(before, 9), round(gain, 9), at.order.tolist()
-    (2.775, 0.9, [0, 1])
-    """
-    allowed, order, columns, gradients = problem.allowed, at.order, at.columns, at.gradients
-    losses, penalties = at.losses, at.penalties
-    d = len(order)
-    position, lowest, highest = find_places(problem, order, x)
-    free = np.zeros(d, dtype=np.bool_)
-    trial = np.empty(d)
-    slope = np.empty(d)
-    # By how much the loss of each other variable falls with x before it, where x changes its column.
-    saving = np.zeros(d)
-    touched = np.zeros(d, dtype=np.bool_)
-    before = np.zeros(d, dtype=np.bool_)
-    for p in range(d):
-        y = order[p]
-        if p != position and allowed[x, y] and lowest <= p <= highest:
-            if p < position:
-                touched[y] = abs(gradients[y, x]) > penalties[y] * (1 + 1e-9)
-            else:
-                touched[y] = columns[y, x] != 0.0
-            if touched[y]:
-                for i in range(d):
-                    free[i] = before[i] and allowed[i, y]
-                free[x] = p < position
-                copy_row(columns[y], trial)
-                loss, _ = judge_column(problem, y, free, trial, slope, workspace)
-                saving[y] = losses[y] - loss if p < position else loss - losses[y]
-        before[y] = True
-    # Change of the sum for x at each place: first to the left of where it is, then to the right. Of places
-    # that are equally good up to rounding the first one wins.
-    best, place = 0.0, position
-    for direction in (-1, 1):
-        for i in range(d):
-            free[i] = False
-        for p in range(position):
-            free[order[p]] = allowed[order[p], x]
-        copy_row(columns[x], trial)
-        copy_row(gradients[x], slope)
-        own, penalty, passed = losses[x], penalties[x], 0.0
-        target = position + direction
-        while lowest <= target <= highest:
-            y = order[target]
-            if direction < 0:
-                passed -= saving[y]
-                free[y] = False
-                again = trial[y] != 0.0
-            else:
-                passed += saving[y]
-                free[y] = allowed[y, x]
-                again = free[y] and abs(slope[y]) > penalty * (1 + 1e-9)
-            if again:
-                own, penalty = judge_column(problem, x, free, trial, slope, workspace)
-            change = passed + own - losses[x]
-            if change < best - tolerance:
-                best, place = change, target
-            target += direction
-    if place == position:
-        return 0.0
-    reinsert(order, position, place)
-    for i in range(d):
-        before[i] = False
-    for p in range(d):
-        y = order[p]
-        if y == x or touched[y]:
-            solve_in_place(problem, at, y, before, free, workspace)
-        before[y] = True
-    return -best
-
-
-@kernel
-def descend(
-    problem: ColumnProblem, at: OrderSolution, sequence: NDArray[np.int64], tolerance: float, idle: int
-) -> int:
-    """Try to move the variables of `sequence`, one after the other; return how many in a row did not gain.
-
-    `idle` is that number before the call; the descent has converged when it reaches the number of variables.
-    """
-    d = len(at.order)
-    workspace = workspace_for(d)
-    for x in sequence:
-        gain = move_to_best_place(problem, at, x, tolerance, workspace)
-        idle = 0 if gain > 0.0 else idle + 1
-        if idle >= d:
-            break
-    return idle
+def changed_columns(
+    problem: ColumnProblem, at: OrderSolution, position: int, place: int
+) -> NDArray[np.int64]:
+    """The variable at `position`, and the columns that it enters or leaves on its way to `place`."""
+    x = at.order[position]
+    first, last = min(position, place), max(position, place)
+    changed = np.empty(last - first + 1, dtype=np.int64)
+    changed[0] = x
+    number = 1
+    for p in range(first, last + 1):
+        y = at.order[p]
+        if place < position:
+            matters = abs(at.gradients[y, x]) > at.penalties[y] * (1 + 1e-9) and problem.allowed[x, y]
+        else:
+            matters = at.columns[y, x] != 0.0
+        if y != x and matters:
+            changed[number] = y
+            number += 1
+    return changed[:number].copy()

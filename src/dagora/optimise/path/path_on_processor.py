@@ -1,9 +1,9 @@
 """The steps of the smooth path on the processor: elastic nets in several threads, inverses by LAPACK.
 
-With many variables the elastic nets are swept in blocks of coordinates. Within a block every column goes on
-alone; after it one matrix product brings the gradients of all columns up to date. Threads share the columns,
-so the result does not depend on their number. LAPACK and matrix products have threads of their own, which the
-number of jobs does not change.
+With many variables the elastic nets are swept in blocks of coordinates. Within a block only the gradient of
+its own coordinates is kept up to date; after it the column's whole gradient follows. Threads share the
+columns, so the result does not depend on their number. LAPACK and matrix products have threads of their own,
+which the number of jobs does not change.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dgetrf, dgetri
 
 from dagora.compiled import kernel
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, residual_variance
 from dagora.optimise.path.smooth_path import EXACT_TO, SWEEPS, PathProgram
 from dagora.optimise.path.workers import ALONE, Workers
-from dagora.scores.lasso_kernels import Matrix, Vector, solve_lasso, subtract_row
+from dagora.scores.lasso_kernels import Matrix, Vector, add_rows, residual_gradient, solve_lasso, subtract_row
 
-# Coordinates that are swept between two updates of all gradients.
+# Coordinates that are swept between two updates of a column's whole gradient.
 BLOCK = 128
+# Memory for LAPACK's inverse, in rows of the matrix: with the least that it needs it takes twice as long.
+INVERSE_MEMORY = 64
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PathOnProcessor:
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty."""
-        return self.program.objective(weights)
+        return objective(self.program, weights, self.workers)
 
     def fetch(self, weights: Matrix) -> Matrix:
         """Weights as a matrix, which they are."""
@@ -66,10 +67,34 @@ def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
     if singular or (np.count_nonzero(diagonal < 0) + swaps) % 2:
         return None
     log_determinant = np.log(np.abs(diagonal)).sum()
-    inverse = dgetri(factor, pivots, overwrite_lu=True)[0]
+    inverse = dgetri(factor, pivots, lwork=INVERSE_MEMORY * len(factor), overwrite_lu=True)[0]
     if not inverse.min() >= -1e-9 or not inverse.diagonal().min() >= 1 - 1e-9:
         return None
     return np.ascontiguousarray(np.maximum(inverse, 0.0)), -float(log_determinant)
+
+
+def objective(program: PathProgram, weights: Matrix, workers: Workers) -> float:
+    """`PathProgram.objective`, by products of the weights that are not zero, shared by columns."""
+    columns, variances = np.ascontiguousarray(weights.T), np.empty(len(program))
+
+    def compute(part: NDArray[np.int64]) -> None:
+        residual_variances(program.moments, columns, part, variances)
+
+    workers.map(compute, workers.pieces(np.arange(len(program))))
+    return program.loss(variances) + program.lambda1 * float(np.abs(columns).sum())
+
+
+@kernel
+def residual_variances(moments: Matrix, columns: Matrix, some: NDArray[np.int64], variances: Vector) -> None:
+    """Residual variances of some columns; row y of `columns` holds the weights into y."""
+    gradient = np.empty(len(moments))
+    for y in some:
+        weights = columns[y]
+        residual_gradient(moments, y, weights, gradient)
+        variance = moments[y, y]
+        for i in range(len(weights)):
+            variance += weights[i] * (gradient[i] - moments[y, i])
+        variances[y] = variance
 
 
 def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, workers: Workers) -> Matrix:
@@ -119,41 +144,32 @@ def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, some: 
 def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers: Workers) -> None:
     """Minimise the elastic nets over one weight after the other, in a few sweeps; in place."""
     moments, d = program.moments, len(program)
-    gradients = columns @ moments - moments
-    scales = np.ones(d)
+    gradients, scales = np.empty((d, d)), np.ones(d)
+
+    def begin(part: NDArray[np.int64]) -> None:
+        residual_gradients(moments, columns, part, gradients)
+
+    workers.map(begin, workers.pieces(np.arange(d)))
     if program.profile:
         variances = np.diag(moments) + (columns * (gradients - moments)).sum(axis=1)
         scales = np.maximum(variances, SMALLEST_RESIDUAL * np.diag(moments))
     allowed = np.ascontiguousarray(program.allowed.T)
-    parts = workers.parts(np.arange(d))
-    starts = range(0, d, BLOCK)
-    for sweep in range(SWEEPS):
-        for start in starts:
-            stop = min(start + BLOCK, d)
-            changes = np.zeros((d, stop - start))
 
-            def advance(part: NDArray[np.int64], start: int = start, changes: Matrix = changes) -> None:
-                sweep_block(
-                    moments,
-                    allowed,
-                    program.lambda1,
-                    scales,
-                    ridges,
-                    gradients,
-                    columns,
-                    changes,
-                    start,
-                    part,
-                )
+    def sweep(part: NDArray[np.int64]) -> None:
+        sweep_some(moments, allowed, program.lambda1, scales, ridges, gradients, columns, part)
 
-            workers.map(advance, parts)
-            if sweep < SWEEPS - 1 or stop < d:
-                # gradients += changes @ moments[start:stop], in place: BLAS sees the transposes.
-                dgemm(1.0, moments[start:stop].T, changes.T, 1.0, gradients.T, overwrite_c=True)
+    workers.map(sweep, workers.pieces(np.arange(d)))
 
 
 @kernel
-def sweep_block(
+def residual_gradients(moments: Matrix, columns: Matrix, some: NDArray[np.int64], gradients: Matrix) -> None:
+    """Gradients of the squared losses of some columns; row y of both matrices belongs to column y."""
+    for y in some:
+        residual_gradient(moments, y, columns[y], gradients[y])
+
+
+@kernel
+def sweep_some(
     moments: Matrix,
     allowed: NDArray[np.bool_],
     lambda1: float,
@@ -161,29 +177,56 @@ def sweep_block(
     ridges: Matrix,
     gradients: Matrix,
     columns: Matrix,
-    changes: Matrix,
-    start: int,
     some: NDArray[np.int64],
 ) -> None:
-    """Sweep the coordinates from `start` on of some columns; write how the weights change to `changes`.
+    """Sweep some columns, block by block, so that the moments of a block stay near while they are needed.
 
-    Rows of all matrices but `moments` belong to columns of the program. `gradients` stay as they are.
+    Rows of all matrices but `moments` belong to columns of the program.
     """
-    size = changes.shape[1]
-    for y in some:
-        gradient = gradients[y, start : start + size].copy()
-        weights, change = columns[y, start : start + size], changes[y]
-        ridge, free = ridges[y, start : start + size], allowed[y, start : start + size]
-        penalty, scale = lambda1 * scales[y], scales[y]
-        for k in range(size):
-            if not free[k]:
-                continue
-            row = moments[start + k, start : start + size]
-            curvature = row[k] + ridge[k] * scale
-            aim = row[k] * weights[k] - gradient[k]
-            best = np.sign(aim) * max(abs(aim) - penalty, 0.0) / curvature
-            step = best - weights[k]
-            if step != 0.0:
-                weights[k] = best
-                change[k] = step
-                subtract_row(gradient, -step, row)
+    d = len(moments)
+    for _ in range(SWEEPS):
+        for start in range(0, d, BLOCK):
+            stop = min(start + BLOCK, d)
+            for y in some:
+                sweep_block(
+                    moments,
+                    allowed[y],
+                    lambda1 * scales[y],
+                    scales[y],
+                    ridges[y],
+                    gradients[y],
+                    columns[y],
+                    start,
+                    stop,
+                )
+
+
+@kernel
+def sweep_block(
+    moments: Matrix,
+    free: NDArray[np.bool_],
+    penalty: float,
+    scale: float,
+    ridge: Vector,
+    gradient: Vector,
+    weights: Vector,
+    start: int,
+    stop: int,
+) -> None:
+    """Minimise over the weights from `start` to `stop` of one column, then bring its gradient up to date."""
+    near = gradient[start:stop].copy()
+    changes = np.zeros(stop - start)
+    for k in range(stop - start):
+        i = start + k
+        if not free[i]:
+            continue
+        row = moments[i, start:stop]
+        curvature = row[k] + ridge[i] * scale
+        aim = row[k] * weights[i] - near[k]
+        best = np.sign(aim) * max(abs(aim) - penalty, 0.0) / curvature
+        step = best - weights[i]
+        if step != 0.0:
+            weights[i] = best
+            changes[k] = step
+            subtract_row(near, -step, row)
+    add_rows(gradient, changes, moments, start)

@@ -154,9 +154,10 @@ def finish(
     thresholds = max(threshold, program.exogenous_threshold)
     if thresholds > 0 and exact and (d <= PROFILED_TO or not program.profile):
         judge = program.judged_after(threshold, cut)
-        moved = solve_given_order(program, best.order, last.weights, judge)
-        tried += improve_thresholded(program, moved, run, np.random.default_rng([run.seed, len(ends)]), judge)
-        moved = solve_given_order(program, moved.order, moved.weights)
+        moved = solve_given_order(program, best.order, last.weights, judge, workers)
+        generator = np.random.default_rng([run.seed, len(ends)])
+        tried += improve_thresholded(program, moved, run, generator, judge, workers)
+        moved = solve_given_order(program, moved.order, moved.weights, workers=workers)
         if best.nearly_best(moved):
             last = moved
     support = (last.weights != 0) | program.required

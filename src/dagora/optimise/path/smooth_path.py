@@ -28,7 +28,7 @@ from dagora.graph.dag import topological_order
 from dagora.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
 from dagora.optimise.shown_weights import Shown, on_the_way
 from dagora.run import Run
-from dagora.scores.lasso_kernels import Matrix
+from dagora.scores.lasso_kernels import Matrix, Vector
 
 # The ways of removing weak weights (`thresholding`). Each has its slack: the share by which the loss of
 # removing them one by one may exceed that of removing them at once before the latter is preferred.
@@ -127,15 +127,18 @@ class PathProgram:
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty of any weights."""
         residuals = np.eye(len(self)) - weights
-        variances = (residuals * (self.moments @ residuals)).sum(axis=0)[: self.movable]
+        variances = (residuals * (self.moments @ residuals)).sum(axis=0)
+        return self.loss(variances) + self.lambda1 * float(np.abs(weights).sum())
+
+    def loss(self, variances: Vector) -> float:
+        """The loss of all columns, given their residual variances."""
+        variances = variances[: self.movable]
         if self.profile:
             # With fewer rows than columns a residual variance can be zero; `column_problem` has the same
             # floor.
-            variances = np.log(
-                np.maximum(variances, SMALLEST_RESIDUAL * np.diag(self.moments)[: self.movable])
-            )
-        loss = variances.sum()
-        return float(0.5 * loss + self.lambda1 * np.abs(weights).sum())
+            floor = SMALLEST_RESIDUAL * np.diag(self.moments)[: self.movable]
+            variances = np.log(np.maximum(variances, floor))
+        return 0.5 * float(variances.sum())
 
 
 class PathSteps(Protocol[A]):

@@ -23,15 +23,18 @@ from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.kernel_rows import copy_row
-from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column, threshold_of
+from dagora.optimise.path.column_problem import (
+    ColumnProblem,
+    Workspace,
+    solve_column,
+    solve_column_entering,
+    threshold_of,
+)
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.workers import ALONE, Workers
-from dagora.scores.lasso_kernels import Matrix, Vector
+from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, remove_from_factor, solve_factor
 
 Support = NDArray[np.bool_]
-
-# A threshold of zero, where weights are compared by their shares of it.
-SMALLEST = 1e-300
 
 
 def threshold_program(
@@ -89,13 +92,19 @@ def threshold_columns(
 
 @kernel
 def judge_column(
-    problem: ColumnProblem, child: int, free: Support, weights: Vector, gradient: Vector, workspace: Workspace
+    problem: ColumnProblem,
+    child: int,
+    free: Support,
+    weights: Vector,
+    gradient: Vector,
+    workspace: Workspace,
+    newcomer: int,
 ) -> tuple[float, float]:
     """Solve one column in place and keep its weak weights, but return the loss that it has without them.
 
-    The second value is the λ of its lasso, as in `solve_column`.
+    `newcomer` and the second value, the λ of its lasso, are those of `solve_column_entering`.
     """
-    loss, penalty = solve_column(problem, child, free, weights, gradient, workspace)
+    loss, penalty = solve_column_entering(problem, child, free, weights, gradient, workspace, newcomer)
     if has_weak(problem, child, weights):
         loss = threshold_column(problem, child, loss, weights.copy(), workspace)
     return loss, penalty
@@ -129,53 +138,144 @@ def threshold_column(
     """
     if not has_weak(problem, y, column):
         return loss
-    if problem.slack == np.inf:
-        return cut_one_by_one(problem, y, column, workspace)
+    parents = parents_of(problem, y, column)
+    part = family_problem(problem, y, parents)
+    limits, few = np.empty(len(parents)), np.zeros(len(parents) + 1)
+    for k in range(len(parents)):
+        i = parents[k]
+        limits[k] = np.inf if problem.required[i, y] else threshold_of(problem, i)
+        few[k] = column[i]
+    loss = threshold_family(part, limits, few, workspace)
+    for k in range(len(parents)):
+        column[parents[k]] = few[k]
+    return loss
+
+
+@kernel
+def parents_of(problem: ColumnProblem, y: int, column: Vector) -> NDArray[np.int64]:
+    """The variables with a weight in column y, and those that must have one."""
+    parents = np.empty(len(column), dtype=np.int64)
+    size = 0
+    for i in range(len(column)):
+        if column[i] != 0.0 or problem.required[i, y]:
+            parents[size] = i
+            size += 1
+    return parents[:size].copy()
+
+
+@kernel
+def family_problem(problem: ColumnProblem, y: int, parents: NDArray[np.int64]) -> ColumnProblem:
+    """The problem of a variable and its parents alone, which come first: much smaller than the whole."""
+    size = len(parents)
+    moments = np.empty((size + 1, size + 1))
+    for a in range(size):
+        for b in range(size):
+            moments[a, b] = problem.moments[parents[a], parents[b]]
+        moments[a, size] = problem.moments[parents[a], y]
+        moments[size, a] = problem.moments[y, parents[a]]
+    moments[size, size] = problem.moments[y, y]
+    none = np.zeros((0, 0), dtype=np.bool_)
+    return ColumnProblem(
+        moments, none, none, problem.lambda1, problem.profile, problem.threshold, problem.slack, 0, 0.0
+    )
+
+
+@kernel
+def threshold_family(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+    """Remove the weak weights of a solved family in place; return the loss afterwards.
+
+    `limits` are the thresholds of the parents, infinite for those that are required.
+    """
+    if part.slack == np.inf:
+        return cut_one_by_one(part, limits, column, workspace)
     rest = column.copy()
-    loss = cut_at_once(problem, y, rest, workspace)
-    if problem.slack >= 0.0:
-        other = cut_one_by_one(problem, y, column, workspace)
+    loss = cut_at_once(part, limits, rest, workspace)
+    if part.slack >= 0.0:
+        other = cut_one_by_one(part, limits, column, workspace)
         # With `profile` the loss is half a logarithm, so a share of the variance becomes a difference.
-        if other <= loss + (problem.slack / 2 if problem.profile else problem.slack * loss):
+        if other <= loss + (part.slack / 2 if part.profile else part.slack * loss):
             return other
     copy_row(rest, column)
     return loss
 
 
 @kernel
-def cut_at_once(problem: ColumnProblem, y: int, column: Vector, workspace: Workspace) -> float:
-    """Remove all weak weights of a solved column and solve it again; return its loss."""
-    d = len(column)
-    gradient = np.empty(d)
-    free = np.empty(d, dtype=np.bool_)
-    for i in range(d):
-        strong = column[i] != 0.0 and abs(column[i]) >= threshold_of(problem, i)
-        free[i] = strong or problem.required[i, y]
-        if not free[i]:
-            column[i] = 0.0
-    loss, _ = solve_column(problem, y, free, column, gradient, workspace)
+def cut_at_once(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+    """Remove all weak weights of a solved family and solve it again; return its loss."""
+    free = np.zeros(len(column), dtype=np.bool_)
+    for k in range(len(limits)):
+        free[k] = limits[k] == np.inf or (column[k] != 0.0 and abs(column[k]) >= limits[k])
+        if not free[k]:
+            column[k] = 0.0
+    loss, _ = solve_column(part, len(limits), free, column, np.empty(len(column)), workspace)
     return loss
 
 
 @kernel
-def cut_one_by_one(problem: ColumnProblem, y: int, column: Vector, workspace: Workspace) -> float:
-    """Remove the weakest weight of a solved column and solve it again, while one is weak; return its loss."""
-    d = len(column)
-    required = problem.required
-    gradient = np.empty(d)
-    free = np.empty(d, dtype=np.bool_)
+def cut_one_by_one(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+    """Remove the weakest weight of a solved family and solve it again, while one is weak; return its loss."""
+    free = np.zeros(len(column), dtype=np.bool_)
+    gradient = np.empty(len(column))
     loss = np.inf
+    if not part.profile:
+        drop_while_signs_hold(part, limits, column, workspace)
     while True:
-        weakest, least = -1, np.inf
-        for i in range(d):
-            if column[i] == 0.0 or required[i, y]:
-                continue
-            # As shares of their thresholds: columns given from outside have another one.
-            share = abs(column[i]) / max(threshold_of(problem, i), SMALLEST)
-            if weakest < 0 or share < least:
-                weakest, least = i, share
-        if weakest < 0 or abs(column[weakest]) >= threshold_of(problem, weakest):
+        weakest = weakest_weight(limits, column)
+        if weakest < 0 and loss < np.inf:
             return loss
-        for i in range(d):
-            free[i] = (column[i] != 0.0 and i != weakest) or required[i, y]
-        loss, _ = solve_column(problem, y, free, column, gradient, workspace)
+        for k in range(len(limits)):
+            free[k] = (column[k] != 0.0 and k != weakest) or limits[k] == np.inf
+        loss, _ = solve_column(part, len(limits), free, column, gradient, workspace)
+
+
+@kernel
+def weakest_weight(limits: Vector, column: Vector) -> int:
+    """The weight that is the smallest share of its threshold; −1 if none is below it.
+
+    Shares, because columns given from outside have another threshold.
+    """
+    weakest, least = -1, 1.0
+    for k in range(len(limits)):
+        if column[k] != 0.0 and limits[k] < np.inf and abs(column[k]) < least * limits[k]:
+            weakest, least = k, abs(column[k]) / limits[k]
+    return weakest
+
+
+@kernel
+def drop_while_signs_hold(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> None:
+    """Remove the weakest weights of a lasso one by one, as long as no other weight changes its sign.
+
+    Then the solution is that of a linear system, whose factor loses a row and a column at a time.
+    """
+    moments, factor, child = part.moments, workspace.factor, len(limits)
+    active = np.empty(child, dtype=np.int64)
+    size = 0
+    for k in range(child):
+        if column[k] != 0.0:
+            active[size] = k
+            size += 1
+        elif limits[k] == np.inf:
+            return  # it is required, and may take a weight when others lose theirs
+    if extend_factor(moments, workspace.ridge, active, factor, 0, size) < size:
+        return
+    target = np.empty(child)
+    while size > 0:
+        weakest = weakest_weight(limits, column)
+        if weakest < 0:
+            return
+        position = 0
+        while active[position] != weakest:
+            position += 1
+        remove_from_factor(factor, size, position)
+        size -= 1
+        for a in range(position, size):
+            active[a] = active[a + 1]
+        for a in range(size):
+            target[a] = moments[child, active[a]] - part.lambda1 * np.sign(column[active[a]])
+        solve_factor(factor, size, target)
+        for a in range(size):
+            if part.lambda1 > 0.0 and target[a] * column[active[a]] <= 0.0:
+                return
+        column[weakest] = 0.0
+        for a in range(size):
+            column[active[a]] = target[a]

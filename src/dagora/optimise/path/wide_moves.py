@@ -9,29 +9,77 @@ solved yet counts as its estimate, except with profiled variances, whose estimat
 that was refused is weighed again once it promises more than it did then.
 
 The variables of a batch are weighed on one and the same state, in any number of threads. Those that seem to
-gain are then moved one after the other, each checked on the state that the moves before it left behind. The
-size of a batch does not depend on the number of threads, nor does the result.
+gain are then moved, in turn, beside the neighbour that they were weighed for, and every move is checked by
+solving all that it changes. Moves over parts of the order that have no place in common do not touch each
+other: each changes what is before the columns of its own part alone. They are made at the same time. The
+savings of the columns that changed are estimated anew after the batch. The size of a batch does not depend on
+the number of threads, nor does the result.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.compiled import kernel
 from dagora.optimise.path.column_problem import ColumnProblem, Workspace, solve_column_entering
-from dagora.optimise.path.order_moves import OrderSolution, find_places, reinsert
+from dagora.optimise.path.order_moves import (
+    OrderSolution,
+    changed_columns,
+    find_places,
+    reinsert,
+)
 from dagora.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.optimise.path.workers import Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
 
-class WideMoves:
-    """The moves of one order, whose solution they improve in place."""
+def never() -> bool:
+    """There is no time limit."""
+    return False
 
-    def __init__(self, problem: ColumnProblem, at: OrderSolution, workers: Workers) -> None:
+
+class Wish(NamedTuple):
+    """A variable that should go to the right of another one, or to its left."""
+
+    variable: int
+    neighbour: int
+    rightward: bool
+
+
+class Move(NamedTuple):
+    """A variable that goes from its position to another place."""
+
+    variable: int
+    position: int
+    place: int
+
+    @property
+    def first(self) -> int:
+        """The first place of the order that changes."""
+        return min(self.position, self.place)
+
+    @property
+    def last(self) -> int:
+        """The last place of the order that changes."""
+        return max(self.position, self.place)
+
+
+class WideMoves:
+    """The moves of one order, whose solution they improve in place, unless it is `late`."""
+
+    def __init__(
+        self,
+        problem: ColumnProblem,
+        at: OrderSolution,
+        workers: Workers,
+        late: Callable[[], bool] = never,
+    ) -> None:
         d = len(at.order)
-        self.problem, self.at, self.workers = problem, at, workers
+        self.problem, self.at, self.workers, self.late = problem, at, workers, late
         self.savings = np.empty((d, d))
         self.prepare()
 
@@ -39,7 +87,7 @@ class WideMoves:
         """Rank the variables and estimate the savings anew, after the solution became another one."""
         self.rank = np.argsort(self.at.order)
         self.refused = np.zeros(len(self.rank))
-        self.workers.map(self._estimate, self.workers.parts(np.arange(len(self.rank))))
+        self._estimate(np.arange(len(self.rank)))
 
     def disturb(self, variables: NDArray[np.int64], heights: Vector) -> None:
         """Move variables to random places; `heights` in [0, 1) choose among the places that each may have."""
@@ -47,65 +95,114 @@ class WideMoves:
             position, lowest, highest = find_places(self.problem, self.at.order, x)
             place = lowest + int(height * (highest - lowest + 1))
             if place != position:
-                self._move(x, place, -np.inf)
+                self._estimate(self._move([Move(x, position, place)], -np.inf)[0])
 
     def __call__(self, batch: NDArray[np.int64], tolerance: float, idle: int) -> int:
         """Try to move the variables of a batch; return how many in a row did not gain, `idle` before it."""
-
-        def weigh(x: int) -> int:
-            workspace = self.workers.workspace(len(self.rank))
-            return weigh_move(
-                self.problem, self.at, self.savings, self.rank, self.refused, x, tolerance, workspace
-            )
-
-        places = self.workers.map(weigh, batch.tolist())
-        moved = False
-        for x, place in zip(batch.tolist(), places, strict=True):
-            gained = False
-            if place >= 0:
-                if moved:
-                    place = weigh(x)  # noqa: PLW2901 (the state is another one now)
-                gained = place >= 0 and self._move(x, place, tolerance)
-                moved = moved or gained
-            idle = 0 if gained else idle + 1
+        wanted = self._weigh(batch, tolerance)
+        gained: set[int] = set()
+        stale = [np.empty(0, dtype=np.int64)]
+        while wanted and not self.late():
+            together, wanted = self._apart(wanted)
+            for move, changed in zip(together, self._move(together, tolerance), strict=True):
+                if len(changed):
+                    gained.add(move.variable)
+                    stale.append(changed)
+        self._estimate(np.unique(np.concatenate(stale)))
+        for x in batch.tolist():
+            idle = 0 if x in gained else idle + 1
             if idle >= len(self.rank):
                 break
         return idle
 
-    def _move(self, x: int, place: int, tolerance: float) -> bool:
-        """Move x and solve the columns that change; undo it unless the losses fall by `tolerance`."""
-        at, position = self.at, int(self.rank[x])
-        changed = changed_columns(self.problem, at, position, place)
+    def _weigh(self, batch: NDArray[np.int64], tolerance: float) -> list[Wish]:
+        """The variables of a batch that seem to gain, and where they should go, in the batch's order."""
+        places = np.full(len(self.rank), -1)
+
+        def weigh(part: NDArray[np.int64]) -> None:
+            if self.late():
+                return
+            workspace = self.workers.workspace(len(self.rank))
+            for_each = (self.problem, self.at, self.savings, self.rank, self.refused)
+            weigh_moves(*for_each, part, places, tolerance, workspace)
+
+        self.workers.map(weigh, self.workers.pieces(batch))
+        return [
+            Wish(x, int(self.at.order[places[x]]), bool(places[x] > self.rank[x]))
+            for x in batch.tolist()
+            if places[x] >= 0
+        ]
+
+    def _apart(self, wanted: list[Wish]) -> tuple[list[Move], list[Wish]]:
+        """Moves over parts of the order that have no place in common, the first ones first; and the rest.
+
+        Wishes that other moves have fulfilled, or made impossible, are in neither.
+        """
+        together: list[Move] = []
+        rest: list[Wish] = []
+        for wish in wanted:
+            x, place = wish.variable, int(self.rank[wish.neighbour])
+            position, lowest, highest = find_places(self.problem, self.at.order, x)
+            if (place > position) != wish.rightward or not lowest <= place <= highest:
+                continue
+            move = Move(x, position, place)
+            if any(move.first <= other.last and other.first <= move.last for other in together):
+                rest.append(wish)
+            else:
+                together.append(move)
+        return together, rest
+
+    def _move(self, together: list[Move], tolerance: float) -> list[NDArray[np.int64]]:
+        """Make moves that have no place in common and solve the columns that change, which are returned.
+
+        A move by which the losses do not fall by `tolerance` is undone; it changes nothing.
+        """
+        at = self.at
+        if not together:
+            return []
+        changed = [changed_columns(self.problem, at, move.position, move.place) for move in together]
+        newcomers = [
+            np.where(columns != move.variable, move.variable if move.place < move.position else -1, -1)
+            for move, columns in zip(together, changed, strict=True)
+        ]
+        every, newcomer = np.concatenate(changed), np.concatenate(newcomers)
         before = OrderSolution(
-            at.order.copy(),
-            at.columns[changed],
-            at.gradients[changed],
-            at.losses[changed],
-            at.penalties[changed],
+            at.order.copy(), at.columns[every], at.gradients[every], at.losses[every], at.penalties[every]
         )
-        reinsert(at.order, position, place)
-        first, last = min(position, place), max(position, place)
-        self.rank[at.order[first : last + 1]] = np.arange(first, last + 1)
-        newcomer = x if place < position else -1
+        for move in together:
+            reinsert(at.order, move.position, move.place)
+            self._rank(move)
 
         def solve(part: NDArray[np.int64]) -> None:
             workspace = self.workers.workspace(len(self.rank))
-            solve_changed(self.problem, at, self.rank, part, newcomer, workspace)
+            solve_changed(self.problem, at, self.rank, every[part], newcomer[part], workspace)
 
-        self.workers.map(solve, self.workers.parts(changed))
-        if float((before.losses - at.losses[changed]).sum()) > tolerance:
-            self.workers.map(self._estimate, self.workers.parts(changed))
-            return True
-        at.order[:] = before.order
-        self.rank[at.order[first : last + 1]] = np.arange(first, last + 1)
-        at.columns[changed], at.gradients[changed] = before.columns, before.gradients
-        at.losses[changed], at.penalties[changed] = before.losses, before.penalties
-        return False
+        self.workers.map(solve, self.workers.pieces(np.arange(len(every))))
+        start = 0
+        for k, move in enumerate(together):
+            columns, own = changed[k], slice(start, start + len(changed[k]))
+            start += len(columns)
+            if float((before.losses[own] - at.losses[columns]).sum()) > tolerance:
+                continue
+            at.order[move.first : move.last + 1] = before.order[move.first : move.last + 1]
+            self._rank(move)
+            at.columns[columns], at.gradients[columns] = before.columns[own], before.gradients[own]
+            at.losses[columns], at.penalties[columns] = before.losses[own], before.penalties[own]
+            changed[k] = columns[:0]
+        return changed
 
-    def _estimate(self, part: NDArray[np.int64]) -> None:
+    def _rank(self, move: Move) -> None:
+        """Rank the variables again that a move shifts."""
+        self.rank[self.at.order[move.first : move.last + 1]] = np.arange(move.first, move.last + 1)
+
+    def _estimate(self, columns: NDArray[np.int64]) -> None:
         """Estimate the savings of some columns."""
-        workspace = self.workers.workspace(len(self.rank))
-        estimate_some(self.problem, self.at, part, self.savings, workspace)
+
+        def estimate(part: NDArray[np.int64]) -> None:
+            workspace = self.workers.workspace(len(self.rank))
+            estimate_some(self.problem, self.at, part, self.savings, workspace)
+
+        self.workers.map(estimate, self.workers.pieces(columns))
 
 
 @kernel
@@ -118,44 +215,23 @@ def estimate_some(
 
 
 @kernel
-def changed_columns(
-    problem: ColumnProblem, at: OrderSolution, position: int, place: int
-) -> NDArray[np.int64]:
-    """The variable at `position`, and the columns that it enters or leaves on its way to `place`."""
-    x = at.order[position]
-    first, last = min(position, place), max(position, place)
-    changed = np.empty(last - first + 1, dtype=np.int64)
-    changed[0] = x
-    number = 1
-    for p in range(first, last + 1):
-        y = at.order[p]
-        if place < position:
-            matters = abs(at.gradients[y, x]) > at.penalties[y] * (1 + 1e-9) and problem.allowed[x, y]
-        else:
-            matters = at.columns[y, x] != 0.0
-        if y != x and matters:
-            changed[number] = y
-            number += 1
-    return changed[:number].copy()
-
-
-@kernel
 def solve_changed(
     problem: ColumnProblem,
     at: OrderSolution,
     rank: NDArray[np.int64],
     changed: NDArray[np.int64],
-    newcomer: int,
+    newcomers: NDArray[np.int64],
     workspace: Workspace,
 ) -> None:
-    """Solve columns in place on the variables before them; `newcomer` is a new parent of all but itself."""
+    """Solve columns in place on the variables before them, each with a new parent or none (−1)."""
     d = len(rank)
     free = np.empty(d, dtype=np.bool_)
-    for y in changed:
+    for k in range(len(changed)):
+        y = changed[k]
         for i in range(d):
             free[i] = rank[i] < rank[y] and problem.allowed[i, y]
         at.losses[y], at.penalties[y] = solve_column_entering(
-            problem, y, free, at.columns[y], at.gradients[y], workspace, -1 if y == newcomer else newcomer
+            problem, y, free, at.columns[y], at.gradients[y], workspace, newcomers[k]
         )
 
 
@@ -173,6 +249,23 @@ def reachable_places(
         if passed > at.losses[x] - tolerance:
             return position, lowest, target - 1
     return position, lowest, highest
+
+
+@kernel
+def weigh_moves(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    savings: Matrix,
+    rank: NDArray[np.int64],
+    refused: Vector,
+    some: NDArray[np.int64],
+    places: NDArray[np.int64],
+    tolerance: float,
+    workspace: Workspace,
+) -> None:
+    """Write to `places` where some variables should move."""
+    for x in some:
+        places[x] = weigh_move(problem, at, savings, rank, refused, x, tolerance, workspace)
 
 
 @kernel

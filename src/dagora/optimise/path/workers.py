@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from dagora.optimise.path.column_problem import Workspace, workspace_for
 from dagora.threads import Threads
 
+# Parts per job of items that take unequal times.
+PIECES = 4
+
 
 class Workers(Threads):
     """Threads with parts of columns to deal out, and memory for each.
@@ -26,6 +29,11 @@ class Workers(Threads):
     def parts(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Deal items out, one part per job; no part is empty."""
         number = min(self.jobs, len(items))
+        return [np.ascontiguousarray(items[k::number]) for k in range(number)]
+
+    def pieces(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Deal out items that take unequal times, in more parts than jobs; no part is empty."""
+        number = min(self.jobs * PIECES, len(items)) if self.jobs > 1 else min(1, len(items))
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
     def workspace(self, d: int) -> Workspace:
