@@ -197,10 +197,10 @@ def test_threads_change_no_bit(kind, all_wide):
 def test_workers_share_in_order():
     with Workers(3) as workers:
         parts = workers.parts(np.arange(7))
-        pieces = workers.pieces(np.arange(50))
+        pieces = workers.shares(np.arange(50))
         assert len(pieces) > 3
         assert sorted(np.concatenate(pieces).tolist()) == list(range(50))
-        assert workers.pieces(np.arange(0)) == []
+        assert workers.shares(np.arange(0)) == []
         assert sorted(np.concatenate(parts).tolist()) == list(range(7))
         assert workers.map(lambda item: item * 2, range(50)) == list(range(0, 100, 2))
         assert workers.parts(np.arange(0)) == []

@@ -68,8 +68,7 @@ class ExactMoves:
             judged = self.workers.map(lambda x: self.judge(x, tolerance), some)
             for x, (place, change) in zip(some, judged, strict=True):
                 start += 1
-                if change < 0.0:
-                    self.move(x, place)
+                if change < 0.0 and self.move(x, place):
                     idle, self.ahead = 0, self.workers.jobs
                     break
                 idle += 1
@@ -85,14 +84,26 @@ class ExactMoves:
         workspace = self.workers.workspace(len(self.at.order))
         return judge_places(self.problem, self.at, self.known, x, tolerance, workspace)
 
-    def move(self, x: int, place: int) -> None:
-        """Move a variable, solve the columns that change, and note all with other variables before them."""
-        order = self.at.order
+    def move(self, x: int, place: int) -> bool:
+        """Move a variable, solve the columns that change, and note all with other variables before them.
+
+        With profiled variances a column may end in another optimum than when it was judged. A move that does
+        not lower the sum of losses is taken back: so the moves come to an end.
+        """
+        at, order = self.at, self.at.order
         position, _, _ = find_places(self.problem, order, x)
-        changed = changed_columns(self.problem, self.at, position, place)
+        changed = changed_columns(self.problem, at, position, place)
+        before = [rows[changed].copy() for rows in at[1:]]
+        objective = at.objective
         reinsert(order, position, place)
-        solve_some(self.problem, self.at, changed, self.workers.workspace(len(order)))
-        self.known.versions[order[min(position, place) : max(position, place) + 1]] += 1
+        solve_some(self.problem, at, changed, self.workers.workspace(len(order)))
+        if at.objective < objective:
+            self.known.versions[order[min(position, place) : max(position, place) + 1]] += 1
+            return True
+        reinsert(order, place, position)
+        for rows, were in zip(at[1:], before, strict=True):
+            rows[changed] = were
+        return False
 
 
 @kernel

@@ -80,7 +80,7 @@ def objective(program: PathProgram, weights: Matrix, workers: Workers) -> float:
     def compute(part: NDArray[np.int64]) -> None:
         residual_variances(program.moments, columns, part, variances)
 
-    workers.map(compute, workers.pieces(np.arange(len(program))))
+    workers.map(compute, workers.shares(np.arange(len(program))))
     return program.loss(variances) + program.lambda1 * float(np.abs(columns).sum())
 
 
@@ -149,7 +149,7 @@ def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers
     def begin(part: NDArray[np.int64]) -> None:
         residual_gradients(moments, columns, part, gradients)
 
-    workers.map(begin, workers.pieces(np.arange(d)))
+    workers.map(begin, workers.shares(np.arange(d)))
     if program.profile:
         variances = np.diag(moments) + (columns * (gradients - moments)).sum(axis=1)
         scales = np.maximum(variances, SMALLEST_RESIDUAL * np.diag(moments))
@@ -158,7 +158,7 @@ def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers
     def sweep(part: NDArray[np.int64]) -> None:
         sweep_some(moments, allowed, program.lambda1, scales, ridges, gradients, columns, part)
 
-    workers.map(sweep, workers.pieces(np.arange(d)))
+    workers.map(sweep, workers.shares(np.arange(d)))
 
 
 @kernel

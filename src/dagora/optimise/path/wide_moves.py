@@ -126,7 +126,7 @@ class WideMoves:
             for_each = (self.problem, self.at, self.savings, self.rank, self.refused)
             weigh_moves(*for_each, part, places, tolerance, workspace)
 
-        self.workers.map(weigh, self.workers.pieces(batch))
+        self.workers.map(weigh, self.workers.shares(batch))
         return [
             Wish(x, int(self.at.order[places[x]]), bool(places[x] > self.rank[x]))
             for x in batch.tolist()
@@ -177,7 +177,7 @@ class WideMoves:
             workspace = self.workers.workspace(len(self.rank))
             solve_changed(self.problem, at, self.rank, every[part], newcomer[part], workspace)
 
-        self.workers.map(solve, self.workers.pieces(np.arange(len(every))))
+        self.workers.map(solve, self.workers.shares(np.arange(len(every))))
         start = 0
         for k, move in enumerate(together):
             columns, own = changed[k], slice(start, start + len(changed[k]))
@@ -202,7 +202,7 @@ class WideMoves:
             workspace = self.workers.workspace(len(self.rank))
             estimate_some(self.problem, self.at, part, self.savings, workspace)
 
-        self.workers.map(estimate, self.workers.pieces(columns))
+        self.workers.map(estimate, self.workers.shares(columns))
 
 
 @kernel

@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.optimise.path.column_problem import Workspace, workspace_for
-from dagora.threads import Threads
-
-# Parts per job of items that take unequal times.
-PIECES = 4
+from dagora.threads import PIECES_A_THREAD, Threads
 
 
 class Workers(Threads):
@@ -31,9 +28,9 @@ class Workers(Threads):
         number = min(self.jobs, len(items))
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
-    def pieces(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def shares(self, items: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Deal out items that take unequal times, in more parts than jobs; no part is empty."""
-        number = min(self.jobs * PIECES, len(items)) if self.jobs > 1 else min(1, len(items))
+        number = min(self.jobs * PIECES_A_THREAD, len(items)) if self.jobs > 1 else min(1, len(items))
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
     def workspace(self, d: int) -> Workspace:
