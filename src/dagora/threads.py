@@ -61,9 +61,8 @@ class Threads:
                 except BaseException as error:  # raised below, in the thread that asked
                     errors[k] = error
 
-        waiting = [self._pool.submit(work) for _ in range(min(self.jobs, len(items)))]
         try:
-            wait(waiting)
+            wait([self._pool.submit(work) for _ in range(min(self.jobs, len(items)))])
         except BaseException as error:  # Ctrl-C, perhaps: no thread begins another item
             errors[-1] = error
         if errors:
@@ -76,7 +75,8 @@ class Threads:
         Whoever stops asking waits for those only.
         """
         if self._pool is None:
-            yield from map(function, items)
+            for item in items:
+                yield function(item)
             return
         ahead: deque[Future[Found]] = deque()
         try:

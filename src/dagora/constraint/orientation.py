@@ -65,6 +65,33 @@ def orient(
     return matrix, given_up, new
 
 
+def orient_in_haste(skeleton: Matrix, known: Matrix) -> Matrix:
+    """CPDAG of some DAG with this skeleton and these known directions, without asking the tests.
+
+    Sinks are removed one by one, each time the node with the fewest neighbours left: that makes few
+    v-structures, and takes little time.
+
+    >>> ring = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]], dtype=bool)
+    >>> orient_in_haste(ring, np.zeros_like(ring)).astype(int).tolist()
+    [[0, 0, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    """
+    partly = skeleton & ~known.T
+    dag = partly & ~partly.T
+    children = dag.sum(axis=1)
+    neighbours = skeleton.sum(axis=1)
+    left: NDArray[np.bool_] = np.ones(len(skeleton), dtype=np.bool_)
+    for _ in range(len(skeleton)):
+        free = np.flatnonzero(left & (children == 0))
+        sink = free[np.argmin(neighbours[free])]
+        left[sink] = False
+        around = skeleton[sink] & left
+        neighbours -= around
+        children -= dag[:, sink]
+        dag[around, sink] = True
+    matrix = cpdag_matrix(dag)
+    return meek_closure(matrix & ~known.T) if known.any() else matrix
+
+
 def colliders(skeleton: Matrix, separates: Separates) -> list[tuple[int, int, int]]:
     """All paths a — c — b with a < b not adjacent and c not in their separating set."""
     found: list[tuple[int, int, int]] = []

@@ -19,7 +19,7 @@ from dagora.constraint.asked_tests import (
     refuse_max_parents,
     too_few_rows,
 )
-from dagora.constraint.orientation import Separates, orient
+from dagora.constraint.orientation import Separates, orient, orient_in_haste
 from dagora.constraint.skeleton import find_skeleton
 from dagora.constraint.votes import by_votes, with_untested
 from dagora.graph.cpdag import CPDAG
@@ -81,12 +81,16 @@ def pc_by(
     found = find_skeleton(search, alpha, run, apart, joined, max_given, names)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
-    separates: Separates = with_untested(found, test, alpha, run)
-    doubtful = 0
-    if orientation in VOTES and found.finished:
-        separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
-        found.finished = not run.budget.exhausted
-    matrix, given_up, new = orient(found.adjacent, separates, known, lambda a, b: -found.p_of(a, b))
+    doubtful = given_up = 0
+    early, new = not found.finished, False
+    if early:  # without all separating sets the tests tell no direction
+        matrix = orient_in_haste(found.adjacent, known)
+    else:
+        separates: Separates = with_untested(found, test, alpha, run)
+        if orientation in VOTES:
+            separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
+            found.finished = not run.budget.exhausted
+        matrix, given_up, new = orient(found.adjacent, separates, known, lambda a, b: -found.p_of(a, b))
     warnings = []
     if impossible.any():
         warnings.append(
@@ -104,8 +108,9 @@ def pc_by(
     warnings += too_few_rows(found, search.most)
     edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
     late = (
-        f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and directions "
-        f"may be wrong: {edges}"
+        f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
+        + ("the tests were not asked for directions" if early else "directions may be wrong")
+        + f": {edges}"
     )
     return Outcome(
         CPDAG.from_numpy(matrix, names),

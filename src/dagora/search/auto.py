@@ -4,7 +4,7 @@ Greedy search over single edges soon has a good graph, and often ends below the 
 leaves most of its local optima, on parent sets of which only the likeliest few are scored in advance: all
 others that matter are near the graphs it reaches, and are added as it goes (see `widen`). Its result is never
 below that of a tabu search that ended; a limit that comes earlier stops both in the same climb, a few steps
-apart.
+apart. Where cells are missing, or each score takes long, there is one greedy search alone.
 
 Both searches settle ties by the order of the columns. The search over orders, and the tabu search that it
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
@@ -40,10 +40,10 @@ from dagora.wording import option
 
 # Disturbances of each order without improvement after which the search ends, and the number of orders.
 PATIENCE, CHAINS = 6000, 4
-# Up to so many columns and with no time limit, the search over orders ends after this work, about a second,
-# in so many rounds. Columns of which most depend on most others take all of it.
+# With no time limit, the search over orders ends after this work, in so many rounds: about a second on up to
+# `QUICK` columns, and half a minute on more. Columns of which most depend on most others take all of it.
 QUICK = 60
-WORK, ROUNDS = 3e7, 10
+WORK, MORE_WORK, ROUNDS = 3e7, 1e9, 10
 # With more columns than these and no time limit, the search over orders ends after so many seconds. With
 # fewer, the graph must not depend on the clock.
 WIDE = 100
@@ -114,11 +114,12 @@ class OwnLimit:
 
 def own_work(asked: Run, columns: int) -> Work | None:
     """The work of the search over orders, which also ends by itself where columns are few; or no limit."""
-    if columns > QUICK or not math.isinf(asked.budget.left):
+    if columns > WIDE or not math.isinf(asked.budget.left):
         return None
+    most, long = (WORK, "a second") if columns <= QUICK else (MORE_WORK, "half a minute")
     more = option("time_limit")
-    why = f"with no time limit, auto ends after about a second of that ({more} allows more)"
-    return Work(WORK / ROUNDS, WORK, why)
+    why = f"with no time limit, auto ends after about {long} of that ({more} allows more)"
+    return Work(most / ROUNDS, most, why)
 
 
 def search_by_name(
