@@ -120,7 +120,6 @@ def as_commas(values):
     ("values", "kind"),
     [
         (np.arange(15) / 8, Kind.CONTINUOUS),  # 15 different ones in 15 cells
-        (np.arange(110) % 11 / 2, Kind.CONTINUOUS),  # 11 different fractions
         (np.arange(100) % 10 / 2, Kind.DISCRETE),  # each of 10 is seen ten times: codes
         (np.arange(49) % 10 / 2, Kind.CONTINUOUS),  # less than five times
     ],
@@ -131,10 +130,36 @@ def test_few_decimal_commas_are_numbers_where_decimal_points_are(values, kind, t
     assert variable.kind is plain.kind is kind
     if kind is Kind.DISCRETE:
         assert variable.levels[:2] == ("0,0", "0,5"), "levels keep their names"
-    (tmp_path / "t.csv").write_text(
-        "x;g\n" + "".join(f"{value};{k % 2}\n" for k, value in enumerate(as_commas(values)))
-    )
-    assert open_rows(tmp_path / "t.csv", separator=";").schema[0] == variable
+    assert read_alike(as_commas(values), tmp_path) == variable
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1", "2", "3", "1,2", "2,3", "1,3"] * 4,  # answers to a question with several choices
+        ["1,2", "2,3", "1,3"] * 30,
+        ["12,5 %"] * 20,
+        ["0,25", "1,5", "2,75", "NA"] * 3,
+    ],
+)
+def test_few_texts_that_may_be_levels_keep_their_names(texts, tmp_path):
+    _, variable = column_of(texts, tmp_path, na="none")
+    assert set(variable.levels) == set(texts)
+    assert read_alike(texts, tmp_path, na="none") == variable
+
+
+def read_alike(texts, tmp_path, **options):
+    """The column as it is where rows are scanned."""
+    column_of(texts, tmp_path, **options)
+    return open_rows(tmp_path / "t.csv", separator=";", **options).schema[0]
+
+
+def test_where_missing_words_stand_does_not_matter(tmp_path):
+    numbers = as_commas(np.arange(60) / 8)
+    for texts in (["NA", *numbers, "?"], [*numbers[:9], "NA", "?", *numbers[9:]]):
+        _, variable = column_of(texts, tmp_path, missing="drop")
+        assert variable.kind is Kind.CONTINUOUS
+        assert read_alike(texts, tmp_path, missing="drop") == variable
 
 
 def test_rows_that_are_dropped_count_for_how_numbers_are_written(tmp_path):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.data.columns.column_type import are_codes, are_whole
+from dagora.data.columns.column_type import SEEN_EACH
 from dagora.data.columns.levels import NUMBER, THOUSANDS
 from dagora.data.columns.missing import often_means_missing
 
@@ -53,8 +53,8 @@ def rewrite_numbers(
 ) -> tuple[pa.ChunkedArray, str] | None:
     """A text column with its numbers written plainly, and how they were written; None if that is not so.
 
-    A column of at most `fewest` different texts is left alone, if they are whole numbers or so few for that
-    many cells that they must be codes. `cells` is how many there are, where the column has each text once.
+    A column of at most `fewest` different texts is left alone, unless they are surely numbers. `cells` is how
+    many there are, where the column has each text once.
 
     >>> import pyarrow as pa
     >>> rewrite_numbers(pa.chunked_array([["12,5 %", "3 %", None, "NA"]]), fewest=0)[1]
@@ -69,29 +69,42 @@ def rewrite_numbers(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
     words = encoded.dictionary.to_pylist()
-    if not words or not any(letter.isdigit() for letter in words[0] + words[-1]):
+    ends = [next((w for w in some if not often_means_missing(w)), "") for some in (words, reversed(words))]
+    if not any(map(str.isdigit, "".join(ends))):
         return None
     spelled = [word for word in words if not often_means_missing(word)]
     found = None if all(map(NUMBER_ALONE.fullmatch, spelled)) else plainly(spelled)
     if found is None:
         return None
     plain, how = found
-    if cells is None:
-        meant = pa.array([not often_means_missing(word) for word in words])
-        cells = len(encoded.filter(meant.take(encoded.indices)))
-    if len(words) <= fewest and may_be_levels(plain, cells):
+    number = len(column) - column.null_count if cells is None else cells
+    if len(words) <= fewest and not surely_numbers(words, plain, number):
         return None
     written = iter(plain)
     new = [word if often_means_missing(word) else next(written) for word in words]
     return pa.chunked_array([pa.array(new, column.type).take(encoded.indices)]), how
 
 
-def may_be_levels(numbers: Sequence[str], cells: int) -> bool:
-    """Whether a few different numbers of so many cells may be levels, whose names had better stay."""
-    import pyarrow as pa
+def surely_numbers(words: Sequence[str], numbers: Sequence[str], cells: int) -> bool:
+    """Whether a few different texts of so many cells are numbers, and not levels whose names had better stay.
 
-    values = pa.array(numbers).cast(pa.float64()).unique()
-    return are_whole(values) or are_codes(values, cells)
+    Whole numbers, and texts that are each seen some times, may be levels. Answers to a question with several
+    choices look like 1,2 and 2,4: a comma alone says little.
+
+    >>> [surely_numbers(["0,5", "1,25"], ["0.5", "1.25"], cells) for cells in (2, 10)]
+    [True, False]
+    >>> surely_numbers(["1", "1,2", "2,4"], ["1", "1.2", "2.4"], 3)
+    False
+    """
+    values = set(map(float, numbers))
+    if len(values) < 2 or all(map(float.is_integer, values)) or len(words) <= cells // SEEN_EACH:
+        return False
+    if any(map(often_means_missing, words)):
+        return False
+    if not all(map(DECIMAL.fullmatch, words)):  # %, a currency's sign, thousands
+        return True
+    shares = [word.partition(",")[2] for word in words if "," in word]
+    return min(map(len, shares)) > 1 or any(word.startswith(("0,", "-")) for word in words)
 
 
 def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
