@@ -141,7 +141,7 @@ def notears(
     with Workers(run.jobs) as workers:
         baseline = (
             {}
-            if late and program is None
+            if late and (program is None or program.profile)
             else beside_sorting(task, solved.weights, np.diag(covariance), workers)
         )
     return Outcome(

@@ -275,3 +275,25 @@ def test_a_large_tolerance_moves_nothing():
     gains = [move(program, state.copy(), x, 1e-9) for x in range(6)]
     assert max(gains) > 0
     assert [move(program, state, x, max(gains) * (1 + 1e-9)) for x in range(6)] == [0.0] * 6
+
+
+@pytest.mark.parametrize("profile", [False, True])
+def test_a_move_that_gains_nothing_is_taken_back(profile):
+    """To the last bit, and what is kept stays valid: so moves come to an end."""
+    rng = np.random.default_rng(3)
+    program = random_program(rng, 8, 0.1, profile=profile)
+    problem = program.column_problem
+    state = state_of(program, rng.permutation(8), problem=problem)
+    moves = ExactMoves(problem, state)
+    while moves(np.arange(8), 1e-9, 0) < 8:
+        pass
+    before, versions, refused = state.copy(), moves.known.versions.copy(), 0
+    for x in range(8):
+        for place in range(8):
+            if state.order[place] != x:
+                refused += not moves.move(x, place)
+                if any((mine != theirs).any() for mine, theirs in zip(state, before, strict=True)):
+                    assert state.objective < before.objective, "it gained after all"
+                    return
+    assert refused == 56
+    assert (moves.known.versions == versions).all()

@@ -8,6 +8,7 @@ the best, the solver takes the one with the best objective after its weak weight
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ from dagora.optimise.path.order_descent import (
 from dagora.optimise.path.order_moves import OrderSolution
 from dagora.optimise.path.smooth_path import PathProgram
 from dagora.optimise.path.thresholding import threshold_program
+from dagora.optimise.path.wide_moves import never
 from dagora.optimise.path.workers import ALONE, Workers
 from dagora.optimise.sortability import sorted_columns
 from dagora.run import Run
@@ -63,16 +65,18 @@ class BestThresholded:
     """Of all orders that a search reaches, the one with the best objective after the threshold.
 
     Orders with equal objectives before the threshold can differ much after it. `before` is the best objective
-    before the threshold, `objective` the best one after it.
+    before the threshold, `objective` the best one after it, and `weights` those of the best order.
     """
 
     program: PathProgram
     threshold: float
     cut: str
     workers: Workers = ALONE
+    late: Callable[[], bool] = never
     order: NDArray[np.int64] | None = None
     objective: float = np.inf
     before: float = np.inf
+    weights: Matrix | None = None
 
     def nearly_best(self, solution: OrderSolution) -> bool:
         """Whether a solution's objective before the threshold is the best one seen, or nearly so."""
@@ -86,10 +90,12 @@ class BestThresholded:
             return
         weights = solution.weights
         support = (weights != 0) | self.program.required
-        left = threshold_program(self.program, weights, support, self.threshold, self.cut, self.workers)
+        # With profiled variances, weights that are removed one by one take seconds.
+        cut = "at-once" if self.program.profile and self.late() else self.cut
+        left = threshold_program(self.program, weights, support, self.threshold, cut, self.workers)
         thresholded = self.program.objective(left)
         if thresholded < self.objective - gain:
-            self.order, self.objective = solution.order.copy(), thresholded
+            self.order, self.objective, self.weights = solution.order.copy(), thresholded, left
 
 
 def solve_by_path(
@@ -122,7 +128,9 @@ def solve_by_path(
                 program, after_exogenous(program, order), np.zeros((d, d)), workers=workers
             )
             generator = np.random.default_rng([run.seed, k])
-            best_thresholded = BestThresholded(program, threshold, cut, workers)
+            best_thresholded = BestThresholded(
+                program, threshold, cut, workers, late=lambda: run.budget.exhausted
+            )
             tried, exact = improve_order(program, solution, run, generator, times, best_thresholded, workers)
             return best_thresholded, tried, exact
 
@@ -147,9 +155,11 @@ def finish(
     for other, *_ in ends[1:]:
         if other.objective < best.objective * (1 - TOLERANCE * np.sign(best.objective)):
             best = other
-    if best.order is None:
+    if best.order is None or best.weights is None:
         raise AssertionError("every descent ends in an order")
     tried, exact = sum(end[1] for end in ends), ends[0][2]
+    if run.budget.exhausted:
+        return solved_in(run, best.weights, ends, steps, tried, exact)
     last = solve_given_order(program, best.order, np.zeros((d, d)), workers=workers)
     thresholds = max(threshold, program.exogenous_threshold)
     if thresholds > 0 and exact and (d <= PROFILED_TO or not program.profile):
@@ -162,6 +172,18 @@ def finish(
             last = moved
     support = (last.weights != 0) | program.required
     weights = threshold_program(program, last.weights, support, threshold, cut, workers)
+    return solved_in(run, weights, ends, steps, tried, exact)
+
+
+def solved_in(
+    run: Run,
+    weights: Matrix,
+    ends: list[tuple[BestThresholded, int, bool]],
+    steps: int,
+    tried: int,
+    exact: bool,
+) -> Solved:
+    """The weights, and what was done for them."""
     starts = "1 order" if len(ends) == 1 else f"{len(ends)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
     if not run.budget.exhausted:

@@ -36,6 +36,9 @@ from dagora.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.optimise.path.workers import Workers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
+# Variables that a thread weighs before it looks at the clock.
+FEW = 4
+
 
 def never() -> bool:
     """There is no time limit."""
@@ -126,7 +129,8 @@ class WideMoves:
             for_each = (self.problem, self.at, self.savings, self.rank, self.refused)
             weigh_moves(*for_each, part, places, tolerance, workspace)
 
-        self.workers.map(weigh, self.workers.shares(batch))
+        # In small parts, between which the clock is looked at.
+        self.workers.map(weigh, [batch[k : k + FEW] for k in range(0, len(batch), FEW)])
         return [
             Wish(x, int(self.at.order[places[x]]), bool(places[x] > self.rank[x]))
             for x in batch.tolist()

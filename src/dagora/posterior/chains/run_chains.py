@@ -95,7 +95,11 @@ def sample_chains(
     }
     early = most < draws
     how = f"{counted(chains, 'chain')} of {counted(max(1, most), 'draw')}, one every {plan.thin} steps"
-    how += f" after {plan.warmup} steps of warm-up"
+    if most:
+        how += f" after {plan.warmup} steps of warm-up"
+    else:
+        done = min(int(state.counters[STEPS]) for state in states)
+        how += f"; of {plan.warmup} steps of warm-up, at least {done} were made"
     if resumed or (checkpoint and checkpoint.recalled):
         how += ", taken up from a checkpoint"
     if early:
