@@ -126,7 +126,7 @@ def pag_by(
     found.finished &= not run.budget.exhausted
     matrix = marks.to_numpy()
     warnings = [*too_few_rows(found, levels.most), *search.warnings]
-    if wrong := contradictions(matrix):
+    if not early and (wrong := contradictions(matrix)):
         warnings.append(
             "the tests do not agree on one graph: the marks of "
             f"{counted(wrong, 'edge')} contradict those of others"
