@@ -99,10 +99,10 @@ def too_few_rows(found: Skeleton, most: int) -> list[str]:
 
 def named_separations(found: Skeleton, names: tuple[str, ...]) -> tuple[SeparatingSet, ...]:
     """What separates pairs, by name; pairs that are independent given nothing are left out."""
+    some = [(pair, separation) for pair, separation in found.separations.items() if separation.given]
     return tuple(
         SeparatingSet(names[a], names[b], tuple(names[k] for k in given), p)
-        for (a, b), (given, p) in sorted(found.separations.items())
-        if given
+        for (a, b), (given, p) in sorted(some)
     )
 
 
