@@ -65,7 +65,8 @@ class BestThresholded:
     """Of all orders that a search reaches, the one with the best objective after the threshold.
 
     Orders with equal objectives before the threshold can differ much after it. `before` is the best objective
-    before the threshold, `objective` the best one after it, and `weights` those of the best order.
+    before the threshold, `objective` the best one after it, and `weights` those of the best order. `hasty`
+    says that it was late, and that all weak weights were removed at once.
     """
 
     program: PathProgram
@@ -77,6 +78,7 @@ class BestThresholded:
     objective: float = np.inf
     before: float = np.inf
     weights: Matrix | None = None
+    hasty: bool = False
 
     def nearly_best(self, solution: OrderSolution) -> bool:
         """Whether a solution's objective before the threshold is the best one seen, or nearly so."""
@@ -91,7 +93,8 @@ class BestThresholded:
         weights = solution.weights
         support = (weights != 0) | self.program.required
         # With profiled variances, weights that are removed one by one take seconds.
-        cut = "at-once" if self.program.profile and self.late() else self.cut
+        self.hasty = self.program.profile and self.late()
+        cut = "at-once" if self.hasty else self.cut
         left = threshold_program(self.program, weights, support, self.threshold, cut, self.workers)
         thresholded = self.program.objective(left)
         if thresholded < self.objective - gain:
@@ -186,6 +189,8 @@ def solved_in(
     """The weights, and what was done for them."""
     starts = "1 order" if len(ends) == 1 else f"{len(ends)} orders"
     effort = f"{steps} steps on the path and {tried} tries from {starts}"
+    if any(end[0].hasty for end in ends):
+        effort += "; weak weights were removed all at once"
     if not run.budget.exhausted:
         verb = "gains" if exact else "seems to gain"
         effort = f"best of the orders reached; in the last no variable {verb} by moving, after {effort}"
