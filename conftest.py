@@ -1,5 +1,5 @@
 """Which doctests are collected: those of a room whose package is missing are not."""
 
-from dagora.extras import SKLEARN
+from dagora.base.extras import SKLEARN
 
 collect_ignore_glob = [] if SKLEARN.installed else ["src/dagora/estimators/*"]

@@ -97,7 +97,7 @@ def clock(table: Path | None) -> None:
     name = "60 columns, 5000 rows" if table is None else table.name
     dagora.bootstrap(data, "hill-climb", samples=2)
     before = cpu_seconds()[1]
-    subprocess.run([sys.executable, "-c", "import dagora.resample.sample_process"], check=True)
+    subprocess.run([sys.executable, "-c", "import dagora.posterior.resample.sample_process"], check=True)
     start = cpu_seconds()[1] - before
     print(f"starting a process takes {start:.1f} s of CPU")
     alone, marks = 0.0, None

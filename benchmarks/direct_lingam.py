@@ -18,9 +18,9 @@ from statistics import mean, median
 import dagora
 from boss import by_peer, table_of, timed
 from dagora.graph.metrics import compare
-from dagora.nongaussian.causal_fit import read_columns
-from dagora.nongaussian.direct_lingam import direct_order
-from dagora.run import Run
+from dagora.learners.nongaussian.causal_fit import read_columns
+from dagora.learners.nongaussian.direct_lingam import direct_order
+from dagora.learners.run import Run
 from dagora.stats.table import TableStatistics
 from peers import pinned, require
 from report import deliver, digits, machine, markdown_table, promises, verdict

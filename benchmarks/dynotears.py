@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 import dagora
 from dagora.data.series import Timing
 from dagora.graph.metrics import Comparison, Metrics, compare
+from dagora.learners.optimise.acyclic_support import acyclic_support
+from dagora.learners.source import in_series
 from dagora.network.autoregression import SeriesSimulation, simulate_series
-from dagora.optimise.acyclic_support import acyclic_support
-from dagora.source import in_series
 from dagora.stats.table import TableStatistics
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import dagora
-from dagora.scores.candidates.jkl import read_jkl
+from dagora.learners.candidates.jkl import read_jkl
 from problems import OPTIMA, is_optimum, run_learner, sample_file, scored_rows, scored_sets
 from report import deliver, digits, machine, markdown_table, promises, seconds, verdict
 from runs import note

@@ -24,14 +24,14 @@ from statistics import mean, median, stdev
 from typing import Any
 
 import federated_sums
+from dagora.api.learn_federated import learn_federated
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.federated import learn_federated
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
+from dagora.learners.result import Result
 from dagora.network.simulate import simulate
-from dagora.result import Result
 from problems import sample_file
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread

@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from dagora.cli import run as run_command
+from dagora.cli.main import run as run_command
 from report import deliver, digits, machine, markdown_table, verdict
 from runs import WORKERS, network_file, note, one_thread
 

@@ -18,8 +18,8 @@ os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
 
 import numpy as np
 
+from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafting import draft_plan

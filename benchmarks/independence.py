@@ -20,8 +20,8 @@ from time import process_time
 import numpy as np
 
 import dagora
-from dagora.independence.residuals import ResidualTest
-from dagora.independence.row_kernels import KERNELS
+from dagora.learners.independence.residuals import ResidualTest
+from dagora.learners.independence.row_kernels import KERNELS
 from dagora.stats.table import TableStatistics
 from peers import pinned, require
 from report import deliver, digits, machine, markdown_table, promises, verdict

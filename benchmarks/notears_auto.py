@@ -3,7 +3,7 @@
     python benchmarks/notears_auto.py [--sizes 10 20] [--runs 10] [--first-seed 0] [--output FILE.md]
 
 A cell is a kind of graph, d, n and noise; its SHD is the mean over its graphs. The criterion was chosen on
-other seeds (`dagora.optimise.path.choosing` says which and why).
+other seeds (`dagora.learners.optimise.path.choosing` says which and why).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benchmarks/notears_published.py [--tables 20] [--first-seed 700] [--output FILE.md]
 
 ER2 and SF4 graphs in turn, d = 10, n = 1000, λ = 0 and 0.1, ω = 0.3. The other implementation is the oracle
-of the tests, `tests/optimise/algorithm_one.py`, which works on the rows and shares no code with the library.
+of the tests, `tests/learners/optimise/algorithm_one.py`: it shares no code with the library.
 Both have SciPy's L-BFGS-B, and rounding in its line searches can decide in which local minimum either ends.
 """
 

@@ -23,10 +23,10 @@ from collections import defaultdict
 import numpy as np
 
 import dagora
-from dagora.optimise import notears
-from dagora.optimise.path import order_descent, path_solver, smooth_path, wide_moves
-from dagora.optimise.path.path_on_gpu import PathOnGpu
-from dagora.optimise.path.path_on_processor import PathOnProcessor
+from dagora.learners.optimise import notears
+from dagora.learners.optimise.path import order_descent, path_solver, smooth_path, wide_moves
+from dagora.learners.optimise.path.path_on_gpu import PathOnGpu
+from dagora.learners.optimise.path.path_on_processor import PathOnProcessor
 
 WARM_NODES, WARM_ROWS = 210, 420
 STAGES = {

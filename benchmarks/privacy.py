@@ -14,7 +14,7 @@ from statistics import mean
 
 import dagora
 from dagora.data.table import Table
-from dagora.privacy.release import release
+from dagora.parties.privacy.release import release
 from runs import network_file, note
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)

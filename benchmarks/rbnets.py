@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 import dagora
+from dagora.learners.candidates.jkl import read_jkl, render_jkl
+from dagora.learners.run import Run
+from dagora.learners.search.rbnets.null_models import descended_orders, random_orders
 from dagora.papers.rbnets.contenders import CLIMB, IMPROVED, PARENT_SETS, RANDOMISED, SETS, entered, measured
 from dagora.papers.rbnets.published import SECONDS, SECONDS_COLUMNS
-from dagora.run import Run
-from dagora.scores.candidates.jkl import read_jkl, render_jkl
-from dagora.search.rbnets.null_models import descended_orders, random_orders
 from problems import OPTIMA, run_learner, sample_file, scored_sets
 from report import deliver, digits, machine, markdown_table, promises, seconds, verdict
 from runs import note

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 
-from dagora.version import __version__
+from dagora.base.version import __version__
 from runs import cores
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/rl_bic.py [--rounds 20000] [--graphs 5] [--output FILE.md]
 
-Needs only numpy and JAX, and wants a GPU: the network and the learning of `dagora.search.rl_bic`, written as
+Needs only numpy and JAX, and wants a GPU: the network and the learning of `dagora.learners.search.rl_bic`, as
 one program that draws, scores and learns without leaving the device, for all problems at once. (The method
 itself takes any score and asks for it on the processor, which is slower: on one, about 0.15 s a round.)
 

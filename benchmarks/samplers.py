@@ -20,9 +20,10 @@ from statistics import median
 
 import numpy as np
 
+from dagora.api.learn import make_score
+from dagora.base.events import Budget
 from dagora.data.table import Table
-from dagora.events import Budget
-from dagora.learning import make_score
+from dagora.learners.run import Run
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.chain_state import Plan, room_for
 from dagora.posterior.chains.keep_graph import keep_graph
@@ -30,7 +31,6 @@ from dagora.posterior.chains.run_chains import start
 from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import ORDERS, PARTITIONS, Walk
 from dagora.posterior.space.space import MOST_IN_FULL, Space
-from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from report import deliver, machine, markdown_table, promises, verdict
 from runs import note

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
+from dagora.api.learn import make_score
 from dagora.data.table import Table
-from dagora.learning import make_score
+from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
 from dagora.posterior.exact.enumeration import Enumeration, enumerate_posterior
 from dagora.posterior.summary.mixing import diagnose
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 from dagora.stats.table import TableStatistics
 

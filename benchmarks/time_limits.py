@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dagora.method_registry import METHODS
+from dagora.learners.registry import METHODS
 from report import deliver, machine, markdown_table
 from runs import WORKERS, network_file, note
 

@@ -56,9 +56,9 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     import pyarrow as pa
 
     import dagora
-    from dagora.errors import DagoraError
-    from dagora.method_registry import METHODS
-    from dagora.samplers import SAMPLERS
+    from dagora.base.errors import DagoraError
+    from dagora.learners.registry import METHODS
+    from dagora.posterior.registry import SAMPLERS
     from dagora.scores.registry import SCORES
 
     rng = np.random.default_rng(1)
@@ -193,7 +193,7 @@ def all_kernels() -> set[str]:
 def main(folder: Path) -> None:
     """Compile into a folder of its own, and put what is found there into place."""
     sys.path.insert(0, str(SOURCES))
-    from dagora.kernel_cache import BROUGHT, PORTABLE
+    from dagora.kernels.cache import BROUGHT, PORTABLE
 
     if BROUGHT.exists():
         sys.exit(f"{BROUGHT} is in the way: the sources would use the kernels that it brings")

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import dagora
-from dagora.demo_network import greenhouse
 from dagora.graph.drawing import draw_svg
+from dagora.network.greenhouse import greenhouse
 
 FIELD = dagora.DAG(
     ["lot", "weather", "yield", "price", "demand"],

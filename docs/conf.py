@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from dagora.version import __version__  # of this checkout, installed or not
+from dagora.base.version import __version__  # of this checkout, installed or not
 
 project = "dagora"
 project_copyright = "the dagora developers, Apache-2.0"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import dagora
-from dagora.federated import learn_federated
+from dagora.api.learn_federated import learn_federated
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dagora
-from dagora.vertical import learn_private
+from dagora.api.learn_private import learn_private
 
 ORDER = ("smoker", "tar", "cough", "xray")
 

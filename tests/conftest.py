@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from dagora.commands import live_line
+from dagora.cli import live_line
 
 # A busy machine must not fail a property test.
 settings.register_profile("no-deadline", deadline=None)
@@ -65,7 +65,7 @@ class Ran:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """The command `dagora`, run in this process, which saves its start."""
-    from dagora.cli import run as run_command
+    from dagora.cli.main import run as run_command
 
     def call(*arguments: object) -> Ran:
         capsys.readouterr()

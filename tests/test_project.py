@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 import dagora
+from dagora.base.version import version_of, versions
 from dagora.papers.registry import ITEMS
-from dagora.version import version_of, versions
 from tests.conftest import ROOT
 
 

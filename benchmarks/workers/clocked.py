@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from dagora.cli import main
-from dagora.events import Budget
+from dagora.base.events import Budget
+from dagora.cli.main import main
 
 started = Path(sys.argv[1])
 plain = Budget.__init__

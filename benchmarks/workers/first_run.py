@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.core import event
 
-from dagora.cli import run
+from dagora.cli.main import run
 
 
 class Stopwatch(event.Listener):  # type: ignore[misc]  # numba has no types

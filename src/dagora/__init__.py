@@ -13,12 +13,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagora import showing
-from dagora.loading import load
-from dagora.version import __version__ as __version__
+from dagora.base import notebook
+from dagora.base.loading import load
+from dagora.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from dagora.catalogue import methods as methods
+    from dagora.api.bootstrap import bootstrap as bootstrap
+    from dagora.api.estimate_time import TimeEstimate as TimeEstimate
+    from dagora.api.estimate_time import estimate_time as estimate_time
+    from dagora.api.fit import fit as fit
+    from dagora.api.impute import impute as impute
+    from dagora.api.learn import candidates as candidates
+    from dagora.api.learn import learn as learn
+    from dagora.api.learn import score_graph as _score_graph
+    from dagora.api.learn_federated import learn_federated as learn_federated
+    from dagora.api.learn_private import learn_private as learn_private
+    from dagora.api.methods import methods as methods
+    from dagora.api.open_rows import open_rows as open_rows
+    from dagora.api.sample import sample as sample
+    from dagora.base.errors import DagoraError as DagoraError
+    from dagora.base.errors import DagoraWarning as DagoraWarning
+    from dagora.base.errors import DataError as DataError
+    from dagora.base.errors import DisagreementError as DisagreementError
+    from dagora.base.errors import FormatError as FormatError
+    from dagora.base.errors import GraphError as GraphError
+    from dagora.base.errors import KnowledgeError as KnowledgeError
+    from dagora.base.errors import OptionError as OptionError
+    from dagora.base.errors import PartyTimeoutError as PartyTimeoutError
+    from dagora.base.errors import ProtocolError as ProtocolError
+    from dagora.base.errors import QueryError as QueryError
+    from dagora.base.errors import RowsUnavailableError as RowsUnavailableError
+    from dagora.base.events import Budget as Budget
+    from dagora.base.events import Event as Event
+    from dagora.base.progress_bar import ProgressBar as ProgressBar
     from dagora.data.columns.overview import Overview as Overview
     from dagora.data.discretise import discretise as discretise
     from dagora.data.incomplete import IncompleteTable as IncompleteTable
@@ -30,24 +57,6 @@ if TYPE_CHECKING:
     from dagora.data.schema import Variable as Variable
     from dagora.data.table import Table as Table
     from dagora.data.writers import write_table as write_table
-    from dagora.errors import DagoraError as DagoraError
-    from dagora.errors import DagoraWarning as DagoraWarning
-    from dagora.errors import DataError as DataError
-    from dagora.errors import DisagreementError as DisagreementError
-    from dagora.errors import FormatError as FormatError
-    from dagora.errors import GraphError as GraphError
-    from dagora.errors import KnowledgeError as KnowledgeError
-    from dagora.errors import OptionError as OptionError
-    from dagora.errors import PartyTimeoutError as PartyTimeoutError
-    from dagora.errors import ProtocolError as ProtocolError
-    from dagora.errors import QueryError as QueryError
-    from dagora.errors import RowsUnavailableError as RowsUnavailableError
-    from dagora.estimating import TimeEstimate as TimeEstimate
-    from dagora.estimating import estimate_time as estimate_time
-    from dagora.events import Budget as Budget
-    from dagora.events import Event as Event
-    from dagora.federated import learn_federated as learn_federated
-    from dagora.fitting import fit as fit
     from dagora.formats.registry import read_graph as read_graph
     from dagora.formats.registry import read_network as read_network
     from dagora.formats.registry import write_graph as write_graph
@@ -62,10 +71,8 @@ if TYPE_CHECKING:
     from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph
     from dagora.graph.metrics import Comparison as Comparison
     from dagora.graph.random_graphs import random_dag as random_dag
-    from dagora.imputing import impute as impute
-    from dagora.learning import candidates as candidates
-    from dagora.learning import learn as learn
-    from dagora.learning import score_graph as _score_graph
+    from dagora.learners.candidates.candidates import Candidates as Candidates
+    from dagora.learners.result import Result as Result
     from dagora.network.autoregression import SeriesSimulation as SeriesSimulation
     from dagora.network.autoregression import simulate_series as simulate_series
     from dagora.network.gaussian_process.network import GaussianProcessNetwork as GaussianProcessNetwork
@@ -78,90 +85,83 @@ if TYPE_CHECKING:
     from dagora.network.sample import sample as _sample_network
     from dagora.network.simulate import Simulation as Simulation
     from dagora.network.simulate import simulate as simulate
-    from dagora.opening import open_rows as open_rows
+    from dagora.posterior.resample.strengths import Strengths as Strengths
     from dagora.posterior.summary.features import Estimate as Estimate
     from dagora.posterior.summary.posterior import Posterior as Posterior
-    from dagora.progress_bar import ProgressBar as ProgressBar
     from dagora.report import write_report as write_report
-    from dagora.resample.strengths import Strengths as Strengths
-    from dagora.resampling import bootstrap as bootstrap
-    from dagora.result import Result as Result
-    from dagora.sampling import sample as sample
-    from dagora.scores.candidates.candidates import Candidates as Candidates
     from dagora.stats.merged_parts import open_parts as open_parts
     from dagora.stats.statistics import Statistics as Statistics
-    from dagora.vertical import learn_private as learn_private
 
     score, sample_network = _score_graph, _sample_network  # an import under another name is not public
 
 # Where each public name lives. Type checkers read the imports above; a test keeps the two in step.
 _HOMES = {
-    "Budget": "dagora.events:Budget",
+    "Budget": "dagora.base.events:Budget",
     "CPDAG": "dagora.graph.cpdag:CPDAG",
-    "Candidates": "dagora.scores.candidates.candidates:Candidates",
+    "Candidates": "dagora.learners.candidates.candidates:Candidates",
     "Comparison": "dagora.graph.metrics:Comparison",
     "DAG": "dagora.graph.dag:DAG",
-    "DagoraError": "dagora.errors:DagoraError",
-    "DagoraWarning": "dagora.errors:DagoraWarning",
-    "DataError": "dagora.errors:DataError",
-    "DisagreementError": "dagora.errors:DisagreementError",
+    "DagoraError": "dagora.base.errors:DagoraError",
+    "DagoraWarning": "dagora.base.errors:DagoraWarning",
+    "DataError": "dagora.base.errors:DataError",
+    "DisagreementError": "dagora.base.errors:DisagreementError",
     "DiscreteNetwork": "dagora.network.networks:DiscreteNetwork",
     "Estimate": "dagora.posterior.summary.features:Estimate",
-    "Event": "dagora.events:Event",
-    "FormatError": "dagora.errors:FormatError",
+    "Event": "dagora.base.events:Event",
+    "FormatError": "dagora.base.errors:FormatError",
     "GaussianNetwork": "dagora.network.networks:GaussianNetwork",
     "GaussianProcessNetwork": "dagora.network.gaussian_process.network:GaussianProcessNetwork",
-    "GraphError": "dagora.errors:GraphError",
+    "GraphError": "dagora.base.errors:GraphError",
     "IncompleteTable": "dagora.data.incomplete:IncompleteTable",
     "Kind": "dagora.data.schema:Kind",
     "Knowledge": "dagora.graph.knowledge:Knowledge",
-    "KnowledgeError": "dagora.errors:KnowledgeError",
+    "KnowledgeError": "dagora.base.errors:KnowledgeError",
     "LaggedGraph": "dagora.graph.lagged_graph:LaggedGraph",
     "Lines": "dagora.network.regressions:Lines",
     "MixedNetwork": "dagora.network.networks:MixedNetwork",
-    "OptionError": "dagora.errors:OptionError",
+    "OptionError": "dagora.base.errors:OptionError",
     "PAG": "dagora.graph.ancestral.pag:PAG",
     "Overview": "dagora.data.columns.overview:Overview",
-    "PartyTimeoutError": "dagora.errors:PartyTimeoutError",
+    "PartyTimeoutError": "dagora.base.errors:PartyTimeoutError",
     "Posterior": "dagora.posterior.summary.posterior:Posterior",
-    "ProgressBar": "dagora.progress_bar:ProgressBar",
-    "ProtocolError": "dagora.errors:ProtocolError",
-    "QueryError": "dagora.errors:QueryError",
-    "Result": "dagora.result:Result",
-    "RowsUnavailableError": "dagora.errors:RowsUnavailableError",
+    "ProgressBar": "dagora.base.progress_bar:ProgressBar",
+    "ProtocolError": "dagora.base.errors:ProtocolError",
+    "QueryError": "dagora.base.errors:QueryError",
+    "Result": "dagora.learners.result:Result",
+    "RowsUnavailableError": "dagora.base.errors:RowsUnavailableError",
     "Schema": "dagora.data.schema:Schema",
     "SeriesSimulation": "dagora.network.autoregression:SeriesSimulation",
     "Simulation": "dagora.network.simulate:Simulation",
     "Softmax": "dagora.network.regressions:Softmax",
     "Statistics": "dagora.stats.statistics:Statistics",
-    "Strengths": "dagora.resample.strengths:Strengths",
+    "Strengths": "dagora.posterior.resample.strengths:Strengths",
     "Table": "dagora.data.table:Table",
-    "TimeEstimate": "dagora.estimating:TimeEstimate",
+    "TimeEstimate": "dagora.api.estimate_time:TimeEstimate",
     "Variable": "dagora.data.schema:Variable",
-    "bootstrap": "dagora.resampling:bootstrap",
-    "candidates": "dagora.learning:candidates",
+    "bootstrap": "dagora.api.bootstrap:bootstrap",
+    "candidates": "dagora.api.learn:candidates",
     "compare": "dagora.graph.comparing:compare",
     "discretise": "dagora.data.discretise:discretise",
-    "estimate_time": "dagora.estimating:estimate_time",
-    "fit": "dagora.fitting:fit",
-    "impute": "dagora.imputing:impute",
+    "estimate_time": "dagora.api.estimate_time:estimate_time",
+    "fit": "dagora.api.fit:fit",
+    "impute": "dagora.api.impute:impute",
     "inspect": "dagora.data.inspecting:inspect",
-    "learn": "dagora.learning:learn",
-    "learn_federated": "dagora.federated:learn_federated",
-    "learn_private": "dagora.vertical:learn_private",
+    "learn": "dagora.api.learn:learn",
+    "learn_federated": "dagora.api.learn_federated:learn_federated",
+    "learn_private": "dagora.api.learn_private:learn_private",
     "log_likelihood": "dagora.network.likelihood:log_likelihood",
-    "methods": "dagora.catalogue:methods",
+    "methods": "dagora.api.methods:methods",
     "open_parts": "dagora.stats.merged_parts:open_parts",
-    "open_rows": "dagora.opening:open_rows",
+    "open_rows": "dagora.api.open_rows:open_rows",
     "punch_holes": "dagora.data.punching:punch_holes",
     "random_dag": "dagora.graph.random_graphs:random_dag",
     "read_graph": "dagora.formats.registry:read_graph",
     "read_knowledge": "dagora.graph.knowledge:read_knowledge",
     "read_network": "dagora.formats.registry:read_network",
     "read_table": "dagora.data.readers:read_table",
-    "sample": "dagora.sampling:sample",
+    "sample": "dagora.api.sample:sample",
     "sample_network": "dagora.network.sample:sample",
-    "score": "dagora.learning:score_graph",
+    "score": "dagora.api.learn:score_graph",
     "simulate": "dagora.network.simulate:simulate",
     "simulate_series": "dagora.network.autoregression:simulate_series",
     "true_pag": "dagora.graph.ancestral.true_pag:true_pag",
@@ -191,4 +191,4 @@ def _html(shown: object) -> str:
     return str(load("dagora.report.snippets:snippet")(shown))
 
 
-showing.provide(_html)  # what notebooks show of graphs, tables and results
+notebook.provide(_html)  # what notebooks show of graphs, tables and results

@@ -1,6 +1,6 @@
 """`python -m dagora` is the command `dagora`."""
 
-from dagora.cli import main
+from dagora.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 import dagora
-from dagora.demo_network import greenhouse
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
+from dagora.learners.result import Result, TracePoint
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
-from dagora.result import Result, TracePoint
 
 NAMES = ("season", "cloud", "heating", "light", "temperature", "watering", "soil", "growth")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dagora.data.writers import write_table
-from dagora.demo_network import greenhouse
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from tests.browser.test_explore_page import explore  # noqa: F401 (a fixture)
 

@@ -12,8 +12,8 @@ import pytest
 
 import dagora
 from dagora.data.writers import write_table
-from dagora.demo_network import greenhouse
 from dagora.explore.launching import launch_file
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from tests.browser.waiting import until
 from tests.conftest import ROOT

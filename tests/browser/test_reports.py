@@ -7,8 +7,8 @@ import pytest
 
 import dagora
 from dagora.graph.separation import markov_blanket, moral_graph
+from dagora.learners.result import Result
 from dagora.report import write_comparison
-from dagora.result import Result
 from tests.browser.pages import KINDS, discrete, made_up
 from tests.browser.waiting import until
 

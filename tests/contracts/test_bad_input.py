@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dagora.commands.live_line import PROGRESS
+from dagora.cli.live_line import PROGRESS
 
 DISCRETE = "a,b,c\n" + "no,low,x\nyes,high,y\n" * 20 + "no,high,y\nyes,low,x\n"
 CONTINUOUS = "u,v\n" + "".join(

@@ -20,24 +20,24 @@ import pytest
 from numpy.typing import NDArray
 
 import dagora
+from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.demo_network import greenhouse
-from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.method import Method
-from dagora.method_registry import METHODS
+from dagora.learners.method import Method
+from dagora.learners.registry import METHODS
+from dagora.learners.result import STATUSES, Result
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.result import STATUSES, Result
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.scores.registry import SCORES, Score
-from dagora.site_tasks.tasks import TASKS
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import CellCounts, Contingency, Moments
@@ -163,7 +163,7 @@ def learn(method: Method, data: object, **given: object) -> Result:
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks and additive models that are fitted roughly: what is promised here holds for rough ones too."""
     for program in ("mlp", "additive"):
-        monkeypatch.setattr(f"dagora.optimise.{program}.program.PATH_STEPS", 20)
+        monkeypatch.setattr(f"dagora.learners.optimise.{program}.program.PATH_STEPS", 20)
 
 
 @cache

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.data.series import Timing
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.graph.lagged_graph import window_names
-from dagora.method import Method
-from dagora.method_registry import METHODS
-from dagora.result import Result
-from dagora.source import in_series
+from dagora.learners.method import Method
+from dagora.learners.registry import METHODS
+from dagora.learners.result import Result
+from dagora.learners.source import in_series
 from dagora.stats.table import TableStatistics
 
 IN_TIME = [method for method in METHODS if method.in_time and method.takes != "federation"]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
 from dagora.data import delimited_text, readers
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
-from dagora.events import Budget
-from dagora.method import Method
-from dagora.method_registry import METHODS
+from dagora.learners.method import Method
+from dagora.learners.registry import METHODS
 
 ALLOWED = 0.5
 LIMIT = 0.2
@@ -120,7 +120,7 @@ def test_a_table_too_wide_for_memory_is_refused_before_the_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, 200, 5)
-    monkeypatch.setattr("dagora.method.free_memory", lambda: 100_000)
+    monkeypatch.setattr("dagora.learners.method.free_memory", lambda: 100_000)
     monkeypatch.setattr(delimited_text, "parse_delimited", lambda *_, **__: pytest.fail("the rows were read"))
     with pytest.raises(DataError, match=r"the method tabu needs .* for 200 columns.* enough for 50: leave"):
         dagora.learn(file, "tabu")

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data import binary_files
 from dagora.data.arrow_sizes import running_sizes
 from dagora.data.readers import read_table
-from dagora.errors import DataError
 
 WORDS = pa.array(["low", "high"] * 500)
 TABLES = {

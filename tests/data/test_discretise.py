@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.columns.levels import sort_levels
 from dagora.data.discretise import discretise
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
 from tests.data.table_strategies import quick
 
 columns = st.lists(st.floats(-1e300, 1e300) | st.integers(-5, 5).map(float), min_size=1, max_size=40)

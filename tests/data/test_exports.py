@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.errors import DataError
 from tests.data.table_strategies import quick, tables
 
 DOSE = Variable("dose", Kind.DISCRETE, ("none at all", "low", "10", "9", "never seen"))

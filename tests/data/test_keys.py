@@ -5,9 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.keys import split_key
 from dagora.data.table import Table
-from dagora.errors import DataError
 
 CELLS = "ID,a,b\n007,yes,0\nann,no,1\n12,no,0\n"
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.partition import part_sizes, split_rows
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
 from tests.data.table_strategies import quick
 
 

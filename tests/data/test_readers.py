@@ -9,10 +9,10 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data import delimited_text
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
-from dagora.errors import DataError, OptionError
 
 
 @pytest.fixture

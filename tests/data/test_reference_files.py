@@ -5,11 +5,11 @@ import gzip
 
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.columns.levels import IS_NUMBER, level_name
 from dagora.data.discretise import discretise
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
-from dagora.errors import DataError
 
 # name: columns, rows, complete rows
 TABLES = {

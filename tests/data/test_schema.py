@@ -1,7 +1,7 @@
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.errors import DataError
 
 A = Variable("a", Kind.DISCRETE, ("no", "yes"))
 X = Variable("x", Kind.CONTINUOUS)

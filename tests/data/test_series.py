@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import dagora
+from dagora.base.errors import DataError, OptionError
 from dagora.data.series import Panel, Timing
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
 
 
 def table_of(times: list[float], labels: list[str] | None = None) -> Table:

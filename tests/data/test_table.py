@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 
 A = Variable("a", Kind.DISCRETE, ("no", "yes"))
 X = Variable("x", Kind.CONTINUOUS)

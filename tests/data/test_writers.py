@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from dagora.base.errors import DataError
 from dagora.data.discretise import discretise
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.errors import DataError
 from tests.data.table_strategies import quick, tables
 
 

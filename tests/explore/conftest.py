@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dagora.data.writers import write_table
-from dagora.demo_network import greenhouse
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 
 MOST_UPLOAD = 50_000

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dagora.commands.explore import announce
+from dagora.cli.explore import announce
 from dagora.explore.doorkeeper import Door
 from tests.conftest import ROOT
 from tests.explore.conftest import Client

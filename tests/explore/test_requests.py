@@ -6,15 +6,15 @@ from urllib.parse import quote
 import pytest
 
 import dagora
+from dagora.api.learn import make_score
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget
 from dagora.data.readers import look_at_file
-from dagora.errors import DagoraError
-from dagora.events import Budget
 from dagora.explore.asking import Asked, asked_for, looking_at
 from dagora.explore.choosing import Fit
 from dagora.explore.session import NUMBERS_FOR, Data, Session
-from dagora.learning import make_score
-from dagora.method_registry import METHODS
-from dagora.preparing import prepare
+from dagora.learners.registry import METHODS
+from dagora.learners.request import prepare
 from dagora.scores.registry import SCORES
 from tests.explore.conftest import MOST_UPLOAD, Client
 

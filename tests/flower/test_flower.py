@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.cli import run as run_command
+from dagora.cli.main import run as run_command
 from dagora.data.partition import split_rows
 from dagora.data.writers import write_table
 from dagora.parties.horizontal.log.site_log import FILE_NAME

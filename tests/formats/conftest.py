@@ -2,7 +2,7 @@
 
 import pytest
 
-from dagora.errors import DagoraError
+from dagora.base.errors import DagoraError
 from dagora.formats import read_graph, read_network, write_graph, write_network
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from dagora.api.learn import learn
 from dagora.data.discretise import discretise
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.learning import learn
 from dagora.network.fit import fit
 
 LONG = "a very long name of a column, with its unit [mmol/l] and the day " * 20

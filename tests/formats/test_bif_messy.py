@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.formats import bif, read_network, write_network
 from dagora.formats.bif_words import level_words, variable_words
 from dagora.graph.dag import DAG

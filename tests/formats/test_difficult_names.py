@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats import read_graph, read_network, write_graph, write_network
 from dagora.graph.dag import DAG
 from tests.formats.format_oracles import assert_same_network, discrete_networks, graphs

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats import convert, read_graph, read_network, write_graph, write_network
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG

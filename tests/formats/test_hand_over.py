@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from dagora import CPDAG, DAG, GraphError, OptionError
-from dagora.demo_network import greenhouse
 from dagora.formats.hand_over import to_dowhy, to_pgmpy, to_pyagrum
+from dagora.network.greenhouse import greenhouse
 from dagora.network.networks import DiscreteNetwork
 from dagora.network.sample import sample
 from tests.conftest import ROOT
@@ -30,7 +30,7 @@ import json, sys
 import numpy as np
 import dagora
 from dagora.formats import hand_over
-from dagora.demo_network import greenhouse
+from dagora.network.greenhouse import greenhouse
 network = greenhouse()
 rng = np.random.default_rng(1)
 names = list(network.graph.nodes)
@@ -140,7 +140,7 @@ def test_dowhy_finds_what_to_adjust_for(tmp_path):
 PAGE = """
 import ast, json, sys, warnings
 warnings.simplefilter("ignore")
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 names, said = {}, {}
 for line in ast.parse(sys.stdin.read()).body:
     if not isinstance(line, ast.Expr):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from tests.graph.graph_strategies import dags, mixed_matrices

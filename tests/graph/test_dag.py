@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.dag import DAG, find_cycle, topological_order
 from tests.graph.graph_strategies import dags
 

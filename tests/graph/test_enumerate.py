@@ -2,7 +2,7 @@ from math import comb
 
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.enumerate import all_dags, all_parent_sets
 
 

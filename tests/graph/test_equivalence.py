@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.dag import topological_order
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix, meek_closure, v_structures

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.errors import GraphError, KnowledgeError
+from dagora.base.errors import GraphError, KnowledgeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from tests.graph.graph_strategies import dags

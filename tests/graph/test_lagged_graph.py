@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
+from dagora.base.parsing import parse_json
 from dagora.formats.json_format import parse_graph, render_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
 from dagora.graph.metrics import compare
-from dagora.parsing import parse_json
 
 GRAPH = LaggedGraph("abc", 2, [("a", "b", 0), ("b", "c", 0), ("a", "a", 1), ("c", "b", 2)])
 

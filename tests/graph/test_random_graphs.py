@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.random_graphs import random_dag
 
 

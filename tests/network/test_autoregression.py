@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.network.autoregression import LARGEST_ROOT, largest_root, simulate_series
 
 

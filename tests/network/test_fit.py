@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.fit import MAX_ENTRIES, fit
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit
 from dagora.network.likelihood import log_likelihood, log_likelihoods

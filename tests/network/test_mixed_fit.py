@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.formats.registry import read_network, write_network
 from dagora.graph.dag import DAG
 from dagora.network.fit import SPARE_ROWS

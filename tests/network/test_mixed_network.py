@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dagora.errors import DagoraError, DataError, GraphError
+from dagora.base.errors import DagoraError, DataError, GraphError
 from dagora.formats import json_format, read_network, write_network
 from dagora.graph.dag import DAG
 from dagora.network.likelihood import log_likelihoods

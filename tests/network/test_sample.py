@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from dagora.base.errors import OptionError
 from dagora.data.schema import Kind
-from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_levels
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dagora.base.errors import OptionError
 from dagora.data.schema import Kind
-from dagora.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.network.mechanisms import Fourier, Linear, Perceptron
 from dagora.network.simulate import POISSON_CLIP, SEMS, simulate

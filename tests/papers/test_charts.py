@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.papers.charts import Panel, Series, draw_panels, series_styles
 from dagora.papers.pictures import side_by_side
 from dagora.papers.tables import Mean

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dagora.errors import DataError, FormatError
-from dagora.events import Budget, Event
+from dagora.base.errors import DataError, FormatError
+from dagora.base.events import Budget, Event
+from dagora.learners.run import Run
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
 from dagora.papers.measuring import measure_cells
-from dagora.run import Run
 from tests.papers.toy import computed, refuse_three, square, summary, toy, wait_on_two
 
 ALL = [(x, seed) for x in (1, 2, 3) for seed in (0, 1)]

@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment
 from dagora.papers.reports import Report
 from dagora.papers.tables import ResultTable, group, mean_of
-from dagora.run import Run
 
 
 def square(parameters: Parameters, run: Run) -> Numbers:

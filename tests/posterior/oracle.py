@@ -11,17 +11,17 @@ from functools import cache
 import numpy as np
 from scipy.special import logsumexp
 
+from dagora.base.events import Budget
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.events import Budget
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
+from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import Prior, prior_named
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 from dagora.stats.table import TableStatistics
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.demo_network import greenhouse
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import cpdag_matrix
+from dagora.learners.result import Result
 from dagora.network.fit import fit
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from dagora.report.learned import result_page
 from dagora.report.parameters import MOST_CELLS, MOST_CONFIGURATIONS, few_enough
-from dagora.result import Result
 from dagora.stats.table import TableStatistics
 from tests.report.reading import read, table_under
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.demo_network import greenhouse
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from dagora.report.sampled import LEAST_PROBABLE, posterior_page
 from tests.report.reading import read, table_under

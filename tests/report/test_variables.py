@@ -11,10 +11,10 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.learners.result import Result, TracePoint
 from dagora.report.distribution import MOST_BINS, MOST_LEVELS, Distribution, distributions, draw_distribution
 from dagora.report.learned import result_page
 from dagora.report.variables import SAME, variable_section
-from dagora.result import Result, TracePoint
 from tests.report.reading import read
 
 

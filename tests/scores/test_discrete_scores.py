@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import DataError, GraphError, OptionError
+from dagora.base.errors import DataError, GraphError, OptionError
 from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
 import dagora
+from dagora.api.learn import score_graph
+from dagora.base.errors import DataError, OptionError
 from dagora.data.partition import split_rows
-from dagora.errors import DataError, OptionError
 from dagora.graph.dag import DAG
-from dagora.learning import score_graph
 from dagora.scores import bic_gaussian
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.registry import score_named

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.interventions import Interventions
-from dagora.errors import DataError
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.interventions import interventional_cpdag

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError
 from dagora.graph.enumerate import all_dags
-from dagora.run import Run
-from dagora.scores.candidates.level_search import find_candidates
+from dagora.learners.candidates.level_search import find_candidates
+from dagora.learners.run import Run
 from dagora.scores.local_score import BlockScore, graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics

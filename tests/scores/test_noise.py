@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from dagora.learning import learn
+from dagora.api.learn import learn
+from dagora.base.wording import to_command_line
 from dagora.scores.estimation import estimation
 from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_doubts
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
-from dagora.wording import to_command_line
 from tests.random_tables import continuous_table, discrete_table
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import OptionError
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.errors import OptionError
 from dagora.scores.registry import SCORES, default_score, score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table, random_mixed

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from dagora.kernels.threads import Threads
 from dagora.scores import shared_keys
 from dagora.scores.lattice import keys_of
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
-from dagora.threads import Threads
 
 PARTS = [[0, 300, 2000], [1], [0, 0], [5000], []]
 

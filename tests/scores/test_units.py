@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dagora.federated import learn_federated
-from dagora.learning import learn
-from dagora.sampling import sample
+from dagora.api.learn import learn
+from dagora.api.learn_federated import learn_federated
+from dagora.api.sample import sample
 from tests.random_tables import continuous_table
 
 

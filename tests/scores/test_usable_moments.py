@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dagora
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.scores.registry import score_named
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates, refuse_unusable
 from dagora.stats.table import TableStatistics

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dagora.stats.table as table_module
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.stats.coded_columns import BIT_LEVELS
 from dagora.stats.counting import BIT_CELLS, BLOCK_WORDS, population_count, split_by_bits, sum_out
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram

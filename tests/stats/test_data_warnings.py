@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.stats.data_warnings import check_learnable, data_warnings, listing
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, GraphError, RowsUnavailableError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
-from dagora.errors import DataError, GraphError, RowsUnavailableError
 from dagora.stats import lagged
 from dagora.stats.lagged import SeriesStatistics
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.data.writers import write_table
-from dagora.demo_network import greenhouse
-from dagora.errors import DataError, RowsUnavailableError
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from dagora.stats.table import TableStatistics
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import RowsUnavailableError
+from dagora.base.errors import RowsUnavailableError
 from dagora.stats.name_order import NameOrder, in_name_order
 from dagora.stats.table import TableStatistics
 from tests.random_tables import random_continuous, random_discrete

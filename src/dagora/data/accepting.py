@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.reading_options import ReadingOptions
@@ -16,8 +18,6 @@ from dagora.data.discretise import discretise
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.readers import read_any
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
-from dagora.wording import option
 
 ACCEPTED = "a file's name, a pandas, polars or Arrow frame, a matrix, a mapping of columns, or a Table"
 
@@ -29,7 +29,7 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
     Table(3 rows, 2 columns)
     >>> as_table(7)
     Traceback (most recent call last):
-    dagora.errors.DataError: an object of type int is no data: give a file's name, a pandas, ...
+    dagora.DataError: an object of type int is no data: give a file's name, a pandas, ...
     """
     table = as_any_table(data, reading)
     if isinstance(table, IncompleteTable):

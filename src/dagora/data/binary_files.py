@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.arrow_sizes import MAGIC, running_sizes
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.column_type import check_type
 from dagora.data.parquet_files import read_parquet
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,14 +10,14 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.reading_time import TimedFile, check_header
 from dagora.data.foreign_files import not_utf8
 from dagora.data.header import Header, is_packed, open_bytes, read_header
-from dagora.errors import DataError
-from dagora.events import Budget
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.columns.intervals import check_intervals, cut
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table, require_table
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import shlex
 import zipfile
 from pathlib import Path
 
-from dagora.errors import DataError
-from dagora.wording import nearest, option, spoken
+from dagora.base.errors import DataError
+from dagora.base.wording import nearest, option, spoken
 
 LOOK = 4096  # bytes at the beginning that say what a file is
 SHEET = "is a spreadsheet: save its sheet as CSV"
@@ -68,7 +68,7 @@ def refuse_foreign_ending(file: Path) -> None:
 
     >>> refuse_foreign_ending(Path("survey.sav"))
     Traceback (most recent call last):
-    dagora.errors.DataError: is a file of SPSS: save it as CSV there, or pass pandas.read_spss(...) as data
+    dagora.DataError: is a file of SPSS: save it as CSV there, or pass pandas.read_spss(...) as data
     """
     what = BY_ENDING.get(file.suffix.lower())
     if what is not None:

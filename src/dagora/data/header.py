@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from dagora.base.errors import DataError
+from dagora.base.files import open_unpacked
+from dagora.base.wording import option
 from dagora.data.columns.column_names import check_names
 from dagora.data.columns.identifiers import UNNAMED
-from dagora.errors import DataError
-from dagora.files import open_unpacked
-from dagora.wording import option
 
 MARKS = ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','"))
 
@@ -80,7 +80,7 @@ def refuse_title(names: Sequence[str]) -> None:
 
     >>> refuse_title(["Survey of 2024", "", "", ""])
     Traceback (most recent call last):
-    dagora.errors.DataError: the first line, 'Survey of 2024', seems to be a title or a comment and ...
+    dagora.DataError: the first line, 'Survey of 2024', seems to be a title or a comment and ...
     """
     if len(names) > 2 and not any(name.strip() for name in names[1:]):
         raise not_names(names[0])

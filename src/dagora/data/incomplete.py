@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.notebook import Shown
+from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column, seen_cells
 from dagora.data.columns.hole_pattern import hole_pattern, unseen
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError
-from dagora.showing import Shown
-from dagora.wording import announce
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.errors import OptionError
 from dagora.data.accepting import as_table, frame_of
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import raw_of_frame, raw_of_matrix
@@ -17,7 +18,6 @@ from dagora.data.columns.overview import Overview, summarise
 from dagora.data.columns.reading_options import always, split_reading
 from dagora.data.readers import look_at_file
 from dagora.data.table import Table
-from dagora.errors import OptionError
 
 
 def inspect(data: object, **options: Any) -> Overview:  # noqa: ANN401 (those of `read_table`)

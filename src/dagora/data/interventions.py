@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option, spoken
 from dagora.data.columns.column_names import check_marks
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
-from dagora.wording import option, spoken
 
 NOTHING = frozenset({"", "none", "-", "observational", "missing", "nan"})
 
@@ -138,7 +138,7 @@ def targets_of(said: object, names: Sequence[str]) -> tuple[str, ...]:
     (('diet', 'dose'), (), ())
     >>> targets_of("sport", ["diet", "dose"])
     Traceback (most recent call last):
-    dagora.errors.DataError: an intervention names 'sport', which is no column
+    dagora.DataError: an intervention names 'sport', which is no column
     """
     if said is None or (isinstance(said, float) and np.isnan(said)):
         return ()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.series import series_column
-from dagora.errors import DataError, OptionError
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import OptionError
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
-from dagora.errors import OptionError
 
 MECHANISMS = ("mcar", "mar", "mnar")
 # How many times as likely a hole is where the deciding value is high.
@@ -52,7 +52,7 @@ def parse_holes(holes: str) -> tuple[str, float]:
     ('mar', 0.4)
     >>> parse_holes("mar")
     Traceback (most recent call last):
-    dagora.errors.OptionError: holes are mcar, mar or mnar with a share above 0 and below 1, such as ...
+    dagora.OptionError: holes are mcar, mar or mnar with a share above 0 and below 1, such as ...
     """
     mechanism, _, share = holes.partition(":")
     try:

@@ -14,7 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagora.addresses import refuse_password
+from dagora.base.addresses import refuse_password
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.binary_files import read_binary
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.overview import Overview
@@ -29,8 +31,6 @@ from dagora.data.foreign_files import (
 from dagora.data.header import suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
-from dagora.wording import option
 
 if TYPE_CHECKING:
     import os

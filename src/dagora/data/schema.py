@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
-from dagora.showing import Shown
-from dagora.wording import among
+from dagora.base.errors import DataError
+from dagora.base.notebook import Shown
+from dagora.base.wording import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000

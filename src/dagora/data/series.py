@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import among, option
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
-from dagora.wording import among, option
 
 # Lengths of steps that differ by less than this share are equal: times are read from decimal numbers.
 SAME_STEP = 1e-6
@@ -73,7 +73,7 @@ class Panel:
     ([1.5, 0.5, 0.1], [0, 3], 1.0)
     >>> Panel.of_table(rows.take([0, 0, 1]), "day")
     Traceback (most recent call last):
-    dagora.errors.DataError: the time 2 is there twice (column 'day'): every step needs one row; ...
+    dagora.DataError: the time 2 is there twice (column 'day'): every step needs one row; ...
     """
 
     table: Table

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.notebook import Shown
+from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
-from dagora.errors import DataError
-from dagora.showing import Shown
-from dagora.wording import announce
 
 if TYPE_CHECKING:
     import pandas as pd

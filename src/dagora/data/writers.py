@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
+from dagora.base.files import open_whole
 from dagora.data.columns.cells import null_where
 from dagora.data.columns.missing import is_missing_word
 from dagora.data.header import in_quotes
@@ -18,8 +20,6 @@ from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.readers import SEPARATORS, file_format
 from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
-from dagora.errors import DataError
-from dagora.files import open_whole
 
 if TYPE_CHECKING:
     import os

@@ -20,7 +20,7 @@ The columns of an array are named x0, x1, … in graphs.
 
 from __future__ import annotations
 
-from dagora.extras import SKLEARN
+from dagora.base.extras import SKLEARN
 
 SKLEARN.require("dagora.estimators")
 

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from dagora.base.errors import GraphError, OptionError
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import GraphError, OptionError
 from dagora.estimators.class_chances import Classifying, class_chances, with_class
 from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import checked, column_names, read_as_fitted, read_for_fit, seed_of, varying

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from dagora.api.fit import fit
+from dagora.api.learn import learn
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.fitting import fit
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.learning import learn
+from dagora.learners.result import Result
 from dagora.network.networks import Network
-from dagora.result import Result
 
 
 def complete_or_not(table: IncompleteTable) -> AnyTable:

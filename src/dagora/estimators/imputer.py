@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dagora.choices import numbers_for
+from dagora.base.errors import DataError
+from dagora.base.wording import announce
 from dagora.data.columns.levels import level_name
-from dagora.errors import DataError
 from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import (
     checked,
@@ -24,10 +24,10 @@ from dagora.estimators.reading import (
     varying,
 )
 from dagora.estimators.structure import Said
-from dagora.method_registry import method_named
+from dagora.learners.checks import numbers_for
+from dagora.learners.registry import method_named
 from dagora.network.incomplete.imputing import impute_table
 from dagora.network.networks import require_network
-from dagora.wording import announce
 
 
 class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

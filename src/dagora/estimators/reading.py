@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_matrix, raw_of_frame
 from dagora.data.columns.ingest import type_columns
@@ -22,7 +23,6 @@ from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, always, as_names
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
-from dagora.wording import announce
 
 LARGEST_SEED = 2**31 - 1
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from dagora.errors import GraphError
+from dagora.api.learn import learn
+from dagora.api.sample import FEWEST_ROWS, sample
+from dagora.base.errors import GraphError
 from dagora.estimators.reading import checked, column_names, named, seed_of
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learning import learn
-from dagora.sampling import FEWEST_ROWS, sample
 
 Said = Knowledge | Mapping[str, Any] | str | Path | None
 

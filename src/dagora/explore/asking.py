@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dagora.choices import check_circumstances, named_score
+from dagora.base.errors import OptionError
+from dagora.base.extras import require_all
+from dagora.base.options import Option, check_options
+from dagora.base.wording import comma_list
 from dagora.data.columns.reading_options import PUBLIC, ReadingOptions, always
-from dagora.errors import OptionError
-from dagora.extras import require_all
 from dagora.graph.knowledge import Knowledge
-from dagora.method import Method
-from dagora.method_registry import method_named, methods_with
-from dagora.options import Option, check_options
-from dagora.resample.row_draws import check_number, way_for
+from dagora.learners.checks import check_circumstances, named_score
+from dagora.learners.method import Method
+from dagora.learners.registry import method_named, methods_with
+from dagora.posterior.resample.row_draws import check_number, way_for
 from dagora.scores.registry import SCORES, score_named
-from dagora.wording import comma_list
 
 NAMES = ("discrete", "continuous", "drop")  # lists of columns
 LEAST_BINS = 2
@@ -82,7 +82,7 @@ def asked_for(content: Mapping[str, Any], jobs: int = 1) -> Asked:
     {'patience': 5}
     >>> asked_for({"method": "tabbu"})
     Traceback (most recent call last):
-    dagora.errors.OptionError: there is no method named 'tabbu': did you mean 'tabu'? known are auto, ...
+    dagora.OptionError: there is no method named 'tabbu': did you mean 'tabu'? known are auto, ...
     """
     refuse_unknown(content, KEYS, "a request")
     method = method_named(text_of(content, "method", "auto"))

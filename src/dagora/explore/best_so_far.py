@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dagora.events import Edges, Event
+from dagora.base.events import Edges, Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG, Edge
-from dagora.result import Result
+from dagora.learners.result import Result
 
 ASK_EVERY = 0.1  # seconds between two questions for edges, at least: the last ones count in a quick search
 SHARE = 0.02  # of the time of a search, at most, that may be spent on making edges

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from dagora.errors import DataError, OptionError
-from dagora.files import report_failure
-from dagora.parsing import parse_json
+from dagora.base.errors import DataError, OptionError
+from dagora.base.files import report_failure
+from dagora.base.parsing import parse_json
 
 MOST_JSON = 2**20  # bytes: knowledge about some thousand edges
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from dagora.choices import why_not_model
+from dagora.base.options import Option
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind
-from dagora.method import Method
-from dagora.method_registry import METHODS, method_named
-from dagora.options import Option
+from dagora.learners.checks import why_not_model
+from dagora.learners.method import Method
+from dagora.learners.registry import METHODS, method_named
+from dagora.learners.search.auto import OWN_SECONDS, QUICK, WIDE
 from dagora.scores.registry import SCORES, Score, default_score_of
-from dagora.search.auto import OWN_SECONDS, QUICK, WIDE
 
 
 class Fit:

@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dagora.errors import OptionError, QueryError
+from dagora.base.errors import OptionError, QueryError
 from dagora.formats.json_format import parse, reason_without_parameters
 from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.comparing import compare
 from dagora.graph.drawing import draw_svg
 from dagora.graph.side_by_side import draw_pair
+from dagora.learners.result import Result
 from dagora.network.inference.answer import Answer
 from dagora.network.inference.questions import made_question
 from dagora.network.inference.settings import check_settings
@@ -27,7 +28,6 @@ from dagora.report.learned import (
     in_words,
     trace_section,
 )
-from dagora.result import Result
 
 MOST_ASKED = 60  # variables whose distributions are shown together
 SAMPLES = 20_000

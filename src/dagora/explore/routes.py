@@ -17,7 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dagora.errors import DagoraError, DataError, OptionError
+from dagora.base.errors import DagoraError, DataError, OptionError
+from dagora.base.files import json_text
+from dagora.base.wording import shown, to_page
 from dagora.explore.asking import asked_for, knowledge_of, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
@@ -25,8 +27,6 @@ from dagora.explore.page_files import page_file
 from dagora.explore.page_words import page_words
 from dagora.explore.results import side_by_side
 from dagora.explore.session import BusyError, Session
-from dagora.files import json_text
-from dagora.wording import shown, to_page
 
 EVERY = 0.15  # seconds between two reports of progress
 FILE_NAME = "x-file-name"

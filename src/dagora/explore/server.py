@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.explore.doorkeeper import Door
 from dagora.explore.routes import application
 from dagora.explore.session import Session

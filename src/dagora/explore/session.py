@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dagora.base.errors import DagoraError, DataError, OptionError
+from dagora.base.wording import shown
 from dagora.data.columns.overview import Overview
 from dagora.data.readers import column_names, file_format, look_at_file
-from dagora.errors import DagoraError, DataError, OptionError
 from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
@@ -23,7 +24,6 @@ from dagora.explore.cleaning import Cleaner
 from dagora.explore.estimates import Estimates
 from dagora.explore.results import Kept
 from dagora.explore.worker_process import WorkerProcess
-from dagora.wording import shown
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100

@@ -23,18 +23,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from dagora.compiling import compilation
-from dagora.errors import DagoraError
-from dagora.events import Budget, Event
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget, Event
+from dagora.base.wording import shown, to_page
 from dagora.explore.asking import Asked
 from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import page_words
-from dagora.wording import shown, to_page
+from dagora.kernels.compilation import compilation
 
 if TYPE_CHECKING:
+    from dagora.learners.result import Result
     from dagora.network.networks import Network
-    from dagora.resample.strengths import Strengths
-    from dagora.result import Result
+    from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 
 EVERY = 0.1  # seconds between two reports
@@ -115,7 +115,8 @@ def work() -> None:
     voice = Voice(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever is printed goes to the terminal, not into the messages
     warnings.simplefilter("ignore")
-    from dagora import learning, preparing  # noqa: F401 (imported while the user looks at the columns)
+    import dagora.api.learn
+    import dagora.learners.request  # noqa: F401 (imported while the user looks at the columns)
 
     ear = Ear(sys.stdin)
     ear.start()
@@ -172,7 +173,7 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
 
 def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> None:
     """Say about how long a run would take, unless nobody wants to know any more."""
-    from dagora.estimating import estimate_time
+    from dagora.api.estimate_time import estimate_time
 
     budget = ear.begin_estimate(number)
     if budget is None:
@@ -226,7 +227,7 @@ class Learned:
     @property
     def content(self) -> dict[str, Any]:
         """What the file of the result says, but for parameters."""
-        from dagora.resample.strengths import account_of
+        from dagora.posterior.resample.strengths import account_of
 
         more = {} if self.strengths is None else {"bootstrap": account_of(self.strengths)}
         return {**self.result.to_dict(), **more}
@@ -242,14 +243,14 @@ class Learned:
     @cached_property
     def parameters(self) -> tuple[Network | None, str | None]:
         """The fitted network, or the reason why there is none."""
-        from dagora.result_parameters import fitted
+        from dagora.report.fitted_parameters import fitted
 
         return fitted(self.result.graph, self.rows)
 
     def write_report(self, file: str, source: str) -> None:
         """Write the page that `dagora learn --report` writes."""
         from dagora.report import write_report
-        from dagora.result_parameters import fitted_processes, own_table
+        from dagora.report.fitted_parameters import fitted_processes, own_table
 
         network = fitted_processes(self.result, self.rows) or self.parameters[0]
         write_report(
@@ -264,9 +265,9 @@ class Learned:
 
 def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
     """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
-    from dagora.learning import EM_ROUNDS, learn
-    from dagora.preparing import prepare
-    from dagora.resampling import before_samples, bootstrap
+    from dagora.api.bootstrap import before_samples, bootstrap
+    from dagora.api.learn import EM_ROUNDS, learn
+    from dagora.learners.request import prepare
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     prepared = prepare(

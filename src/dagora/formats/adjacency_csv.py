@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.errors import FormatError, GraphError
+from dagora.base.errors import FormatError, GraphError
 from dagora.formats.graphs import build_graph, mentioned
 from dagora.graph.dag import DAG
 from dagora.graph.named_graph import index_nodes

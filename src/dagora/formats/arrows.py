@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats.graphs import build_graph
 
 if TYPE_CHECKING:

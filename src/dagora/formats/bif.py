@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.errors import FormatError
-from dagora.files import naming
+from dagora.base.errors import FormatError
+from dagora.base.files import naming
 from dagora.formats.bif_originals import (
     Originals,
     check_levels,

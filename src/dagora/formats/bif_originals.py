@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
+from dagora.base.parsing import parse_json
 from dagora.formats.bif_words import level_words, network_word, variable_words
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
-from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS, TAIL
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats.graphs import build_graph
 
 if TYPE_CHECKING:

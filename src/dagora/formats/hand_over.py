@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dagora.errors import GraphError, OptionError
+from dagora.base.errors import GraphError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
 
@@ -113,7 +113,7 @@ def library(package: str, module: str) -> Any:  # noqa: ANN401
 
     >>> library("no-such-library", "no_such_library")
     Traceback (most recent call last):
-    dagora.errors.OptionError: this needs the package 'no-such-library': pip install no-such-library
+    dagora.OptionError: this needs the package 'no-such-library': pip install no-such-library
     """
     try:
         return import_module(module)

@@ -29,15 +29,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from dagora.errors import FormatError
-from dagora.files import json_text
+from dagora.base.errors import FormatError
+from dagora.base.files import json_text
+from dagora.base.parsing import parse_json
 from dagora.formats.graphs import build_graph
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.network.regressions import Lines, Softmax
-from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagora.errors import FormatError
-from dagora.files import PathLike, naming, read_text, require_path, write_whole
+from dagora.base.errors import FormatError
+from dagora.base.files import PathLike, naming, read_text, require_path, write_whole
+from dagora.base.wording import spoken
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
@@ -22,7 +23,6 @@ from dagora.network.networks import (
     Network,
     require_network,
 )
-from dagora.wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ def find_format(path: PathLike) -> Format:
     'BIF'
     >>> find_format("alarm.doc")
     Traceback (most recent call last):
-    dagora.errors.FormatError: alarm.doc: unknown extension '.doc'; known are .json .bif .dot ...
+    dagora.FormatError: alarm.doc: unknown extension '.doc'; known are .json .bif .dot ...
     """
     file = require_path(path)
     suffix = Path(file.stem).suffix if file.suffix.lower() == ".gz" else file.suffix
@@ -145,7 +145,7 @@ def read_graph(path: PathLike) -> AnyGraph:
 
     >>> read_graph("missing.bif")
     Traceback (most recent call last):
-    dagora.errors.FormatError: missing.bif: no such file
+    dagora.FormatError: missing.bif: no such file
     """
     known = find_format(path)
     text = read_text(path)
@@ -159,7 +159,7 @@ def write_graph(graph: AnyGraph, path: PathLike) -> None:
     >>> from dagora.graph.dag import DAG
     >>> write_graph(DAG("ab"), "graph.bif")
     Traceback (most recent call last):
-    dagora.errors.FormatError: graph.bif: BIF needs parameters and not only a graph; fit them ...
+    dagora.FormatError: graph.bif: BIF needs parameters and not only a graph; fit them ...
     """
     known = find_format(path)
     require_any_graph(graph)
@@ -173,7 +173,7 @@ def render_pag(known: Format, graph: PAG) -> str:
 
     >>> render_pag(find_format("graph.csv"), PAG("ab"))
     Traceback (most recent call last):
-    dagora.errors.FormatError: CSV cannot hold the marks of a PAG: write .json, .dot or .dagitty
+    dagora.FormatError: CSV cannot hold the marks of a PAG: write .json, .dot or .dagitty
     """
     if known.render_pag is None:
         raise FormatError(f"{known.name} cannot hold the marks of a PAG: write .json, .dot or .dagitty")
@@ -185,7 +185,7 @@ def read_network(path: PathLike) -> Network:
 
     >>> read_network("graph.dot")
     Traceback (most recent call last):
-    dagora.errors.FormatError: graph.dot: DOT files hold no parameters; use .json or .bif
+    dagora.FormatError: graph.dot: DOT files hold no parameters; use .json or .bif
     """
     known = _network_format(path)
     text = read_text(path)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.formats.graphs import build_graph
 from dagora.graph.ancestral.pag import PAG, SIGNS
 

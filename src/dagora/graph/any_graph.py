@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
@@ -20,7 +20,7 @@ def without_pag(graph: AnyGraph, what: str) -> Graph:
 
     >>> without_pag(PAG("ab"), "a score")
     Traceback (most recent call last):
-    dagora.errors.GraphError: a score needs a DAG or CPDAG, not a PAG, which allows for hidden causes
+    dagora.GraphError: a score needs a DAG or CPDAG, not a PAG, which allows for hidden causes
     """
     if isinstance(graph, PAG):
         raise GraphError(f"{what} needs a DAG or CPDAG, not a PAG, which allows for hidden causes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing
+from dagora.kernels.decorators import borrowing
 
 ONE = np.uint64(1)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
 from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
@@ -31,7 +31,7 @@ class CPDAG(NamedGraph):
     (('a', 'b'), ('b', 'c'))
     >>> CPDAG("ab", [("a", "b")], [("b", "a")])
     Traceback (most recent call last):
-    dagora.errors.GraphError: the edge a — b is both directed and undirected
+    dagora.GraphError: the edge a — b is both directed and undirected
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class CPDAG(NamedGraph):
 
         >>> CPDAG("abcd", undirected=["ab", "bc", "cd", "da"]).extension()
         Traceback (most recent call last):
-        dagora.errors.GraphError: the graph has no consistent extension: ...
+        dagora.GraphError: the graph has no consistent extension: ...
         """
         dag = consistent_extension(self._matrix)
         if dag is None:
@@ -158,7 +158,7 @@ def require_graph(value: object, what: str = "the graph") -> Graph:
 
     >>> require_graph("truth.json", "the truth")
     Traceback (most recent call last):
-    dagora.errors.GraphError: the truth must be a DAG or CPDAG, not a str: read_graph reads one from a file
+    dagora.GraphError: the truth must be a DAG or CPDAG, not a str: read_graph reads one from a file
     """
     if isinstance(value, DAG | CPDAG):
         return value

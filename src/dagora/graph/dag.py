@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
@@ -34,7 +34,7 @@ class DAG(NamedGraph):
     ('rain', 'sprinkler', 'wet')
     >>> DAG("ab", [("a", "b"), ("b", "a")])
     Traceback (most recent call last):
-    dagora.errors.GraphError: the graph has a cycle: a → b → a
+    dagora.GraphError: the graph has a cycle: a → b → a
     """
 
     def __init__(self, nodes: Iterable[str], edges: Iterable[Edge] = ()) -> None:

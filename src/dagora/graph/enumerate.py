@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.dag import DAG
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.dag import topological_order
 
 Matrix = NDArray[np.bool_]

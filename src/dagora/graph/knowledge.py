@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError, KnowledgeError
-from dagora.files import PathLike, naming, read_text
+from dagora.base.errors import GraphError, KnowledgeError
+from dagora.base.files import PathLike, naming, read_text
+from dagora.base.parsing import parse_json
+from dagora.base.wording import among, nearest
 from dagora.graph.dag import DAG, Edge
-from dagora.parsing import parse_json
-from dagora.wording import among, nearest
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
 
@@ -29,7 +29,7 @@ class Knowledge:
 
     >>> Knowledge(required=[("a", "b")], forbidden=[("a", "b")])
     Traceback (most recent call last):
-    dagora.errors.KnowledgeError: the edge a → b is both required and forbidden: keep it in one of them
+    dagora.KnowledgeError: the edge a → b is both required and forbidden: keep it in one of them
     >>> Knowledge(tiers=[["age"], ["dose", "effect"]]).allows("dose", "age")
     False
     """
@@ -168,7 +168,7 @@ class Knowledge:
 
         >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
         Traceback (most recent call last):
-        dagora.errors.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known ...
+        dagora.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known ...
         """
         self._index(nodes)
 

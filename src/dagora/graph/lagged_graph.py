@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
+from dagora.base.notebook import Shown
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import interventional_cpdag
-from dagora.showing import Shown
 
 LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]*)\]", re.DOTALL)
 

@@ -30,12 +30,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
+from dagora.base.notebook import Shown
 from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time, split_name
-from dagora.showing import Shown
 
 Matrix = NDArray[np.bool_]
 

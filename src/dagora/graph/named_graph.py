@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.errors import GraphError
-from dagora.showing import Shown
-from dagora.wording import among
+from dagora.base.errors import GraphError
+from dagora.base.notebook import Shown
+from dagora.base.wording import among
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -106,7 +106,7 @@ def list_edges(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
     >>> list_edges([("a", "b", 0.5)])
     Traceback (most recent call last):
-    dagora.errors.GraphError: edges are a list of pairs such as ("a", "b"), not ('a', 'b', 0.5)
+    dagora.GraphError: edges are a list of pairs such as ("a", "b"), not ('a', 'b', 0.5)
     """
     wrong: object = edges
     try:

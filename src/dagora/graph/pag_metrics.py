@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
+from dagora.base.notebook import Shown
 from dagora.graph.ancestral.pag import CIRCLE, NONE, PAG
 from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.cpdag import CPDAG, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import Metrics, Verdicts, align_names, measure
-from dagora.showing import Shown
 
 
 @dataclass(frozen=True, slots=True)

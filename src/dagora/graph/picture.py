@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 
-from dagora.errors import OptionError
-from dagora.files import require_path, write_whole
+from dagora.base.errors import OptionError
+from dagora.base.files import require_path, write_whole
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import Graph

@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import OptionError
+from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import OptionError
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph, window_names
 from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.simulate import NOISES, WEIGHT_RANGE, check_scales
-from dagora.wording import option
 
 LAGGED_RANGE, DECAY = (0.3, 0.5), 1.5
 LARGEST_ROOT, DRAWS = 0.95, 100

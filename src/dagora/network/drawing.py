@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import OptionError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import OptionError
 from dagora.network.model import Model
 from dagora.network.regressions import Lines
 

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
-from dagora.errors import DataError, OptionError
 from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.network.regressions import Lines, Softmax

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.table import Table, require_table
-from dagora.errors import DataError
 from dagora.network.drawing import node_sds
 from dagora.network.inference.incomplete_rows import marginal_log_likelihoods
 from dagora.network.networks import Network, require_network

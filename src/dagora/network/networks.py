@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.dag import DAG
 from dagora.network.inference.answering import Answering
 from dagora.network.model import Model
@@ -176,7 +176,7 @@ def require_network(value: object) -> Network:
 
     >>> require_network(DAG("ab"))
     Traceback (most recent call last):
-    dagora.errors.GraphError: a network with parameters is needed, not a DAG: fit(graph, data) makes one
+    dagora.GraphError: a network with parameters is needed, not a DAG: fit(graph, data) makes one
     """
     if isinstance(value, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         return value

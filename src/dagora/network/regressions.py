@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 
 Array = NDArray[np.float64]
 

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dagora.base.errors import OptionError
+from dagora.base.wording import option, spoken
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import OptionError
 from dagora.graph.cpdag import require_dag
 from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.mechanisms import (
@@ -36,7 +37,6 @@ from dagora.network.mechanisms import (
     sigmoid,
 )
 from dagora.network.mixed_mechanisms import RELATIONS, SLOPES, simulate_mixed
-from dagora.wording import option, spoken
 
 if TYPE_CHECKING:
     from dagora.graph.dag import DAG

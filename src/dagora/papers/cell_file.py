@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagora.errors import FormatError
-from dagora.files import read_text, report_failure
+from dagora.base.errors import FormatError
+from dagora.base.files import read_text, report_failure
+from dagora.base.parsing import parse_json
 from dagora.papers.cell import cell_key
-from dagora.parsing import parse_json
 
 if TYPE_CHECKING:
     from dagora.papers.cell import Numbers, Parameters
@@ -48,7 +48,7 @@ class CellFile:
         self, experiment: Experiment, parameters: Parameters, numbers: Numbers, seconds: float
     ) -> None:
         """Add a cell at the end and wait until it is on disk."""
-        from dagora.version import versions
+        from dagora.base.version import versions
 
         content = {
             "item": experiment.name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters, cell_key
 from dagora.papers.reports import Report
-from dagora.run import Run
 
 
 @dataclass(frozen=True)

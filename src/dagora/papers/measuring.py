@@ -20,15 +20,15 @@ from functools import partial
 from multiprocessing.synchronize import Event as Switch
 from typing import Any
 
-from dagora.cluster import TaskBudget, workers_of
-from dagora.errors import DagoraError
-from dagora.events import Budget, Event, Observer
-from dagora.executing import answered
+from dagora.base.dask_cluster import TaskBudget, workers_of
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget, Event, Observer
+from dagora.base.executor import answered
+from dagora.base.wording import option
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
-from dagora.run import Run
-from dagora.wording import option
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 

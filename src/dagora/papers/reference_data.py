@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 
 
 def reference_file(name: str) -> Path:
@@ -13,7 +13,7 @@ def reference_file(name: str) -> Path:
 
     >>> reference_file("no such/file.csv")
     Traceback (most recent call last):
-    dagora.errors.DataError: the reference data are needed: there is no file ...; set DAGORA_DATA ...
+    dagora.DataError: the reference data are needed: there is no file ...; set DAGORA_DATA ...
     """
     file = Path(os.environ.get("DAGORA_DATA") or Path("..", "shared", "data")) / name
     if not file.is_file():

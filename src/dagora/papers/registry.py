@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from dagora.extras import (
+from dagora.base.extras import (
     CRYPTOGRAPHY_FOR_OWNERS,
     CRYPTOGRAPHY_FOR_SITES,
     GMPY2,
@@ -20,8 +20,8 @@ from dagora.extras import (
     Need,
     require_all,
 )
-from dagora.loading import load
-from dagora.options import find
+from dagora.base.loading import load
+from dagora.base.options import find
 
 if TYPE_CHECKING:
     from dagora.papers.experiment import Experiment, Size

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dagora.files import write_whole
+from dagora.base.files import write_whole
 from dagora.papers.tables import ResultTable
 
 

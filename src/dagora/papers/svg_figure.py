@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dagora.extras import MATPLOTLIB
+from dagora.base.extras import MATPLOTLIB
 
 INK = "#3a4552"
 GREY = "#6b7683"

@@ -7,7 +7,7 @@ import shlex
 import stat
 from pathlib import Path
 
-from dagora.errors import DagoraError
+from dagora.base.errors import DagoraError
 
 
 def exposed(file: Path) -> str:

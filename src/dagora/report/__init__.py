@@ -8,17 +8,17 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dagora.errors import GraphError, OptionError
-from dagora.files import require_path, write_whole
-from dagora.result import Result
+from dagora.base.errors import GraphError, OptionError
+from dagora.base.files import require_path, write_whole
+from dagora.learners.result import Result
 
 if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
+    from dagora.posterior.resample.strengths import Strengths
     from dagora.posterior.summary.posterior import Posterior
-    from dagora.resample.strengths import Strengths
 
 
 def write_comparison(
@@ -73,12 +73,12 @@ def write_report(
     True
     """
     from dagora.graph.ancestral.pag import PAG
+    from dagora.posterior.resample.strengths import Strengths
     from dagora.posterior.summary.posterior import Posterior
     from dagora.report.distribution import distributions
     from dagora.report.learned import result_page
     from dagora.report.sampled import posterior_page
     from dagora.report.strength_section import strength_sections, strengths_page
-    from dagora.resample.strengths import Strengths
 
     require_path(path)
     plain = None if truth is None or isinstance(truth, PAG) else truth

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagora.base.wording import counted
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.graph.drawing import FONT, INK, clean_text, short_label
 from dagora.report.line_chart import COLOURS, Scale, ticks, written
-from dagora.wording import counted
 
 MOST_LEVELS = 12
 LARGEST = float(np.finfo(np.float64).max)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from dagora.base.wording import counted
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.comparing import compare
@@ -14,6 +15,7 @@ from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.lagged_graph import split_name
 from dagora.graph.metrics import Comparison, judge
 from dagora.graph.pag_metrics import PAGComparison
+from dagora.learners.result import Result
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report import pag_section
@@ -24,9 +26,7 @@ from dagora.report.page import Cell, Content, Section, attribute, facts, number,
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
 from dagora.report.variables import variable_section
-from dagora.result import Result
 from dagora.scores.prior_words import parameter_prior
-from dagora.wording import counted
 
 WEAK = 3.0  # nats
 

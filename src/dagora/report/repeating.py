@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from dagora.files import json_text
+from dagora.base.files import json_text
 from dagora.report.page import Content, Section, attribute, folded, number, table, text
 
 

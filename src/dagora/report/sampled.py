@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dagora.base.wording import counted
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
@@ -19,7 +20,6 @@ from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
 from dagora.report.variables import variable_section
-from dagora.wording import counted
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST_PROBABLE = 0.01

@@ -7,6 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from dagora.base.wording import counted
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.table import Table
@@ -18,12 +19,11 @@ from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.metrics import Comparison
 from dagora.graph.pag_metrics import PAGComparison
 from dagora.graph.side_by_side import draw_pair
+from dagora.learners.result import Result
+from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.posterior import Posterior
 from dagora.report.learned import comparison_table, in_words, sentence
 from dagora.report.page import Content, number, table, text
-from dagora.resample.strengths import Strengths
-from dagora.result import Result
-from dagora.wording import counted
 
 MOST_ROWS = 30
 LEAST_PROBABLE = 0.05

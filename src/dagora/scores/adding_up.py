@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dagora.base.wording import option
 from dagora.stats.data_warnings import listing
 from dagora.stats.statistics import Moments
-from dagora.wording import option
 
 # Eigenvalues of a matrix of correlations below this are rounding, also of numbers in fixed point; of moments
 # by EM, below the second number.

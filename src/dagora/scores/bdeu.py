@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.kernels.decorators import kernel
 from dagora.scores.discrete import DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 

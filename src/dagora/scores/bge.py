@@ -21,7 +21,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.pivot_form import PivotForm, form_scores, one_group

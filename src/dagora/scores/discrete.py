@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.events import Watch, unwatched
+from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
-from dagora.events import Watch, unwatched
+from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.scores.known_sums import KnownSums
 from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
 from dagora.scores.local_score import Family
@@ -24,8 +26,6 @@ from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
-from dagora.threads import PIECES_A_THREAD, Threads
-from dagora.wording import option
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.events import Watch
+from dagora.base.events import Watch
+from dagora.kernels.decorators import kernel
+from dagora.kernels.threads import Threads
 from dagora.scores.local_score import Family
 from dagora.stats.statistics import flatten
-from dagora.threads import Threads
 
 # A squared pivot below this share of its diagonal entry is rounding: the column depends on those before it.
 COLLINEAR = 1e-12

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.scores.discrete import TABLED, DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.errors import DataError
-from dagora.events import Watch, unwatched
 from dagora.scores.local_score import BlockScore, DoubtingScore, Family, LocalScore, is_expensive
 from dagora.scores.pivot_form import HasPivotForm, PivotForm, grouped
 from dagora.stats.interventional import InterventionalStatistics

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.discrete import TABLED, DiscreteScore, Floats, Terms, require_discrete
 from dagora.stats.statistics import Cells, Statistics
 

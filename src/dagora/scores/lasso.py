@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.kernels.decorators import kernel
 from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.scores.moment_score import MomentScore

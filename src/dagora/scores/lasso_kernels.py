@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.gaussian import COLLINEAR
 
 Vector = NDArray[np.float64]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing, kernel
 from dagora.graph.bits import Rows, words_for
+from dagora.kernels.decorators import borrowing, kernel
 
 # Sets for which there is room in one call of the kernel that grows them.
 MOST_GROWN = 1 << 16

@@ -14,9 +14,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import GraphError
+from dagora.base.events import Budget, Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.errors import GraphError
-from dagora.events import Budget, Watch, unwatched
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.stats.statistics import Moments
@@ -172,7 +172,7 @@ def align(graph: DAG, names: Sequence[str]) -> DAG:
     ('b', 'a')
     >>> align(DAG("abc"), ["b", "a"])
     Traceback (most recent call last):
-    dagora.errors.GraphError: the graph and the data have different variables: only the graph has 'c'
+    dagora.GraphError: the graph and the data have different variables: only the graph has 'c'
     """
     if graph.nodes == tuple(names):
         return graph

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.events import Watch, unwatched
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments

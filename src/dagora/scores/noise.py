@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.wording import setting
+from dagora.base.wording import setting
 
 # There is a warning if chance alone is expected to bring more edges than this, per column and in all.
 PER_COLUMN, FEWEST = 0.1, 1.0

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.events import Watch, unwatched
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Watch, unwatched
+from dagora.base.events import Watch, unwatched
 from dagora.scores.adding_up import EM_ROUNDING
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.gaussian import FlatFamilies, family_pivots

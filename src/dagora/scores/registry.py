@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from dagora.base.loading import load
+from dagora.base.options import Option, check_options, find_in_any_case
 from dagora.data.schema import Kind, Schema
-from dagora.loading import load
-from dagora.options import Option, check_options, find_in_any_case
 from dagora.scores.interventional import InterventionalScore
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import HasHoles, HasOwnScores

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.kernels.threads import Threads
 from dagora.scores.lattice import ascending_keys, rows_of
 from dagora.stats.statistics import running_sum
-from dagora.threads import Threads
 
 Keys = NDArray[np.int64]
 

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
 from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.statistics import Moments, MomentSource
-from dagora.wording import option
 
 # Products and ratios of two variances within these bounds, and sums of such, neither overflow nor vanish.
 LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
@@ -59,7 +59,7 @@ def refuse_unusable(
 
     >>> refuse_unusable(["a"], np.array([0.0]), np.array([np.inf]), "the method notears")
     Traceback (most recent call last):
-    dagora.errors.DataError: the values of column 'a' are too large to be squared: scale it down
+    dagora.DataError: the values of column 'a' are too large to be squared: scale it down
     """
     for name, mean, variance in zip(names, means, variances, strict=True):
         if not (np.isfinite(mean) and variance <= LARGEST_VARIANCE):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
+from dagora.base.errors import OptionError
 from dagora.data.accepting import as_any_table, as_table
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.errors import OptionError
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.partitions.dask_frames import is_dask, open_dask
 from dagora.stats.statistics import Statistics

@@ -16,9 +16,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import RowsUnavailableError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import RowsUnavailableError
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import Moments, Statistics
 

@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing, inlined, kernel
+from dagora.kernels.decorators import borrowing, inlined, kernel
 from dagora.stats.coded_columns import CodedColumns
 from dagora.stats.histograms import SHORT_CELLS, split_by_histogram
 from dagora.stats.row_labels import extend_labels, parents_of_labels

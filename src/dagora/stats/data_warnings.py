@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.columns.identifiers import DATES, EMPTY
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
-from dagora.errors import DataError
 from dagora.stats.observed.hole_tests import hole_warnings
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
-from dagora.wording import option
 
 
 def keeping(name: str, why: str) -> str:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
 from dagora.data.schema import Kind
 from dagora.data.table import Table
+from dagora.kernels.decorators import kernel
 from dagora.stats.row_labels import extend_labels
 
 

@@ -16,12 +16,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import Moments, Statistics, running_sum
-from dagora.wording import option
 
 # Centre and scale of each column.
 Scales = Sequence[tuple[float, float]]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.interventions import Interventions, Marks
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.stats.table import TableStatistics
 
 

@@ -15,15 +15,15 @@ from typing import NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.graph.lagged_graph import window_names
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.table import TableStatistics
-from dagora.wording import option
 
 
 @runtime_checkable

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.columns.overview import ColumnSummary, Overview, level_list
 from dagora.data.readers import read_table
 from dagora.data.schema import Schema
-from dagora.errors import DataError
 from dagora.stats.accepting import as_statistics
 from dagora.stats.blocks.cover import Set
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.stats.coded_columns import Codes
 from dagora.stats.histograms import extend_short_labels
 from dagora.stats.row_labels import CELLS_PER_ROW

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 
 # Rows are labelled by a table of SMALL_TABLE cells (256 KiB of 32-bit counts) or CELLS_PER_ROW times the
 # rows, whichever is more; beyond that by sorting, so that memory stays proportional to the rows.

@@ -14,9 +14,9 @@ from typing import NoReturn, Protocol, overload, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.options import Value
 from dagora.data.schema import Schema
 from dagora.data.table import Table
-from dagora.options import Value
 
 # Sets of columns by position: a sequence of sequences, or an array with one set of equal size per row.
 ColumnSets = Sequence[Sequence[int]] | NDArray[np.int64]
@@ -126,7 +126,7 @@ class Statistics(Protocol):
     (('a', 'b'),)
     >>> statistics.rows()
     Traceback (most recent call last):
-    dagora.errors.RowsUnavailableError: the rows stay where they are
+    dagora.RowsUnavailableError: the rows stay where they are
     >>> statistics.n_rows, statistics.schema.names, statistics.counts([(0,), (0, 1)]).values.tolist()
     (40, ('a', 'b'), [20, 20, 20, 20])
     >>> statistics.contingency((0, 1)).cells.tolist(), statistics.moments().mean

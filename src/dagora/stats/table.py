@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
 from dagora.stats.coded_columns import CodedColumns, Codes, coded_columns

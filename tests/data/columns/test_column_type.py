@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
 from dagora.data.columns.column_type import MAX_INTEGER_LEVELS, type_column
 from dagora.data.schema import MAX_LEVELS, Kind
 from dagora.data.table import check_column
-from dagora.errors import DataError
 from tests.data.table_strategies import quick
 
 DISCRETE, CONTINUOUS = Kind.DISCRETE, Kind.CONTINUOUS

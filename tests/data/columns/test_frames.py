@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.errors import DataError
 from tests.data.table_strategies import quick, tables, words
 
 FRAMES = {

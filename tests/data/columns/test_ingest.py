@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
 from tests.data.table_strategies import quick
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import dagora
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 
 ROWS = 120
 GENERATOR = np.random.default_rng(3)

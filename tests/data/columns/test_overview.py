@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.base.errors import DagoraWarning, DataError, OptionError
 from dagora.data.columns.overview import LEFT_OUT
-from dagora.errors import DagoraWarning, DataError, OptionError
 
 ROWS = 200
 
@@ -64,7 +64,7 @@ def test_a_word_among_words_is_a_level_until_the_user_speaks_of_missing_cells():
         assert "missing" in dagora.Table.from_frame(frame, missing="level").schema[2].levels
 
 
-@pytest.mark.filterwarnings("error::dagora.errors.DagoraWarning")
+@pytest.mark.filterwarnings("error::dagora.DagoraWarning")
 def test_choosing_silences_the_doubt():
     frame = messy(job=["farmer", "baker", "?", "smith"])
     assert "?" in dagora.Table.from_frame(frame, na="none", missing="level").schema[2].levels

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.errors import FormatError, GraphError
+from dagora.base.errors import FormatError, GraphError
 from dagora.formats.registry import read_graph, write_graph
 from dagora.graph.ancestral.end_marks import contradictions
 from dagora.graph.ancestral.pag import PAG, SIGNS
@@ -14,8 +14,8 @@ from dagora.graph.comparing import compare
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
+from dagora.learners.result import Result
 from dagora.report.learned import result_page
-from dagora.result import Result
 
 NAMES = ["a b", 'say "hi"', "o->", "d", "e", "f", "g", "lonely", "<i>"]
 ALL = PAG(NAMES, [(NAMES[k], sign, NAMES[k + 1 if k < 6 else 8]) for k, sign in enumerate(list(SIGNS)[:7])])

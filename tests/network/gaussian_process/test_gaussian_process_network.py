@@ -7,8 +7,8 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 import dagora
+from dagora.base.errors import DagoraError, DataError, GraphError, OptionError
 from dagora.data.table import Table
-from dagora.errors import DagoraError, DataError, GraphError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.gaussian_process.regression import Process

@@ -5,9 +5,9 @@ import pytest
 
 import dagora
 from dagora import DAG
+from dagora.base.errors import DagoraError, DataError
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import DagoraError, DataError
-from dagora.events import Budget
 from dagora.network.fit import fit_mixed
 from dagora.network.incomplete import bucket_tree, drawn_imputing, group_plan
 from dagora.network.incomplete.drawn_fit import Prior, first_network, fit_by_draws

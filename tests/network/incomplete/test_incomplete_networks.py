@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import DataError
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.fitting import (
     fit_discrete_with_holes,

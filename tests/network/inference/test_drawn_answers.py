@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, Lines, MixedNetwork, Softmax
 from dagora.network.sample import sample

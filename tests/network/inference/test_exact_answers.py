@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.exact import log_evidence
 from dagora.network.inference.factors import Limits

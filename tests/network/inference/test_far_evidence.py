@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora import DAG, Lines, MixedNetwork, Softmax
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 
 
 def with_children(chances, children=2):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dagora.base.errors import DagoraError
 from dagora.data.incomplete import IncompleteTable
-from dagora.errors import DagoraError
 from dagora.network.likelihood import log_likelihood, log_likelihoods
 from dagora.network.sample import sample
 from tests.network.inference.random_networks import (

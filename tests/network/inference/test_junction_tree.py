@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference import junction_tree
 from dagora.network.inference.arithmetic import LEAST_SPAN

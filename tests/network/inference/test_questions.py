@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import DagoraError, QueryError
+from dagora.base.errors import DagoraError, QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.questions import Question, parse
 from dagora.network.networks import Lines, MixedNetwork, Softmax

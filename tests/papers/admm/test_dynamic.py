@@ -5,11 +5,11 @@ import pytest
 
 import dagora
 from dagora.data.partition import split_series
+from dagora.learners.run import Run
 from dagora.papers.admm import dynamic
 from dagora.papers.admm.dynamic import LINES, SETTINGS, TIMING, learned, measure, quiet, report, simulated
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
-from dagora.run import Run
 
 SMALL = {**SETTINGS, "d": 3, "n": 160, "series": 8, "seed": 1}
 

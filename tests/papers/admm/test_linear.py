@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.admm import linear
 from dagora.papers.admm.claims import FIGURE1, FIGURE2
 from dagora.papers.admm.contenders import ALL_DATA, LINEAR, SECURE_SUM, VOTES, dealt_out, simulated
 from dagora.papers.admm.curves import label_of
 from dagora.papers.experiment import Size
-from dagora.run import Run
 
 CELL = {**linear.SETTINGS, "d": 6, "n": 48, "sites": 4, "seed": 1}
 

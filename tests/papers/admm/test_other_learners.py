@@ -9,6 +9,8 @@ import pytest
 
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.learners.result import Result
+from dagora.learners.run import Run
 from dagora.papers.admm import contenders, linear, other_learners
 from dagora.papers.admm.claims import FIGURE5, Lines, claims_table
 from dagora.papers.admm.contenders import FGES_VOTING, PC_VOTING, PUBLISHED, judged, simulated
@@ -16,8 +18,6 @@ from dagora.papers.admm.curves import silent
 from dagora.papers.admm.other_learners import LINES
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
-from dagora.result import Result
-from dagora.run import Run
 
 CELL = {**linear.SETTINGS, "d": 4, "n": 12, "sites": 4, "seed": 1}
 

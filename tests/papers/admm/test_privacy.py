@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.admm import privacy
 from dagora.papers.admm.attack import (
     additive_sums,
@@ -18,7 +19,6 @@ from dagora.papers.admm.attack import (
 )
 from dagora.papers.admm.contenders import dealt_out, simulated
 from dagora.papers.admm.power_sums import covariances_from, eigenpairs, power_sums
-from dagora.run import Run
 
 CELL = {"sem": "gaussian", "d": 8, "n": 20, "sites": 5, "seed": 2}
 SQUARE = {"sem": "gaussian", "d": 4, "n": 64, "sites": 4, "seed": 1}

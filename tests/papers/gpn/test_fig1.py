@@ -12,13 +12,13 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import contest, fig1, fig1_report
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, BRIDGE, GP, LAPLACE, PRIORS, WEIGHTED, Tuning, compete
 from dagora.papers.gpn.sampled import judged
-from dagora.run import Run
 
 SETTINGS = {"space": "full", "alpha": 0.05, "chains": 2, "draws": 200, "seed": 3}
 RUN = {

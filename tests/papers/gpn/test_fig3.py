@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dagora.data.table import Table
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig3
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, gp_score
-from dagora.run import Run
 
 
 def test_sizes() -> None:

@@ -13,10 +13,10 @@ import pytest
 from dagora.data.table import Table
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.experiment import Size
 from dagora.papers.notears import fig3
 from dagora.papers.notears.contenders import estimate, judged, simulated
-from dagora.run import Run
 
 CELL = {"graph": "ER2", "d": 6, "n": 500, "noise": "exponential", "seed": 1}
 

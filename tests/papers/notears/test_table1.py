@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.experiment import Size
 from dagora.papers.notears import table1
 from dagora.papers.notears.contenders import simulated
 from dagora.papers.notears.program import objective
-from dagora.run import Run
 from dagora.stats.moments import table_moments
 
 CELL = {"graph": "ER2", "d": 4, "n": 20, "lambda1": 0.0, "noise": "gaussian", "seed": 3}

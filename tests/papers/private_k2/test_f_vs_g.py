@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import f_vs_g
 from dagora.papers.private_k2.networks import drawn
-from dagora.run import Run
 from tests.parties.pairs import deal_seeds
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.private_k2 import leak
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.networks import drawn
-from dagora.run import Run
 
 
 def test_sequences_are_counted_one_by_one() -> None:

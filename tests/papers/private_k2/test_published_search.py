@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dagora.learners.search.k2 import run_k2
 from dagora.papers.private_k2 import published_logarithms, published_search
 from dagora.papers.private_k2.central import k2_parents
 from dagora.papers.private_k2.networks import drawn
@@ -17,7 +18,6 @@ from dagora.papers.private_k2.published_search import LogarithmPair, PublishedSe
 from dagora.parties.crypto.encryption import paillier
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.counts import to_bits
-from dagora.search.k2 import run_k2
 from tests.parties.pairs import deal_seeds
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dagora.data.keys import split_key
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
 from dagora.papers.private_k2.two_owners import Session, random_rows
-from dagora.run import Run
 
 
 def test_two_owners_hold_the_columns_between_them(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dagora.errors import DagoraError
-from dagora.events import Budget
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget
 from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
 from dagora.papers.rbnets import contenders
 from dagora.papers.rbnets.contenders import (
     ALONE,
@@ -36,8 +38,6 @@ from dagora.papers.rbnets.published import (
     category,
     seconds_in_paper,
 )
-from dagora.result import Outcome
-from dagora.run import Run
 from dagora.scores.local_score import graph_score
 from tests.papers.rbnets.tiny import NODES, tiny
 

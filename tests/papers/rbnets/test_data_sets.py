@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.papers.rbnets.data_sets import (
     DATA_SETS,
     KEPT,

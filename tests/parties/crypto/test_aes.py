@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.parties.crypto import aes
 from dagora.parties.crypto.aes import cpu_has_aes, encrypt_blocks, expand_key
 from tests.parties.crypto.garbled import WAYS, words

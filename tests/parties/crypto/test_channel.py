@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto import channel as channel_module
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.transport.in_memory import memory_network

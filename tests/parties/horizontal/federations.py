@@ -6,8 +6,8 @@ from dagora.data.partition import split_rows
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
-from dagora.site_tasks.tasks import TASKS
 
 
 def simulated(d, n, seed, sem="gaussian"):

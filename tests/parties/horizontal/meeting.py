@@ -10,8 +10,8 @@ from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import OpenFederation, Site, rows_together
 from dagora.parties.horizontal.session.serving import serve_site
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.in_memory import memory_network
-from dagora.site_tasks.tasks import TASKS
 from tests.parties.network import PATIENCE, start
 from tests.parties.wiretap import Wire
 

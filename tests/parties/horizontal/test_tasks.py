@@ -1,10 +1,10 @@
 """The tasks that production serves: what a site shows as its own is listed here, and nowhere else."""
 
-from dagora.loading import load
-from dagora.method_registry import METHODS
+from dagora.base.loading import load
+from dagora.learners.registry import METHODS
 from dagora.parties.horizontal.plan.plan import SHOWN_BY
 from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.site_tasks.tasks import PLACES, TASKS, shown_by
+from dagora.parties.site_tasks.tasks import PLACES, TASKS, shown_by
 
 
 def test_only_these_are_shown():

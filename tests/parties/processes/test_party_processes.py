@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.processes import party_processes
 from dagora.parties.processes.party_processes import PartyProcesses, ProcessEnd
 from dagora.parties.transport.listener import Listener

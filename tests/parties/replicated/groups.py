@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dagora.errors import DisagreementError
+from dagora.base.errors import DisagreementError
 from dagora.parties.replicated.group_k2 import group_k2
 from dagora.parties.replicated.terms import GroupProposal
 from dagora.parties.transport.in_memory import memory_network
@@ -38,7 +38,7 @@ def wires(count=3, *, die=None, change=None):
 
 
 def play(wire, function):
-    """An owner's session, which ends as `dagora.vertical.leaving` does."""
+    """An owner's session, which ends as `dagora.api.learn_private.leaving` does."""
     try:
         return function(wire)
     except DisagreementError:

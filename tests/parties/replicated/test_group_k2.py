@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import DisagreementError, ProtocolError
+from dagora.base.errors import DisagreementError, ProtocolError
 from dagora.parties.replicated import moments
 from dagora.parties.replicated.layers import in_layers
 from dagora.parties.replicated.terms import GroupProposal

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError, ProtocolError
+from dagora.base.errors import OptionError, ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.meeting import _read_roster
 from dagora.parties.replicated.terms import GroupProposal, check_owners

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport import door, refusals, tcp
 from dagora.parties.transport.caller import Stage
 from dagora.parties.transport.certificates import client_context

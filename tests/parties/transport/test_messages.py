@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis.extra import numpy as hnp
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
+from dagora.base.wording import hidden_controls
 from dagora.parties.transport import messages as messages_module
 from dagora.parties.transport.messages import (
     FREE_BYTES,
@@ -20,7 +21,6 @@ from dagora.parties.transport.messages import (
     decode,
     encode,
 )
-from dagora.wording import hidden_controls
 
 DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import DataError, PartyTimeoutError, ProtocolError
+from dagora.base.errors import DataError, PartyTimeoutError, ProtocolError
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.transport import MAX_REASON, Limits, one_line
 from tests.parties.network import PATIENCE, eventually, start, vanish

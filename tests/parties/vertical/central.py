@@ -7,8 +7,8 @@ import numpy as np
 import dagora
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.search.k2 import run_k2
 from dagora.scores.local_score import TIE
-from dagora.search.k2 import run_k2
 
 
 def moments_of(data: np.ndarray, families: Iterable[Iterable[int]]) -> np.ndarray:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.data.table import Table
-from dagora.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, binary_columns, combine_proposals
 from dagora.parties.vertical.columns import column_levels

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dagora.errors import DagoraError, DataError, OptionError, ProtocolError
+from dagora.base.errors import DagoraError, DataError, OptionError, ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption import paillier
 from dagora.parties.crypto.encryption.ring import DEGREE, PACKED

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives import hashes
 
-from dagora.errors import DataError, DisagreementError, OptionError, ProtocolError
+from dagora.base.errors import DataError, DisagreementError, OptionError, ProtocolError
 from dagora.parties.crypto.garbling import output_check
 from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT

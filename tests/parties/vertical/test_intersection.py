@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from dagora.errors import DataError, ProtocolError
+from dagora.base.errors import DataError, ProtocolError
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical import intersection

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.crypto.garbling.half_gates import TWEAKS_PER_AND, evaluate, garble
 from dagora.parties.vertical.circuit_plan import Stage, count_ands
@@ -18,7 +19,6 @@ from dagora.parties.vertical.k2_schedule import (
     places_shifted,
 )
 from dagora.parties.vertical.widths import BitWidths
-from dagora.search.k2 import run_k2
 from tests.parties.vertical.central import central_edges, formula_edges, moments_of
 
 

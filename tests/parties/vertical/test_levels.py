@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, DisagreementError
 from dagora.data.table import Table
-from dagora.errors import DataError, DisagreementError
+from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal, combine_proposals
 from dagora.parties.vertical.circuit_plan import count_ands
@@ -35,7 +36,6 @@ from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan
 from dagora.parties.vertical.private_k2 import PartyData
 from dagora.parties.vertical.score_circuits import family_counts, step
 from dagora.parties.vertical.widths import BitWidths, most_rows
-from dagora.search.k2 import run_k2
 from tests.parties.crypto.integers import run_on
 from tests.parties.pairs import deal_seeds, traffic, wires
 from tests.parties.vertical.leveled import (

@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.vertical.counts import from_bits, to_bits
 from dagora.parties.vertical.private_k2 import MOST_ROWS

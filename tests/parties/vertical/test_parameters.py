@@ -8,15 +8,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dagora.errors import GraphError, ProtocolError
+from dagora.api.learn_private import learn_both, learn_with
+from dagora.api.private_parameters import left_out, opened_network
+from dagora.base.errors import GraphError, ProtocolError
 from dagora.formats.registry import read_network, write_network
-from dagora.opened_parameters import left_out, opened_network
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical.agreement import Proposal
 from dagora.parties.vertical.costs import stated_costs
 from dagora.parties.vertical.parameter_circuits import FEWEST, opening
-from dagora.vertical import learn_both, learn_with
 from tests.parties.crypto.integers import run_on
 from tests.parties.network import start
 from tests.parties.pairs import deal_seeds, replace

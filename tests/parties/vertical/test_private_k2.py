@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import DisagreementError, ProtocolError
+from dagora.base.errors import DisagreementError, ProtocolError
 from dagora.parties.vertical import dot_paillier
 from dagora.parties.vertical.agreement import Proposal
 from dagora.parties.vertical.private_k2 import PartyData

@@ -6,14 +6,14 @@ import stat
 import numpy as np
 import pytest
 
-from dagora.errors import FormatError, OptionError, ProtocolError
+from dagora.api.learn_private import learn_with
+from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.parties.transport.certificates import fingerprint, make_certificates
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.vertical.agreement import AgreedTerms, Proposal
 from dagora.parties.vertical.session_log import SessionLog
-from dagora.vertical import learn_with
 from tests.parties.network import start
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.owners import LONG, owners

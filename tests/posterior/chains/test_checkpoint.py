@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dagora.errors import FormatError, OptionError
-from dagora.events import Budget, Event
+from dagora.base.errors import FormatError, OptionError
+from dagora.base.events import Budget, Event
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
-from dagora.run import Run
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.scores.local_score import RememberingScore
 from tests.posterior.oracle import RandomScore, ToldBudget, gaussian

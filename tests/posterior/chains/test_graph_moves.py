@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from dagora.graph.knowledge import Knowledge
-from dagora.kernel_random import random_state
+from dagora.kernels.random import random_state
+from dagora.learners.run import Run
 from dagora.posterior.chains.graph_moves import blocks_of, family_weight, is_ancestor, rewire
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.lookup import lookup_of, sum_in_block
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import (
     RandomScore,
     drawn_edges,

@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dagora.api.learn import make_score
 from dagora.graph.knowledge import Knowledge
-from dagora.learning import make_score
+from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import (
     RandomScore,
     discrete,

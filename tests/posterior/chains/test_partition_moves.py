@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dagora.learners.run import Run
 from dagora.posterior.chains import partition_moves as moves
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.lookup import lookup_of, sum_in_block
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import (
     RandomScore,
     family_weights,

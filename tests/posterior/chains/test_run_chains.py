@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dagora.errors import FormatError, KnowledgeError, OptionError
-from dagora.events import Budget, Event
+from dagora.base.errors import FormatError, KnowledgeError, OptionError
+from dagora.base.events import Budget, Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.posterior.chains import run_chains as chains_module
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.checkpoint import Checkpoint
@@ -22,7 +23,6 @@ from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.chains.walks import ORDERS
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import RandomScore, ToldBudget
 
 Sampler = Callable[..., Draws]

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit, logsumexp
 
 import dagora
+from dagora.base.errors import OptionError
 from dagora.data.table import Table
-from dagora.errors import OptionError
 from dagora.posterior.dibs.latent_graphs import (
     Latents,
     cycle_gradient,

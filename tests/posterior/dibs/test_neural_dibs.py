@@ -8,9 +8,9 @@ from scipy.special import expit, logsumexp
 from scipy.stats import norm
 
 import dagora
-from dagora.accelerated import prepare_jax
+from dagora.base.errors import DataError, OptionError
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
+from dagora.kernels.jax import prepare_jax
 from dagora.posterior.dibs.networks import (
     Pace,
     Particles,

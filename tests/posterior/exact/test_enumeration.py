@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.posterior.exact.enumeration import enumerate_posterior, enumerate_weights
-from dagora.run import Run
 from dagora.scores.bdeu import bdeu
 from dagora.scores.bge import BGe
 from dagora.scores.local_score import graph_score

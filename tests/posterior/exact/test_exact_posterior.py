@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dagora.errors import OptionError
-from dagora.events import Budget, Event
+from dagora.base.errors import OptionError
+from dagora.base.events import Budget, Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import topological_order
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.posterior.exact.enumeration import enumerate_posterior, enumerate_weights
 from dagora.posterior.exact.exact_posterior import MOST_NODES, exact, full_log_weights, refuse_too_many
 from dagora.posterior.exact.graph_sums import GraphSums, edge_posteriors
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.bdeu import bdeu
 from dagora.scores.bge import BGe
 from dagora.scores.local_score import graph_score

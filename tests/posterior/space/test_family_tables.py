@@ -8,15 +8,15 @@ import math
 import numpy as np
 import pytest
 
-from dagora.errors import DataError, OptionError
-from dagora.events import Budget, Event
+from dagora.api.learn import make_score
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Budget, Event
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learning import make_score
+from dagora.learners.run import Run
 from dagora.posterior.space.family_tables import FamilyTables, family_tables, family_tables_in_time
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import RandomScore, discrete, gaussian
 
 UNIFORM = prior_named("uniform")

@@ -5,9 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError
-from dagora.events import Budget, Event
+from dagora.base.errors import OptionError
+from dagora.base.events import Budget, Event
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.candidates.level_search import find_candidates
+from dagora.learners.run import Run
+from dagora.learners.search.exact.dynamic import dynamic
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.frequent_edges import frequent_edges
 from dagora.posterior.exact.enumeration import enumerate_weights
@@ -19,15 +22,12 @@ from dagora.posterior.space.find_space import find_space, is_equivalent
 from dagora.posterior.space.growth import enlarge, find_space_iteratively
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import MOST_IN_FULL, Space
-from dagora.run import Run
 from dagora.scores.bdeu import bdeu
 from dagora.scores.bge import BGe
 from dagora.scores.bic_gaussian import GaussianBIC
-from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.information import aic, bic
 from dagora.scores.k2 import k2
 from dagora.scores.lasso import LassoScore
-from dagora.search.exact.dynamic import dynamic
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, random_continuous, random_dag, random_discrete
 

@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dagora.kernel_random import random_state
+from dagora.kernels.random import random_state
+from dagora.learners.run import Run
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.lookup import draw_family, lookup_of, sum_before, sum_in_block
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from tests.posterior.oracle import RandomScore, members
 
 NODES = 6

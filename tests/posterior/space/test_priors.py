@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.posterior.space.priors import PRIORS, prior_named
 
 SIZES = np.arange(6)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.metrics import compare
 from dagora.posterior.summary.accuracy import COUNTS, METRICS, expected_count, metric, read_as
 from tests.random_tables import random_dag

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.enumerate import all_parent_sets
 from dagora.posterior.summary.consensus import best_order, components, consensus, strongest_first
 from tests.posterior.oracle import matrices

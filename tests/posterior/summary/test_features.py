@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.dag import DAG
 from dagora.posterior.summary.features import (
     PAIRS,

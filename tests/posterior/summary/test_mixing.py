@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.summary.agreement import CHANCE, MATERIAL, agreement, limit_beyond_chance
 from dagora.posterior.summary.diagnostics import plain_rhat, rhat
@@ -18,7 +19,6 @@ from dagora.posterior.summary.mixing import (
     diagnose,
     mixing_warnings,
 )
-from dagora.run import Run
 from tests.posterior.oracle import TwoModes, draws_of
 
 FORWARD, BACKWARD = DAG("ab", [("a", "b")]), DAG("ab", [("b", "a")])

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.posterior.summary.picture import colour, draw_probabilities

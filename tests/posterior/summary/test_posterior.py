@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dagora.errors import FormatError, GraphError, OptionError
+from dagora.base.errors import FormatError, GraphError, OptionError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
+from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.posterior import Posterior
-from dagora.run import Run
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.posterior.oracle import draws_of, enumerate_graphs, enumeration, matrices, posterior_of

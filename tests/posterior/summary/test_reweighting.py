@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dagora.events import Budget
+from dagora.base.events import Budget
 from dagora.graph.enumerate import all_parent_sets
+from dagora.learners.run import Run
 from dagora.posterior.summary.diagnostics import weight_ess
 from dagora.posterior.summary.reweighting import reweight, weight_warnings
-from dagora.run import Run
 from dagora.scores.local_score import Family, LocalScore
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dagora.errors import DataError, OptionError, RowsUnavailableError
-from dagora.events import OutOfTimeError
+from dagora.base.errors import DataError, OptionError, RowsUnavailableError
+from dagora.base.events import OutOfTimeError
 from dagora.scores.estimation import told_of
 from dagora.scores.gp.fit import Fit, Fitter
 from dagora.scores.gp.mode import Modes

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import multigammaln
 
 import dagora
-from dagora.errors import DataError, KnowledgeError, OptionError
+from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.graph.enumerate import all_dags
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.graph.enumerate import all_dags
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.scores.registry import score_named
-from dagora.site_tasks.tasks import TASKS
 from dagora.stats.name_order import NameOrder
 from dagora.stats.table import TableStatistics
 from tests.random_tables import random_continuous, random_discrete, random_mixed

@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.punching import punch_holes
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.scores.information import bic
 from dagora.scores.observed import ObservedBIC
 from dagora.stats.moments import table_moments

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError, OptionError
 from dagora.data.writers import write_table
-from dagora.errors import DataError, OptionError
 from dagora.stats.partitions.merged_profiles import merged
 from dagora.stats.scan.profile import look_at_all, new_profiles
 from dagora.stats.table import TableStatistics

@@ -7,8 +7,8 @@ import pytest
 
 import dagora
 import dagora.stats.scan.row_stream as row_stream
-from dagora.errors import RowsUnavailableError
-from dagora.result_parameters import why_not_fitted
+from dagora.base.errors import RowsUnavailableError
+from dagora.report.fitted_parameters import why_not_fitted
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
 

@@ -13,8 +13,8 @@ import pytest
 import dagora
 import dagora.stats.scan.file_sources as file_sources
 import dagora.stats.scan.ipc_files as ipc_files
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind
-from dagora.errors import DataError
 from dagora.stats.scan.file_sources import open_files
 from tests.stats.scan.test_scan import assert_same, frame
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.errors import DataError
 from dagora.stats.indicators import add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments
 from dagora.stats.scan import kept_counts

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.readers import read_as
-from dagora.errors import DataError
 from dagora.stats.partitions.dask_frames import open_dask
 from tests.stats.scan.test_odd_cells import parquet, written
 from tests.stats.scan.test_scan import assert_same

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.stats.table import TableStatistics
 
 

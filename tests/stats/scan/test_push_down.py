@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError
 from dagora.stats.moments import block_moments
 from dagora.stats.scan.postgres import SETTINGS, with_settings
 from dagora.stats.scan.query_plan import plan_queries

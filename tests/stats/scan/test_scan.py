@@ -13,7 +13,7 @@ import pytest
 
 import dagora
 import dagora.stats.scan.row_stream as row_stream
-from dagora.errors import DataError, OptionError, RowsUnavailableError
+from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
 

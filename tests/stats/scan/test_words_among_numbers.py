@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.errors import DataError
 from dagora.stats.partitions.dask_frames import open_dask
 from dagora.stats.table import TableStatistics
 from tests.stats.scan.test_odd_cells import both

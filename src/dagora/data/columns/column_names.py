@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dagora.base.errors import DataError
+from dagora.base.wording import nearest, option, split_list
 from dagora.data.columns.reading_options import Listed, ReadingOptions
 from dagora.data.schema import Kind
-from dagora.errors import DataError
-from dagora.wording import nearest, option, split_list
 
 EVERY = "all"  # in place of a name: every column
 # Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
@@ -116,7 +116,7 @@ def check_marks(column: str, names: Sequence[str]) -> None:
 
     >>> check_marks("sett", ["a", "set"])
     Traceback (most recent call last):
-    dagora.errors.DataError: interventions="sett" names no column: the columns are a, set
+    dagora.DataError: interventions="sett" names no column: the columns are a, set
     """
     if column not in names:
         raise DataError(

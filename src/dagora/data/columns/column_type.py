@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.base.errors import DataError
+from dagora.base.wording import comma_list, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
-from dagora.errors import DataError
-from dagora.wording import comma_list, option
 
 if TYPE_CHECKING:
     import pyarrow as pa

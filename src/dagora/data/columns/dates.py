@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
-from dagora.errors import DataError
-from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

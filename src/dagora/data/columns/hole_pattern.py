@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
-from dagora.wording import option
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 
 # Patterns that are listed, the most frequent ones.
 MOST_PATTERNS = 5

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
@@ -38,8 +40,6 @@ from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import Kind, Variable
-from dagora.errors import DataError
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

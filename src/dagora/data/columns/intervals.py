@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import OptionError
 from dagora.data.schema import MAX_LEVELS
-from dagora.errors import OptionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from dagora.errors import OptionError
-from dagora.wording import split_list
+from dagora.base.errors import OptionError
+from dagora.base.wording import split_list
 
 MISSING_WORDS = ("", "nan", "NaN", "NAN")
 # Compared in small letters.

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypedDict
 
+from dagora.base.errors import OptionError
+from dagora.base.events import Budget
+from dagora.base.wording import option
 from dagora.data.columns.intervals import check_intervals
 from dagora.data.columns.missing import missing_words
 from dagora.data.schema import Kind
-from dagora.errors import OptionError
-from dagora.events import Budget
-from dagora.wording import option
 
 POLICIES = ("error", "drop", "level")
 # Where missing cells can be modelled; `auto` does so if method and score can, and else refuses them.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from dagora.errors import DataError
-from dagora.events import Budget
-from dagora.wording import option
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
+from dagora.base.wording import option
 
 # A table of at most so many columns and rows, and a file of at most so many bytes, is read without a look at
 # the clock.
@@ -26,7 +26,7 @@ def check_time(clock: Budget, columns: int, rows: int) -> None:
     >>> check_time(clock, columns=50, rows=1000)
     >>> check_time(clock, columns=51, rows=1000)
     Traceback (most recent call last):
-    dagora.errors.DataError: the time limit of 1e-09 s was reached while the table was read: ...
+    dagora.DataError: the time limit of 1e-09 s was reached while the table was read: ...
     """
     if clock.exhausted and (columns > SMALL_COLUMNS or rows > SMALL_ROWS):
         raise too_slow(clock)
@@ -38,7 +38,7 @@ def check_header(clock: Budget, columns: int) -> None:
     >>> check_header(Budget(1.0), columns=1000)
     >>> check_header(Budget(1.0), columns=20_000)
     Traceback (most recent call last):
-    dagora.errors.DataError: 20000 columns cannot be read in a time limit of 1 s: allow more time ...
+    dagora.DataError: 20000 columns cannot be read in a time limit of 1 s: allow more time ...
     """
     if columns > SMALL_COLUMNS and columns * SECONDS_A_COLUMN > clock.left:
         if clock.exhausted or clock.limit is None:

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
+from dagora.base.notebook import Shown
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
-from dagora.showing import Shown
 
 Marks = NDArray[np.int8]
 MarkedEdge = tuple[str, str, str]
@@ -55,7 +55,7 @@ class PAG(Shown):
     (('a', 'o->', 'c'), (('c', 'd'),), '<-o')
     >>> PAG("ab", [("a", "=>", "b")])
     Traceback (most recent call last):
-    dagora.errors.GraphError: '=>' is no edge: use one of --> <-> o-> o-o --- --o
+    dagora.GraphError: '=>' is no edge: use one of --> <-> o-> o-o --- --o
     """
 
     def __init__(self, nodes: Iterable[str], marked_edges: Iterable[MarkedEdge] = ()) -> None:
@@ -226,7 +226,7 @@ def list_marked_edges(edges: Iterable[MarkedEdge]) -> list[MarkedEdge]:
 
     >>> list_marked_edges([("a", "b")])
     Traceback (most recent call last):
-    dagora.errors.GraphError: edges are a list of triples such as ("a", "o->", "b"), not ('a', 'b')
+    dagora.GraphError: edges are a list of triples such as ("a", "o->", "b"), not ('a', 'b')
     """
     wrong: object = edges
     found = []

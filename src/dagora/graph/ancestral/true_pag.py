@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.ancestral.end_marks import EndMarks
 from dagora.graph.ancestral.pag import ARROW, NONE, PAG, TAIL
 from dagora.graph.ancestral.rules import apply_rules, settle_by, unshielded

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, GraphError, OptionError
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions, as_names, split_reading
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError, GraphError, OptionError
 from dagora.graph.dag import DAG
 from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.gaussian_process.regression import Process, Regression

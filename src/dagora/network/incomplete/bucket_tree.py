@@ -18,8 +18,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
-from dagora.kernel_random import random_state, random_unit
+from dagora.kernels.decorators import inlined, kernel
+from dagora.kernels.random import random_state, random_unit
 from dagora.network.networks import DiscreteNetwork
 
 Floats = NDArray[np.float64]

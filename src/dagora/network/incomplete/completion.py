@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from dagora.events import Budget
+from dagora.base.events import Budget
 from dagora.graph.dag import DAG
 from dagora.stats.statistics import Statistics
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
-from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.completion import Completion
 from dagora.network.incomplete.drawn_fit import COPIES, Drawable, first_network, fit_in_rounds

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit_discrete, fit_mixed
 from dagora.network.incomplete.filled_rows import FilledRows

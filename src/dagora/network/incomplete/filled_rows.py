@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Budget, OutOfTimeError
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_node
 from dagora.network.incomplete.group_plan import GroupPlan, affordable_plans

@@ -16,10 +16,10 @@ from math import log
 
 import numpy as np
 
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.completion import Completion, Filling

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Budget
+from dagora.base.wording import announce
 from dagora.data.schema import Kind
-from dagora.errors import DataError, OptionError
-from dagora.events import Budget
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
 from dagora.network.incomplete.drawn_fit import Prior, fit_by_draws
@@ -24,7 +25,6 @@ from dagora.network.incomplete.matching import node_codes
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.wording import announce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,15 +13,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.errors import DataError, OptionError
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.drawn_imputing import impute_by_draws
 from dagora.network.incomplete.fitting import implied
 from dagora.network.incomplete.imputation import FilledCell, Imputation, completed, impossible_row, in_order
 from dagora.network.incomplete.matching import node_codes, node_values, with_holes
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
-from dagora.wording import option
 
 
 def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.errors import DataError
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
 
 

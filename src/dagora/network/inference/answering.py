@@ -8,8 +8,8 @@ from typing import cast
 
 import numpy as np
 
+from dagora.base.errors import QueryError
 from dagora.data.table import Table
-from dagora.errors import QueryError
 from dagora.network.drawing import as_drawn_table, check_rows, seed_sequence
 from dagora.network.inference.answer import Answer
 from dagora.network.inference.asking import ask

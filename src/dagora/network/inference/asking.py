@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.network.inference.answer import Answer, Density, Distribution, Estimated, Explanation
 from dagora.network.inference.exact import joint_table, mixture, most_probable, reduce_question
 from dagora.network.inference.knowing import check_known, check_targets, check_value, kinds_of

@@ -15,7 +15,7 @@ from math import pi, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.network.inference.factors import Factor, Limits
 from dagora.network.inference.problem import Line
 

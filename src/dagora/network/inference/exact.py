@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component, split_components
 from dagora.network.inference.factors import Factor, Limits, Product, find_order

@@ -16,10 +16,10 @@ from math import log, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
+from dagora.base.wording import option
 from dagora.network.inference.arithmetic import LEAST_SPAN, Overspan, log_span
 from dagora.network.inference.elimination import Elimination, eliminate, moral_bits
-from dagora.wording import option
 
 Array = NDArray[np.float64]
 

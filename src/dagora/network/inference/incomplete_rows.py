@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.network.inference.components import joint_moments
 from dagora.network.inference.exact import log_evidence
 from dagora.network.inference.factors import Limits

@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.arithmetic import LOGARITHMIC, PLAIN, Arithmetic, Overspan, log_span
 from dagora.network.inference.elimination import eliminate, members, moral_bits

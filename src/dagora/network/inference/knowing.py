@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable, Mapping
 from math import isfinite
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
+from dagora.base.wording import among
 from dagora.network.inference.problem import Known
 from dagora.network.inference.questions import EVERYTHING, Question
 from dagora.network.model import Model
-from dagora.wording import among
 
 MOST_NAMED = 10
 """Entries of evidence that a message names."""
@@ -22,7 +22,7 @@ def check_variable(model: Model, name: object) -> str:
     >>> from dagora.graph.dag import DAG
     >>> check_variable(Model(DAG(["smoker"])), "smokr")
     Traceback (most recent call last):
-    dagora.errors.QueryError: there is no variable 'smokr' in the network: did you mean 'smoker'?
+    dagora.QueryError: there is no variable 'smokr' in the network: did you mean 'smoker'?
     """
     if isinstance(name, str) and name in model.parents:
         return name
@@ -37,7 +37,7 @@ def check_value(model: Model, name: str, value: object) -> float:
     >>> from dagora.graph.dag import DAG
     >>> check_value(Model(DAG(["a"]), {"a": ("no", "yes")}), "a", "maybe")
     Traceback (most recent call last):
-    dagora.errors.QueryError: 'a' has no level 'maybe': known are no, yes
+    dagora.QueryError: 'a' has no level 'maybe': known are no, yes
     """
     if name in model.levels:
         try:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 
 WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"]+)|([,|=()]))""")
 SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
@@ -88,7 +88,7 @@ def parse(text: object) -> Question:
     ('MAP', ('a', 'b'), {'c': '1'})
     >>> parse("P(a")
     Traceback (most recent call last):
-    dagora.errors.QueryError: 'P(a' ends too early: questions look like P(a, b | c=yes, do(d=no)) or ...
+    dagora.QueryError: 'P(a' ends too early: questions look like P(a, b | c=yes, do(d=no)) or ...
     """
     if not isinstance(text, str):
         raise QueryError(f"a question is text, not a {type(text).__name__}: {SHAPE}")
@@ -195,7 +195,7 @@ def made_question(
 
     >>> made_question("P", "a", given={"a": "yes"})
     Traceback (most recent call last):
-    dagora.errors.QueryError: 'a' is asked for and given: ask for it, or give it
+    dagora.QueryError: 'a' is asked for and given: ask for it, or give it
     """
     if isinstance(of, Mapping):
         event = of

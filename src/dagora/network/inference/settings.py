@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from operator import index
 
-from dagora.errors import OptionError
-from dagora.memory import free_memory
+from dagora.base.errors import OptionError
+from dagora.base.memory import free_memory
+from dagora.base.wording import option
 from dagora.network.inference.factors import Limits
-from dagora.wording import option
 
 METHODS = ("auto", "exact", "sampling")
 SAMPLES = 100_000
@@ -35,7 +35,7 @@ def check_settings(method: str, samples: int, seed: int, memory: int | str | Non
     1500000000
     >>> check_settings("guess", 1000, 0, None)
     Traceback (most recent call last):
-    dagora.errors.OptionError: there is no method 'guess': known are auto, exact, sampling
+    dagora.OptionError: there is no method 'guess': known are auto, exact, sampling
     """
     if method not in METHODS:
         raise OptionError(f"there is no {option('method')} '{method}': known are {', '.join(METHODS)}")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dagora.errors import QueryError
+from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.answer import Answer, Distribution
 from dagora.network.inference.asking import ask

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Schema
 from dagora.data.table import Table
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties
 from dagora.parties.horizontal.learners.admm import LinearServer, admm, begin
 from dagora.parties.horizontal.learners.admm_rounds import FIRST_RHO1, move
@@ -37,8 +38,7 @@ from dagora.parties.horizontal.session.federation import (
     Site,
 )
 from dagora.parties.horizontal.statistics.columns import ask_columns
-from dagora.run import Run
-from dagora.site_tasks.tasks import TASKS
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments

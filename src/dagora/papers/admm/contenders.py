@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from dagora.api.learn import learn
+from dagora.api.learn_federated import learn_federated
+from dagora.base.errors import DagoraError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import DagoraError
-from dagora.federated import learn_federated
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
-from dagora.learning import learn
+from dagora.learners.result import Result
+from dagora.learners.run import Run
 from dagora.network.simulate import Simulation, simulate
 from dagora.papers.cell import Numbers, Parameters
 from dagora.parties.horizontal.learners.voted_graph import majority
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
-from dagora.result import Result
-from dagora.run import Run
 
 ALL_DATA, SECURE_SUM, PUBLISHED = "all data", "secure-sum NOTEARS", "ADMM, published"
 VOTES, MEANS, BEST = "voting, uncut", "averaging, uncut", "best"

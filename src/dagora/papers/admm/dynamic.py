@@ -17,17 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.api.learn import learn
+from dagora.api.learn_federated import learn_federated
+from dagora.base.errors import DagoraError, DagoraWarning
 from dagora.data.partition import split_series
 from dagora.data.series import Timing
 from dagora.data.table import Table
-from dagora.errors import DagoraError, DagoraWarning
-from dagora.federated import learn_federated
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
-from dagora.learning import learn
+from dagora.learners.optimise.acyclic_support import acyclic_support
+from dagora.learners.result import Result
+from dagora.learners.run import Run
 from dagora.network.autoregression import SeriesSimulation, simulate_series
-from dagora.optimise.acyclic_support import acyclic_support
 from dagora.papers.admm.contenders import ALL_DATA, cells_of
 from dagora.papers.admm.curves import NUMBERS, charts_of, size_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
@@ -35,8 +37,6 @@ from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import ResultTable
 from dagora.parties.horizontal.learners.baselines import mean_weights, tally
-from dagora.result import Result
-from dagora.run import Run
 
 Vector = NDArray[np.float64]
 

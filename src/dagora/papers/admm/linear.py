@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE1, FIGURE2, PRINTED_TPR, Lines, claims_table
 from dagora.papers.admm.contenders import (
     LINEAR,
@@ -22,7 +23,6 @@ from dagora.papers.admm.curves import charts_of, masked_table, silent, size_of, 
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
-from dagora.run import Run
 
 LINES = {**LINEAR, **VOTED}
 SETTINGS: Parameters = {"sem": "gaussian", "edges": "exact", "lambda1": 0.01, "threshold": 0.3}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE4, Lines, OtherSize, claims_table
 from dagora.papers.admm.contenders import NONLINEAR, cells_of, judged, simulated
 from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
-from dagora.run import Run
 
 SETTINGS: Parameters = {"sem": "mlp", "edges": "exact", "lambda1": 0.01, "threshold": 0.3}
 # Variables, rows, and the numbers of sites.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE5, Lines, claims_table
 from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of, judged, simulated
 from dagora.papers.admm.curves import charts_of, silent, size_of, table_of, unsettled
@@ -22,7 +23,6 @@ from dagora.papers.admm.linear import (
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
-from dagora.run import Run
 
 QUICK_NODES = (10, 20, 50)
 LINES: dict[str, Parameters] = {

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.learners.run import Run
 from dagora.papers.admm.attack import centred, relative_error, rows_recovered, shown, summed
 from dagora.papers.admm.contenders import dealt_out, simulated
 from dagora.papers.admm.power_sums import covariances_from
@@ -21,7 +22,6 @@ from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean, mean_of
-from dagora.run import Run
 
 Matrix = NDArray[np.float64]
 

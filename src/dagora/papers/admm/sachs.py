@@ -17,6 +17,7 @@ from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE3, Lines, claims_table
 from dagora.papers.admm.contenders import LINEAR, cells_of, judged
 from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
@@ -24,7 +25,6 @@ from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
-from dagora.run import Run
 
 DATA, CONSENSUS = "sachs/sachs_observational.csv.gz", "sachs/sachs_consensus_edges.csv"
 SETTINGS: Parameters = {"lambda1": 0.01, "threshold": 0.3}

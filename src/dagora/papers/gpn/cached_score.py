@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.events import Watch, unwatched
 from dagora.scores.local_score import BlockScore, Family, LocalScore
 from dagora.stats.statistics import Moments
 
@@ -47,7 +47,7 @@ class CachedScore:
     """A local score with a cache; `recalled` is the time that the cache has saved since `begin`.
 
     >>> from dagora.data.table import Table
-    >>> from dagora.learning import make_score
+    >>> from dagora.api.learn import make_score
     >>> from dagora.stats.moments import table_moments
     >>> table = Table.from_numpy(np.random.default_rng(0).standard_normal((20, 3)), names="abc")
     >>> score = CachedScore(make_score(table, "bge"), table_moments(table))

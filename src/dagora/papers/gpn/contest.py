@@ -18,12 +18,12 @@ from functools import cache
 from typing import Any
 
 from dagora.data.table import Table
+from dagora.learners.run import Run
 from dagora.papers.cell import Parameters
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled
 from dagora.papers.gpn.simulation import simulated
 from dagora.posterior.space.priors import Prior, prior_named
-from dagora.run import Run
 from dagora.scores.bge import BGe
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics

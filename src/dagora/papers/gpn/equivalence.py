@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
@@ -17,7 +18,6 @@ from dagora.papers.gpn.sampled import unless_cut_short
 from dagora.papers.gpn.simulation import ROWS, simulated
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import ResultTable, group
-from dagora.run import Run
 
 LAMBDAS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5)
 QUICK_TABLES, FULL_TABLES = 20, 100

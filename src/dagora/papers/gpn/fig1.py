@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dagora.learners.run import Run
 from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import Judge, Tuning, compete
@@ -18,7 +19,6 @@ from dagora.papers.gpn.published import CHOSEN, CHOSEN_BGE, SIMULATIONS
 from dagora.papers.gpn.sampled import judged, unless_cut_short
 from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, SIMULATORS, simulated
 from dagora.papers.reference_data import reference_file
-from dagora.run import Run
 
 LAMBDAS = (0.0, 0.5, 1.0)
 NODES, MORE_NODES = 10, 15

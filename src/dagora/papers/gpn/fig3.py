@@ -12,6 +12,7 @@ import numpy as np
 
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -25,7 +26,6 @@ from dagora.papers.tables import Entry, Mean, ResultTable, mean
 from dagora.posterior.draws import Draws
 from dagora.posterior.exact.enumeration import enumerate_posterior
 from dagora.posterior.summary.diagnostics import weight_ess
-from dagora.run import Run
 
 NODES = 4
 PROBABILITY = 0.5

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.api.bootstrap import bootstrap
+from dagora.api.sample import sample
+from dagora.base.errors import DagoraError
 from dagora.data.table import Table
-from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Parameters
+from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.posterior import Posterior
-from dagora.resample.strengths import Strengths
-from dagora.resampling import bootstrap
-from dagora.run import Run
-from dagora.sampling import sample
 
 Marks = NDArray[np.bool_]
 

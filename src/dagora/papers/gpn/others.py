@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
@@ -29,7 +30,6 @@ from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, simulated
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.run import Run
 
 NODES, LAMBDAS = 10, (0.0, 0.5, 1.0)
 QUICK_GRAPHS, FULL_GRAPHS = 12, 100

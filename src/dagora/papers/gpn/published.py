@@ -12,7 +12,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dagora.files import read_text
+from dagora.base.files import read_text
 from dagora.papers.reference_data import reference_file
 
 SACHS = "published/gpn/sachs_table.csv"  # table 1

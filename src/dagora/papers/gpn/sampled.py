@@ -14,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dagora.errors import DagoraError
+from dagora.base.errors import DagoraError
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.gpn.cached_score import CachedScore, Cost
 from dagora.papers.gpn.roc import rates
@@ -31,7 +32,6 @@ from dagora.posterior.space.space import Space
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight
-from dagora.run import Run
 
 SAMPLERS = {"partition": partition_mcmc, "order": order_mcmc}
 WORST = 99.0  # JSON has no infinity

@@ -16,6 +16,7 @@ from dagora.data.readers import read_table
 from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -45,7 +46,6 @@ from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
-from dagora.run import Run
 
 DATA, CONSENSUS = "sachs/sachs_observational.csv.gz", "sachs/sachs_consensus_edges.csv"
 # Two processes' worth of scoring inside a cell, so that the seconds are those of two cores.

@@ -13,6 +13,7 @@ from typing import Any
 
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.other_methods import (
@@ -31,7 +32,6 @@ from dagora.papers.gpn.table1 import CONSENSUS, DATA, proteins
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.run import Run
 
 QUICK_PARTS, FULL_PARTS = 1, 4
 KERNEL_PC: Parameters = {"alpha": 0.1, "samples": 50, "max_given": 4}

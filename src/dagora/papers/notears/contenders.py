@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.api.learn import learn
+from dagora.base.errors import DagoraError
 from dagora.data.table import Table
-from dagora.errors import DagoraError
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
-from dagora.learning import learn
+from dagora.learners.optimise.sortability import sort_and_regress, varsortability
+from dagora.learners.run import Run
 from dagora.network.simulate import Simulation, simulate
-from dagora.optimise.sortability import sort_and_regress, varsortability
 from dagora.papers.cell import Parameters
-from dagora.run import Run
 from dagora.stats.moments import table_moments
 
 GRAPHS = {"ER2": ("er", 2), "SF4": ("sf", 4)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -24,7 +25,6 @@ from dagora.papers.notears.contenders import (
 )
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of, show
-from dagora.run import Run
 
 QUICK_NODES, FULL_NODES = (10, 20), (10, 20, 50, 100)
 QUICK_RUNS, FULL_RUNS = 3, 10

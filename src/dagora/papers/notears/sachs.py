@@ -18,6 +18,7 @@ from dagora.formats.registry import read_graph
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import ALGORITHM_1, OURS, estimate, judged
@@ -25,7 +26,6 @@ from dagora.papers.pictures import side_by_side
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.run import Run
 
 DATA, CONSENSUS = "sachs/sachs_9_experiments.csv.gz", "sachs/sachs_consensus_edges.csv"
 SCALES = ("raw", "standardised")

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DagoraError
-from dagora.learning import learn
-from dagora.optimise.losses import LeastSquares
+from dagora.api.learn import learn
+from dagora.base.errors import DagoraError
+from dagora.learners.optimise.losses import LeastSquares
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -24,7 +25,6 @@ from dagora.papers.notears.contenders import ALGORITHM_1, OURS, simulated
 from dagora.papers.notears.program import objective
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group, mean_of
-from dagora.run import Run
 from dagora.stats.moments import table_moments
 
 NODES = 10

@@ -12,15 +12,15 @@ from functools import partial
 
 import numpy as np
 
-from dagora.errors import DagoraError
-from dagora.learning import learn
+from dagora.api.learn import learn
+from dagora.base.errors import DagoraError
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.heat_maps import draw_maps
 from dagora.papers.notears.contenders import ALGORITHM_1, GES_PENALTY, simulated
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group
-from dagora.run import Run
 
 NODES, ROWS, PENALTIES = 20, (1000, 20), (0.0, 0.1)
 GES = f"GES, {GES_PENALTY:g} × BIC's penalty"

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
+from dagora.learners.search.k2 import run_k2
 from dagora.scores.local_score import TIE
-from dagora.search.k2 import run_k2
 
 Bits = NDArray[np.uint8]
 

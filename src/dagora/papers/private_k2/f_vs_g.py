@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.graph.metrics import compare
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -17,7 +18,6 @@ from dagora.papers.private_k2.networks import RANDOM, drawn, session_in_memory
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean, mean_of
-from dagora.run import Run
 
 NETWORKS = ("asia", "alarm", RANDOM)
 LIMIT = 3

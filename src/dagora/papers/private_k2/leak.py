@@ -38,6 +38,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import Bits, family_score, k2_parents
@@ -45,7 +46,6 @@ from dagora.papers.private_k2.networks import Drawn, drawn, random_network, samp
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group, mean_of
-from dagora.run import Run
 
 KNOWN = ("asia", "insurance", "alarm")
 RANDOM = {f"random {number}": number for number in (1, 2, 3)}  # by the seed of the network

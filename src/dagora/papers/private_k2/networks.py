@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.formats.registry import read_network
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
@@ -24,9 +24,9 @@ from dagora.network.sample import sample
 from dagora.papers.reference_data import reference_file
 
 if TYPE_CHECKING:
-    from dagora.events import Observer
+    from dagora.base.events import Observer
+    from dagora.learners.result import Result
     from dagora.parties.vertical.agreement import Proposal
-    from dagora.result import Result
 
 RANDOM = "random"
 RANDOM_NODES, RANDOM_PARENTS = 20, 3
@@ -60,9 +60,9 @@ class Drawn:
 
 def session_in_memory(rows: Drawn, proposal: Proposal, on_event: Observer) -> Result:
     """A session of two owners in this process; all columns count as binary, also one that is constant."""
+    from dagora.api.learn_private import learn_both
     from dagora.data.keys import split_table
     from dagora.parties.vertical.private_k2 import PartyData
-    from dagora.vertical import learn_both
 
     host, guest = (PartyData(*split_table(rows.owned_by(side), "ID")) for side in (0, 1))
     return learn_both(host, guest, proposal, on_event=on_event)

@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.learners.run import Run
+from dagora.learners.search.k2 import run_k2
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import family_score, k2_parents
@@ -23,9 +25,7 @@ from dagora.papers.private_k2.published_logarithms import Series
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
-from dagora.run import Run
 from dagora.scores.local_score import TIE
-from dagora.search.k2 import run_k2
 
 NETWORK = "asia"
 SERIES_TERMS, SERIES_ROWS = (2, 4, 8, 12, 16, 20), (100, 1000)

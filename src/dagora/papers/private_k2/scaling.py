@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from dagora.events import Event
+from dagora.base.events import Event
+from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
@@ -18,7 +19,6 @@ from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group
-from dagora.run import Run
 
 LIMIT = 3
 MODES = ("hidden", "adaptive")

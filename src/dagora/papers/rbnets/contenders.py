@@ -24,20 +24,20 @@ from typing import Any, cast
 
 import numpy as np
 
+from dagora.api.learn import make_score
+from dagora.base.errors import DagoraError
 from dagora.data.table import Table
-from dagora.errors import DagoraError
 from dagora.graph.dag import DAG
-from dagora.learning import make_score
-from dagora.method_registry import method_named
+from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.one_run import scored_candidates
+from dagora.learners.registry import method_named
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.learners.search.rl_bic.objective import Objective
+from dagora.learners.search.rl_bic.rl_bic import ScoredRows
 from dagora.papers.cell import Numbers, Parameters
 from dagora.papers.rbnets.data_sets import prepared
-from dagora.result import Outcome
-from dagora.run import Run
-from dagora.scores.candidates.candidates import Candidates
 from dagora.scores.local_score import LocalScore, graph_score
-from dagora.search.rl_bic.objective import Objective
-from dagora.search.rl_bic.rl_bic import ScoredRows
-from dagora.searching import scored_candidates
 
 ORDERS = 300  # the paper's episodes, each of which tries one order
 PARENT_SETS = "parent sets"
@@ -199,7 +199,7 @@ def drawing(outcome: Outcome) -> Numbers:
 
 def random_dags(score: LocalScore, run: Run, graphs: int) -> Numbers:
     """The BIC of the best of so many random DAGs, pruned as RL-BIC's is."""
-    from dagora.search.rl_bic.null_models import best_random_dag
+    from dagora.learners.search.rl_bic.null_models import best_random_dag
 
     objective = Objective.of(score, run.knowledge, "different")
     best = best_random_dag(objective, graphs, np.random.default_rng(run.seed))[1]
@@ -242,7 +242,7 @@ def judged(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -
 
 def null_model(candidates: Candidates | None, run: Run, name: str, orders: int) -> Numbers:
     """The best of so many random orders; if time runs out, of those that were tried."""
-    from dagora.search.rbnets import null_models
+    from dagora.learners.search.rbnets import null_models
 
     if candidates is None:
         raise ValueError("a null model needs parent sets")

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.formats.registry import read_network
 from dagora.network.sample import sample
 from dagora.papers.cell import Parameters

@@ -24,8 +24,8 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.blocks import VECTOR, Block, BlockType, Words, block_type, load, make, store, word
 
 RoundKeys = NDArray[np.uint64] | NDArray[np.uint32]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.aes import Four, RoundKeys, encrypt4, prepare
 from dagora.parties.crypto.blocks import Block, Words, load, make, store
 

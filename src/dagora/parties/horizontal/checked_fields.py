@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 
 # More than any machine can hold rows; a float holds every whole number up to here.
 MOST_ROWS = 1 << 53
@@ -29,7 +29,7 @@ def check_names(task: str, question: Mapping[str, object], expected: Collection[
 
     >>> check_names("admm-loss", {"weights": 1, "rho": 2}, {"weights"})
     Traceback (most recent call last):
-    dagora.errors.ProtocolError: refused: in the question 'admm-loss', the fields must be weights
+    dagora.ProtocolError: refused: in the question 'admm-loss', the fields must be weights
     """
     if set(question) != set(expected):
         raise refuse(task, f"the fields must be {', '.join(sorted(expected)) or 'none'}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.messages import Field, decode, encode
 from dagora.parties.transport.transport import Transport, one_line, silent
 

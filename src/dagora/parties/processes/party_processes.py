@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Self
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.transport import in_seconds, one_line
 
 GRACE_SECONDS = 3.0  # for a party to end by itself, or for its output to be read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event, Observer, ignore
+from dagora.base.events import Event, Observer, ignore
 from dagora.parties.replicated.layers import Program, local_products, run_free, take_products
 from dagora.parties.replicated.replicated_party import ReplicatedParty
 from dagora.parties.vertical.circuit_plan import SlotNumbers

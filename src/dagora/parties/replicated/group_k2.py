@@ -21,9 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DisagreementError
-from dagora.events import Observer, ignore
+from dagora.base.errors import DisagreementError
+from dagora.base.events import Observer, ignore
 from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.evaluation import SharedBits
 from dagora.parties.replicated.layers import in_layers
@@ -41,7 +42,6 @@ from dagora.parties.vertical.k2_schedule import hidden_plan
 from dagora.parties.vertical.private_k2 import MOST_ROWS, PartyData, PhaseClock
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.widths import BitWidths
-from dagora.result import Outcome
 
 OTHER_KEYS = "the owners do not have the same keys: each must bring the same rows, in any sequence"
 

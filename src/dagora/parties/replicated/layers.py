@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR
 from dagora.parties.vertical.circuit_plan import Stage
 

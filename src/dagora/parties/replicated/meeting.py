@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from dagora.errors import OptionError, ProtocolError
+from dagora.base.errors import OptionError, ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import PARTIES
 from dagora.parties.replicated.terms import check_owners

@@ -20,8 +20,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.events import Event, Observer, ignore
+from dagora.base.events import Event, Observer, ignore
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import (
     PARTIES,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
+from dagora.learners.result import Result
 from dagora.parties.processes.party_processes import LineObserver, PartyProcesses
 from dagora.parties.transport.certificates import temporary_certificates
 from dagora.parties.vertical.simulation import START_SECONDS, common_refusal
-from dagora.result import Result
 
 
 def owner_names(count: int) -> tuple[str, ...]:

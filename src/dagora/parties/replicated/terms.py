@@ -19,7 +19,9 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from dagora.errors import DisagreementError, OptionError
+from dagora.base.errors import DisagreementError, OptionError
+from dagora.base.wording import option
+from dagora.learners.search.k2 import read_order
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import PARTIES
 from dagora.parties.transport.messages import Field, encode
@@ -30,8 +32,6 @@ from dagora.parties.vertical.agreement import (
     MOST_NAMES,
     Proposal,
 )
-from dagora.search.k2 import read_order
-from dagora.wording import option
 
 VERSION = 1
 MOST_OWNERS = 32

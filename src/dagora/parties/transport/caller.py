@@ -15,7 +15,7 @@ import time
 from enum import IntEnum
 from pathlib import Path
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.handshake import explain, peer_name
 from dagora.parties.transport.transport import Limits, ended

@@ -24,9 +24,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 
-from dagora.errors import ProtocolError
-from dagora.extras import CRYPTOGRAPHY_FOR_SITES
-from dagora.files import PathLike
+from dagora.base.errors import ProtocolError
+from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.base.files import PathLike
 from dagora.parties.private_file import check_private
 from dagora.parties.transport.transport import check_name, one_line
 

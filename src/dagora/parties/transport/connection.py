@@ -21,7 +21,7 @@ import ssl
 import threading
 import time
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.handshake import peer_fingerprint
 from dagora.parties.transport.inbox import Inbox, InboxClosedError
 from dagora.parties.transport.transport import Limits, ended, in_seconds, left, lost, one_line

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.caller import Caller, Stage
 from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import Connection

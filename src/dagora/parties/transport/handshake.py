@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.certificates import fingerprint_of, moment, validity
 from dagora.parties.transport.transport import check_name, one_line
 

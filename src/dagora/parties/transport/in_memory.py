@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from typing import Self
 
-from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.inbox import Inbox, InboxClosedError
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (

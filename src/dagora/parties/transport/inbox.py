@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.transport import Limits, in_seconds, silent
 
 # Waiting in slices lets Ctrl-C interrupt an endless wait on every system.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import Payload, Transport, encode_tag, reason_to_tell
 from dagora.parties.transport.wire_format import wire_size

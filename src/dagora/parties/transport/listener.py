@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.door import Door, Refusal

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import ProtocolError
-from dagora.wording import hidden_controls
+from dagora.base.errors import ProtocolError
+from dagora.base.wording import hidden_controls
 
 Value = None | bool | int | float | str | bytes | list[Any] | dict[str, Any] | NDArray[Any]
 
@@ -118,7 +118,7 @@ def decode(
     {'n': 3, 'sums': array([0., 1.])}
     >>> decode(encode({"n": "many"}), {"n": int}, what="party 'b', 'sums'")
     Traceback (most recent call last):
-    dagora.errors.ProtocolError: party 'b', 'sums': 'n' must be an integer
+    dagora.ProtocolError: party 'b', 'sums': 'n' must be an integer
     """
     try:
         message = _Reader(memoryview(payload).cast("B")).message()

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials, client_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.handshake import (

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from dagora.errors import DagoraError, ProtocolError
+from dagora.base.errors import DagoraError, ProtocolError
 from dagora.parties.transport.ledger import Ledger
 
 Payload = bytes | bytearray | memoryview
@@ -87,7 +87,7 @@ def check_name(name: str) -> str:
     'clinic-3'
     >>> check_name("../secret")
     Traceback (most recent call last):
-    dagora.errors.ProtocolError: '../secret' cannot name a party: use up to 64 letters, digits, '.', '_', '-'
+    dagora.ProtocolError: '../secret' cannot name a party: use up to 64 letters, digits, '.', '_', '-'
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ProtocolError(

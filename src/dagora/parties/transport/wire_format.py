@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.transport import MAX_REASON, MAX_TAG, Limits
 
 MAGIC = b"dgra"
@@ -62,7 +62,7 @@ def parse(raw: bytes | bytearray, limits: Limits) -> Header:
     Header(kind=<Kind.MESSAGE: 3>, tag_length=3, sequence=7, payload_length=1000)
     >>> parse(pack(Kind.MESSAGE, b"tag", 7, 1000), Limits(message_bytes=10))
     Traceback (most recent call last):
-    dagora.errors.ProtocolError: announced a message of 1000 bytes; the limit is 10
+    dagora.ProtocolError: announced a message of 1000 bytes; the limit is 10
     """
     magic, version, number, tag_length, sequence, payload_length = HEADER.unpack_from(raw)
     if magic != MAGIC:

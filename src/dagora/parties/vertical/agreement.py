@@ -22,14 +22,14 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, DisagreementError, OptionError
+from dagora.base.wording import option
 from dagora.data.table import Table
-from dagora.errors import DataError, DisagreementError, OptionError
+from dagora.learners.search.k2 import read_order
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.transport.messages import Field, encode
 from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.columns import MOST_LEVELS, column_levels, indicator_columns, number_of_sets
-from dagora.search.k2 import read_order
-from dagora.wording import option
 
 Role = Literal["host", "guest"]
 

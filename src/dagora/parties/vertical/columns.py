@@ -15,11 +15,11 @@ from itertools import accumulate, combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.wording import counted
 from dagora.data.columns.overview import level_list
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError
-from dagora.wording import counted
 
 MOST_LEVELS = 5
 IndicatorSet = tuple[int, ...]

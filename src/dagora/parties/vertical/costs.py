@@ -17,7 +17,8 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
-from dagora.errors import DisagreementError
+from dagora.base.errors import DisagreementError
+from dagora.base.wording import option
 from dagora.parties.crypto.garbling.builder import Builder
 from dagora.parties.crypto.garbling.output_check import DIGEST_BYTES
 from dagora.parties.crypto.garbling.streaming import TABLE_BYTES
@@ -39,7 +40,6 @@ from dagora.parties.vertical.score_circuits import (
 )
 from dagora.parties.vertical.stirling_tables import log_factorial_of_levels
 from dagora.parties.vertical.widths import BitWidths, most_rows
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, OptionError
-from dagora.events import Observer, ignore
-from dagora.extras import GMPY2
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Observer, ignore
+from dagora.base.extras import GMPY2
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.transport import Transport, one_line

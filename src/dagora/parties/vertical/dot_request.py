@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event, Observer
+from dagora.base.events import Event, Observer
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.base.wording import option
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
 from dagora.parties.crypto.encryption.ring_samples import SEED_BYTES, private_stream
@@ -22,7 +23,6 @@ from dagora.parties.crypto.encryption.rlwe_products import ProductSums
 from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
 from dagora.parties.vertical.dot_request import DotRequest
-from dagora.wording import option
 
 COLUMNS_AT_ONCE = 512
 # The sum of a product takes 48 kB, so this many take 0.8 GB.

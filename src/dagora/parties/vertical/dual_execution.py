@@ -33,8 +33,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DisagreementError, ProtocolError
-from dagora.events import Event, Observer, ignore
+from dagora.base.errors import DisagreementError, ProtocolError
+from dagora.base.events import Event, Observer, ignore
+from dagora.base.wording import option
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.circuit import Circuit
 from dagora.parties.crypto.garbling.output_check import open_outputs
@@ -56,7 +57,6 @@ from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.k2_schedule import HiddenPlan, hidden_plan
 from dagora.parties.vertical.secret_search import PHASE, FoundParents, SecretMemory
 from dagora.parties.vertical.widths import BitWidths
-from dagora.wording import option
 
 Bits = NDArray[np.uint8]
 Words = NDArray[np.uint64]

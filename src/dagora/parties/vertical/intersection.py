@@ -34,7 +34,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, ProtocolError
+from dagora.base.errors import DataError, ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer.base_transfer import RandomBytes
 from dagora.parties.crypto.transfer.oblivious_prf import receive_values, send_function
@@ -101,7 +101,7 @@ def key_texts(keys: Sequence[object] | NDArray[np.generic], column: str = "the k
     ['ann', 'bob', '7']
     >>> key_texts(["ann", "bob", "ann "], "a.csv, column 'ID'")
     Traceback (most recent call last):
-    dagora.errors.DataError: a.csv, column 'ID': rows 1 and 3 have the same key; give each row its own
+    dagora.DataError: a.csv, column 'ID': rows 1 and 3 have the same key; give each row its own
     """
     values = keys.tolist() if isinstance(keys, np.ndarray) else keys
     texts = [_key_text(value, row, column) for row, value in enumerate(values, 1)]

@@ -17,7 +17,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Observer, ignore
+from dagora.base.events import Observer, ignore
 from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import AgreedTerms, Role
 from dagora.parties.vertical.columns import indicator_sets, indicators

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.yao import Party
 from dagora.parties.transport.messages import Array

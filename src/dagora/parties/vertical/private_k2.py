@@ -29,10 +29,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DisagreementError
+from dagora.base.events import Event, Observer, ignore
 from dagora.data.table import Table
-from dagora.errors import DisagreementError
-from dagora.events import Event, Observer, ignore
 from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
@@ -54,7 +55,6 @@ from dagora.parties.vertical.parameters import FoundParameters, check_level_name
 from dagora.parties.vertical.round_counter import RoundCounter
 from dagora.parties.vertical.secret_search import FoundParents, adaptive_search, hidden_search
 from dagora.parties.vertical.widths import most_rows
-from dagora.result import Outcome
 
 RandomBytes = Callable[[int], bytes]
 MOST_ROWS = most_rows(2)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event, Observer, ignore
+from dagora.base.events import Event, Observer, ignore
+from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.yao import Party
 from dagora.parties.vertical.agreement import AgreedTerms
 from dagora.parties.vertical.circuit_plan import SlotNumbers, Stage, count_ands
@@ -23,7 +24,6 @@ from dagora.parties.vertical.counts import counts_from_moments, known_scores, to
 from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan
 from dagora.parties.vertical.moments import MomentShares
 from dagora.parties.vertical.widths import BitWidths
-from dagora.search.k2 import run_k2
 
 Bits = NDArray[np.uint8]
 Words = NDArray[np.uint64]

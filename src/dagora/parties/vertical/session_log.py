@@ -20,11 +20,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dagora.errors import FormatError, OptionError, ProtocolError
-from dagora.files import read_text, report_failure
-from dagora.parsing import parse_json
+from dagora.base.errors import FormatError, OptionError, ProtocolError
+from dagora.base.files import read_text, report_failure
+from dagora.base.parsing import parse_json
+from dagora.base.wording import option
 from dagora.parties.private_file import check_private
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms, Role

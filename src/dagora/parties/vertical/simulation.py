@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dagora.errors import DisagreementError, ProtocolError
+from dagora.base.errors import DisagreementError, ProtocolError
+from dagora.learners.result import Result
 from dagora.parties.processes.party_processes import BAD_INPUT, LineObserver, PartyFailedError, PartyProcesses
 from dagora.parties.transport.certificates import temporary_certificates
-from dagora.result import Result
 
 HOST, GUEST = "host", "guest"
 START_SECONDS = 60.0

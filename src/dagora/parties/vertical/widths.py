@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 
 ScoreName = Literal["f", "g"]
 COMPLETE = 10  # bits of a count up to which all values are in a table

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from dagora.options import find
+from dagora.base.options import find
+from dagora.learners.run import Run
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.frequent_edges import frequent_edges
 from dagora.posterior.chains.sampling_target import SamplingTarget
@@ -18,7 +19,6 @@ from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
 from dagora.posterior.space.priors import Prior, prior_named
 from dagora.posterior.space.space import Space, most_in_full
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore, is_expensive
 
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")

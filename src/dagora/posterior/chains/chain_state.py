@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
 from dagora.graph.bits import Rows, words_for
+from dagora.kernels.decorators import kernel
 
 # Positions in `Chain.counters`.
 STEPS, ACCEPTED, KEPT = 0, 1, 2

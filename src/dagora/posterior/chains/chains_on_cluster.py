@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from dagora.cluster import Workers
-from dagora.events import Budget
+from dagora.base.dask_cluster import Workers
+from dagora.base.events import Budget
 from dagora.posterior.chains.chain_state import KEPT, STEPS, Chain, Kept, Plan, room_for
 from dagora.posterior.chains.walks import WALKS, Walk
 from dagora.posterior.space.lookup import Lookup

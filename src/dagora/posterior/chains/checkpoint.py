@@ -22,14 +22,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import FormatError, OptionError
-from dagora.events import Event
-from dagora.files import PathLike, write_whole
-from dagora.parsing import parse_json
+from dagora.base.errors import FormatError, OptionError
+from dagora.base.events import Event
+from dagora.base.files import PathLike, write_whole
+from dagora.base.parsing import parse_json
+from dagora.learners.run import Run
 from dagora.posterior.chains.chain_state import KEPT, Chain, Kept, room_for
 from dagora.posterior.space.family_tables import FamilyTables, padded
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore, RememberingScore
 
 Arrays = dict[str, NDArray[np.generic]]

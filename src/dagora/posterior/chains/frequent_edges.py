@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import ignore
+from dagora.base.events import ignore
 from dagora.graph.bits import unpack
+from dagora.learners.run import Run
 from dagora.posterior.chains.run_chains import sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import ORDERS
@@ -22,7 +23,6 @@ from dagora.posterior.space.family_tables import FamilyTables
 from dagora.posterior.space.lookup import lookup_of
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 
 # Draws per chain, and chains: the standard error of a frequency of 0.1 is then about 0.015.
 DRAWS, CHAINS = 200, 2

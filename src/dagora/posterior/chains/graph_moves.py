@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
 from dagora.graph.bit_kernels import flip_bit, has_bit
 from dagora.graph.bits import Rows
-from dagora.kernel_random import random_below, random_unit
-from dagora.kernel_rows import copy_row
+from dagora.kernels.decorators import kernel
+from dagora.kernels.random import random_below, random_unit
+from dagora.kernels.rows import copy_row
 from dagora.posterior.space.lookup import ROWS, SIZE, START, Lookup, draw_family, sum_in_block
 
 Ints = NDArray[np.int64]

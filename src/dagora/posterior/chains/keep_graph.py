@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.posterior.chains.chain_state import KEPT, Chain, Kept
 from dagora.posterior.space.lookup import Lookup, draw_family, sum_before, sum_in_block
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dagora.files import PathLike
+from dagora.base.files import PathLike
 from dagora.graph.bits import words_for
+from dagora.learners.run import Run
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
 from dagora.posterior.chains.chain_state import Plan
 from dagora.posterior.chains.checkpoint import Checkpoint
@@ -21,7 +22,6 @@ from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
 

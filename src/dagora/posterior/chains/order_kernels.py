@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
-from dagora.kernel_random import random_below, random_unit
+from dagora.kernels.decorators import inlined, kernel
+from dagora.kernels.random import random_below, random_unit
 from dagora.posterior.chains.chain_state import (
     ACCEPTED,
     STEPS,

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.kernel_random import random_below, random_unit
-from dagora.kernel_rows import copy_row
+from dagora.kernels.decorators import kernel
+from dagora.kernels.random import random_below, random_unit
+from dagora.kernels.rows import copy_row
 from dagora.posterior.chains.chain_state import (
     ACCEPTED,
     KEPT,

@@ -21,8 +21,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.kernel_random import random_below
+from dagora.kernels.decorators import kernel
+from dagora.kernels.random import random_below
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

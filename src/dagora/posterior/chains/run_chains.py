@@ -15,9 +15,12 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.cluster import workers_of
-from dagora.errors import KnowledgeError, OptionError
-from dagora.events import Event
+from dagora.base.dask_cluster import workers_of
+from dagora.base.errors import KnowledgeError, OptionError
+from dagora.base.events import Event
+from dagora.base.wording import counted
+from dagora.kernels.threads import Threads
+from dagora.learners.run import Run
 from dagora.posterior.chains.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
 from dagora.posterior.chains.chains_on_cluster import ChainsOnCluster
 from dagora.posterior.chains.checkpoint import Checkpoint
@@ -27,9 +30,6 @@ from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.lookup import Lookup
-from dagora.run import Run
-from dagora.threads import Threads
-from dagora.wording import counted
 
 # Seconds that a round takes here, and on a cluster, where states are sent to and fro; seconds between two
 # reports of progress.

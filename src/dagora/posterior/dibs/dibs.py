@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
-from dagora.events import Event
+from dagora.base.errors import OptionError
+from dagora.base.events import Event
+from dagora.base.wording import counted
 from dagora.graph.bits import Rows, pack, words_for
+from dagora.learners.run import Run
 from dagora.posterior.dibs.latent_graphs import (
     Latents,
     cycle_gradient,
@@ -27,10 +29,8 @@ from dagora.posterior.dibs.latent_graphs import (
 from dagora.posterior.dibs.stein import Ascent, stein_direction
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import prior_named
-from dagora.run import Run
 from dagora.scores.digraph_scores import MOST_NODES, DigraphScores
 from dagora.scores.local_score import LocalScore
-from dagora.wording import counted
 
 Floats = NDArray[np.float64]
 Graphs = NDArray[np.bool_]

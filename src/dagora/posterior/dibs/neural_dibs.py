@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dagora.accelerated import require_jax
+from dagora.base.errors import OptionError
+from dagora.base.events import Event
+from dagora.base.memory import free_memory
+from dagora.base.options import GIBIBYTE
+from dagora.base.wording import counted
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import OptionError
-from dagora.events import Event
-from dagora.memory import free_memory
-from dagora.options import GIBIBYTE
+from dagora.kernels.jax import require_jax
+from dagora.learners.run import Run
 from dagora.posterior.dibs.dibs import (
     BIAS,
     CYCLE_GRAPHS,
@@ -34,11 +36,9 @@ from dagora.posterior.dibs.dibs import (
     parent_rows,
 )
 from dagora.posterior.draws import Draws
-from dagora.run import Run
 from dagora.scores.digraph_scores import MOST_NODES
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.moments import table_moments
-from dagora.wording import counted
 
 if TYPE_CHECKING:
     from jax import Array

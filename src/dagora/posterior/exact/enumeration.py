@@ -11,15 +11,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.bits import Rows
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
+from dagora.learners.run import Run
 from dagora.posterior.exact.exact_posterior import full_log_weights
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
 MOST_NODES = 5

@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, OptionError
-from dagora.events import Event, OutOfTimeError, Watch
-from dagora.options import GIBIBYTE
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Event, OutOfTimeError, Watch
+from dagora.base.options import GIBIBYTE
+from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
 from dagora.posterior.exact.graph_sums import GraphSums, bytes_needed, edge_posteriors
 from dagora.posterior.space.family_tables import FamilyTables, family_tables
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
 # 18 variables need 6.4 GiB (`bytes_needed`); each further one takes three times the memory and four times as

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.kernels.decorators import inlined, kernel
 from dagora.posterior.exact.layer_kernels import (
     Floats,
     LayerTable,

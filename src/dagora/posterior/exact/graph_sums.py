@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Watch, unwatched
+from dagora.base.events import Watch, unwatched
 from dagora.posterior.exact.family_flows import Flow, add_families, send_rows
 from dagora.posterior.exact.graph_draws import FamilyWeights, draw_graphs
 from dagora.posterior.exact.layer_kernels import LayerTable, ParentShares, fill_rows, fill_shares

@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import ignore
+from dagora.base.events import ignore
 from dagora.graph.bits import pack
+from dagora.learners.candidates.candidates import Candidates, ParentSets, best_first
+from dagora.learners.run import Run
+from dagora.learners.search.order.order_search import order_search
 from dagora.posterior.space.family_tables import FamilyTables
-from dagora.run import Run
-from dagora.scores.candidates.candidates import Candidates, ParentSets, best_first
-from dagora.search.order.order_search import order_search
 
 # The search ends after this many perturbations without gain: a short search, since the graph is only a hint.
 PATIENCE = 200

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
-from dagora.events import Event, OutOfTimeError
+from dagora.base.errors import DataError
+from dagora.base.events import Event, OutOfTimeError
+from dagora.learners.run import Run
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Parents
-from dagora.run import Run
 from dagora.scores.lattice import largest_size
 from dagora.scores.local_score import BlockScore, LocalScore
 

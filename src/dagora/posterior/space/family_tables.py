@@ -15,18 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.base.options import GIBIBYTE
 from dagora.graph.knowledge import Knowledge
-from dagora.kernel_rows import copy_row
-from dagora.options import GIBIBYTE
+from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
+from dagora.kernels.threads import Threads
+from dagora.learners.run import Run
 from dagora.posterior.log_sums import sum_over_subsets
 from dagora.posterior.space.family_scoring import Layout, score_families
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
-from dagora.threads import Threads
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.constraint.dual_pc import dual_pc_skeleton
-from dagora.errors import KnowledgeError, OptionError
-from dagora.events import Event
+from dagora.base.errors import KnowledgeError, OptionError
+from dagora.base.events import Event
+from dagora.base.options import find
 from dagora.graph.knowledge import Knowledge
-from dagora.options import find
+from dagora.learners.candidates.level_search import find_candidates
+from dagora.learners.constraint.dual_pc import dual_pc_skeleton
+from dagora.learners.run import Run
+from dagora.learners.search.ges.ges import ges, limits_of
+from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.posterior.space.space import Space, most_in_full
-from dagora.run import Run
-from dagora.scores.candidates.level_search import find_candidates
 from dagora.scores.local_score import TIE, HasMoments, LocalScore, is_expensive
-from dagora.search.ges.ges import ges, limits_of
-from dagora.search.greedy.hill_climb import hill_climb
 
 Matrix = NDArray[np.bool_]
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event
-from dagora.options import GIBIBYTE
+from dagora.base.events import Event
+from dagora.base.options import GIBIBYTE
+from dagora.learners.run import Run
 from dagora.posterior.space.best_graph import best_graph
 from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, FamilyTables, family_tables_in_time
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Space
-from dagora.run import Run
 from dagora.scores.local_score import LocalScore
 
 # Given the weights of a space: the edges of a good graph in it ([i, j] is i → j), or their frequencies.

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
-from dagora.kernel_random import random_unit
+from dagora.kernels.decorators import inlined, kernel
+from dagora.kernels.random import random_unit
 from dagora.posterior.log_sums import add_logs
 from dagora.posterior.space.family_tables import FamilyTables
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
-from dagora.options import find
+from dagora.base.errors import OptionError
+from dagora.base.options import find
 
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.options import find
 from dagora.graph.equivalence import cpdag_matrix
-from dagora.options import find
 
 Matrices = NDArray[np.bool_]
 Counts = NDArray[np.int64]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
 from dagora.graph.dag import DAG
 
 LARGEST_EXACT = 16

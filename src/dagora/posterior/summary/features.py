@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.options import find
 from dagora.graph.bits import Rows, unpack
 from dagora.graph.dag import DAG
-from dagora.options import find
 from dagora.posterior.summary.diagnostics import mean_error
 
 Matrices = NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dagora.extras import ARVIZ
+from dagora.base.extras import ARVIZ
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.wording import counted, option
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.agreement import (
@@ -34,7 +35,6 @@ from dagora.posterior.summary.diagnostics import (
     tail_ess,
     weight_ess,
 )
-from dagora.wording import counted, option
 
 # R-hat and effective draws as Vehtari et al. (2021) recommend, with more slack for the largest of many edges
 # (see above); the last one is for the Pareto shape of weights (Vehtari et al. 2024; see `diagnostics`).

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import GraphError
+from dagora.base.errors import GraphError
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import FONT, FONT_SIZE, INK, MARGIN, clean_text, short_label, text_width
 

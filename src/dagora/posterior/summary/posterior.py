@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
-from dagora.files import json_text
+from dagora.base.errors import OptionError
+from dagora.base.files import json_text
+from dagora.base.notebook import Shown
 from dagora.graph.bits import unpack
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.metrics import align
 from dagora.graph.named_graph import find_node
+from dagora.learners.result import from_json_text
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.accuracy import COUNTS, expected_count, metric, read_as
 from dagora.posterior.summary.consensus import consensus
@@ -37,9 +39,7 @@ from dagora.posterior.summary.features import (
     pair_feature,
 )
 from dagora.posterior.summary.mixing import NOT_MIXED, UNKNOWN, Diagnostics, diagnose
-from dagora.result import from_json_text
 from dagora.scores.prior_words import parameter_prior
-from dagora.showing import Shown
 
 if TYPE_CHECKING:
     from dagora.posterior.summary.inference_data import InferenceData

@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event
+from dagora.base.events import Event
 from dagora.graph.bits import unpack
+from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.diagnostics import pareto_shape, weight_ess
 from dagora.posterior.summary.mixing import LIMIT_SHAPE, WANTED_FOR_EDGES
-from dagora.run import Run
 from dagora.scores.local_score import Family, LocalScore
 
 MOST_AT_ONCE = 1024  # families between two looks at the clock; fewer where they take long

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.kernels.threads import Threads
 from dagora.scores.gp.additive import Derivatives
 from dagora.scores.gp.laplace import laplace
 from dagora.scores.gp.mode import Modes, climb
-from dagora.threads import Threads
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind
-from dagora.errors import DataError
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.gaussian_process.regression import Process

@@ -15,9 +15,10 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.errors import DataError, OptionError
-from dagora.events import Watch, unwatched
+from dagora.kernels.threads import Threads
 from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.asking import Asking, above, side_by_side
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
@@ -28,7 +29,6 @@ from dagora.scores.local_score import Family
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, Statistics
 from dagora.stats.table import TableStatistics
-from dagora.threads import Threads
 
 Array = NDArray[np.float64]
 

@@ -26,11 +26,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.base.errors import KnowledgeError, OptionError
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Kind, Schema
-from dagora.errors import KnowledgeError, OptionError
-from dagora.events import Watch, unwatched
 from dagora.graph.knowledge import Knowledge
+from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.bdeu import bdeu_of
 from dagora.scores.gaussian import BLOCK
 from dagora.scores.local_score import Family

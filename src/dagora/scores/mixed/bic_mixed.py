@@ -22,8 +22,8 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Kind, Schema
-from dagora.events import Watch, unwatched
 from dagora.scores.adding_up import adding_up_doubts
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import inlined, kernel
+from dagora.kernels.decorators import inlined, kernel
 
 # A squared pivot below this share of the feature's variance is rounding: it depends on those before it.
 DEPENDENT = 1e-12

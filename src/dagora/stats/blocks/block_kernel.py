@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.stats.coded_columns import Codes
 from dagora.stats.counting import population_count
 from dagora.stats.histograms import SHORT_CELLS, add_short_histogram, extend_short_labels

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import DataError
-from dagora.events import Budget
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
+from dagora.base.wording import option
+from dagora.kernels.decorators import kernel
 from dagora.stats.statistics import Moments
-from dagora.wording import option
 
 Floats = NDArray[np.float64]
 

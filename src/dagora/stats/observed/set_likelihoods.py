@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 
 # Cells, holes counted as one more level of each column, above which a set is not scored.
 MOST_CELLS = 1 << 17

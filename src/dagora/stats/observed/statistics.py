@@ -14,18 +14,18 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
+from dagora.base.wording import option
 from dagora.data.columns.overview import Overview
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError
-from dagora.events import Budget
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.observed.normal_em import check_estimable, normal_moments
 from dagora.stats.observed.seen_together import SeenTogether
 from dagora.stats.observed.set_likelihoods import MOST_CELLS, observed_likelihoods
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten
-from dagora.wording import option
 
 # EM of the widened table ends here at the latest. Where rows are many, fewer steps suffice. Where features
 # are nearly as many as rows, it would go on for long, only to follow chance.
@@ -46,7 +46,7 @@ class IncompleteStatistics:
     array([-2.7726, -4.1589])
     >>> statistics.counts([(0,)])
     Traceback (most recent call last):
-    dagora.errors.DataError: 1 of 8 cells is missing, and this needs complete rows: choose missing="drop" ...
+    dagora.DataError: 1 of 8 cells is missing, and this needs complete rows: choose missing="drop" ...
     """
 
     def __init__(self, table: IncompleteTable, clock: Budget | None = None) -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.cluster import check_workers, same_version
+from dagora.base.dask_cluster import check_workers, same_version
+from dagora.base.errors import DagoraError, DataError
+from dagora.base.extras import DASK
+from dagora.base.version import __version__
 from dagora.data.columns.frames import one_line
 from dagora.data.schema import Schema
-from dagora.errors import DagoraError, DataError
-from dagora.extras import DASK
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.indicators import Scales
 from dagora.stats.partitions.merged_profiles import Profiles, merged
@@ -41,7 +42,6 @@ from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.scan.stream_counts import StreamCounts, cells_at
 from dagora.stats.statistics import Moments
-from dagora.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa

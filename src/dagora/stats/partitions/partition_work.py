@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.columns.frames import one_line
 from dagora.data.schema import Schema
-from dagora.errors import DataError
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.rounds import Round

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.extras import DISTRIBUTED
+from dagora.base.wording import option
 from dagora.data.columns.column_names import check_names
 from dagora.data.columns.frames import one_line
 from dagora.data.readers import SEPARATORS, check_separator
-from dagora.errors import DataError, OptionError
-from dagora.extras import DISTRIBUTED
-from dagora.wording import option
 
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".tsv")
 

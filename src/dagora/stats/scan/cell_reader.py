@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.compiled import kernel
+from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, parse_floats
-from dagora.errors import DataError
+from dagora.kernels.decorators import kernel
 from dagora.stats.scan.changes import changed_value
 from dagora.stats.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
 

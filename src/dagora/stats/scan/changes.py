@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.readers import naming
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     from dagora.stats.scan.row_source import RowSource

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.columns.cells import is_text, parse_numbers
 from dagora.data.columns.column_type import (
     DECLARED,
@@ -36,10 +38,8 @@ from dagora.data.columns.identifiers import (
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
-from dagora.errors import DataError
 from dagora.stats.scan.changes import changed_value
 from dagora.stats.scan.profile import Profile
-from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa

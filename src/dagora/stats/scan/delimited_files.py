@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.delimited_text import BLOCK, refuse_ragged
 from dagora.data.header import Header, open_bytes, read_header
 from dagora.data.readers import naming
-from dagora.errors import DataError
 from dagora.stats.scan.changes import state_of
 from dagora.stats.scan.path_columns import path_columns, with_said
 

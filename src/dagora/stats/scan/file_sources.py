@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text
 from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
-from dagora.errors import DataError
 from dagora.stats.scan.changes import state_of
 from dagora.stats.scan.delimited_files import DelimitedFiles
 from dagora.stats.scan.ipc_files import ipc_batches

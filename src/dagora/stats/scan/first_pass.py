@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.column_type import data_row
@@ -17,7 +19,6 @@ from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.errors import DataError, OptionError
 from dagora.stats.data_warnings import keeping
 from dagora.stats.scan.codebook import Coding, code_column, hole_words
 from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
@@ -29,7 +30,6 @@ from dagora.stats.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 from dagora.stats.scan.screening_sample import ScreeningSample
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
-from dagora.wording import option
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,13 +8,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.extras import DUCKDB
+from dagora.base.wording import option
 from dagora.data.columns.frames import one_line
-from dagora.errors import DataError, OptionError
-from dagora.extras import DUCKDB
 from dagora.stats.scan.changes import state_of
 from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
 from dagora.stats.scan.sql import as_double, as_text, quoted, relation
-from dagora.wording import option
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text
-from dagora.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +81,7 @@ def said_by(path: Path) -> Said:
     {'my city': 'Ulm Ost', 'year': '2024'}
     >>> said_by(Path("city=%ff/part.csv"))
     Traceback (most recent call last):
-    dagora.errors.DataError: city=%ff/part.csv: the folder 'city=%ff' does not spell text: rename it
+    dagora.DataError: city=%ff/part.csv: the folder 'city=%ff' does not spell text: rename it
     """
     said: Said = {}
     for part in path.parts[:-1]:

@@ -10,8 +10,8 @@ import contextlib
 from typing import Any
 from urllib.parse import quote, unquote
 
-from dagora.addresses import refuse_password
-from dagora.extras import POSTGRESQL
+from dagora.base.addresses import refuse_password
+from dagora.base.extras import POSTGRESQL
 from dagora.stats.scan.other_sources import QueriedRows, query_of
 
 PREFIXES = ("postgresql://", "postgres://")

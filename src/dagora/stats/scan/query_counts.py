@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
+from dagora.base.errors import DataError
 from dagora.data.columns.missing import MISSING_WORDS
-from dagora.errors import DataError
 from dagora.stats.indicators import Scales, no_indicator_moments
 from dagora.stats.scan.cell_reader import ColumnReader
 from dagora.stats.scan.changes import changed_rows

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagora.base.errors import DataError, OptionError
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.incomplete import AnyTable, table_of
-from dagora.errors import DataError, OptionError
 from dagora.stats.scan.changes import refuse_changed
 
 if TYPE_CHECKING:

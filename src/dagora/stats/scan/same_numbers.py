@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, null_missing, parse_numbers
-from dagora.errors import DataError
 from dagora.stats.scan.codebook import distinct_cells, plain_numbers
 from dagora.stats.scan.profile import Profile, new_profiles
 

@@ -18,10 +18,11 @@ from typing import NoReturn
 
 import numpy as np
 
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.wording import option
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.in_memory import cells_of
 from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
@@ -35,7 +36,6 @@ from dagora.stats.scan.kept_counts import (
 )
 from dagora.stats.scan.stream_counts import Counter
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
-from dagora.wording import option
 
 # Rows of the sample that is suggested where rows are needed.
 SAMPLE = 100_000

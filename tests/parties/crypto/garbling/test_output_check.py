@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling import output_check
 from dagora.parties.crypto.garbling.output_check import DIFFERENT, open_outputs

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.circuit import AND, XOR
 from dagora.parties.crypto.garbling.slots import MOST_INSTANCES, slots_of

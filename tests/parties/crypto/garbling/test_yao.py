@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.aes import expand_key
 from dagora.parties.crypto.garbling import streaming
 from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR, evaluate_plain

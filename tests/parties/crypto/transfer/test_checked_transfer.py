@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.transfer import checked_transfer
 from dagora.parties.crypto.transfer.bit_matrix import unpack_bits
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT, CheckedReceiver, CheckedSender

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer import endemic_transfer
 from dagora.parties.crypto.transfer.edwards import BASE, ORDER, ZERO, P, Point, decode_any

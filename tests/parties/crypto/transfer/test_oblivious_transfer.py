@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.transfer import oblivious_transfer
 from dagora.parties.crypto.transfer.bit_matrix import pack_bits
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender, random_delta

@@ -5,8 +5,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
 from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport, meet
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import Place, visit

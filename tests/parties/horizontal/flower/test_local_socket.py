@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dagora.errors import OptionError, ProtocolError
+from dagora.base.errors import OptionError, ProtocolError
 from dagora.parties.horizontal.flower import local_socket
 from dagora.parties.horizontal.flower.client_app import pass_on
 from dagora.parties.horizontal.flower.daemon import Daemon

@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
 from dagora.parties.horizontal.policy.policy import PolicyError
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
 from dagora.parties.transport.certificates import Credentials, make_certificates

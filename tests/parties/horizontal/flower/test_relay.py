@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.flower import relay
 from dagora.parties.horizontal.flower.relay import (
     Batch,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower import coordinator_transport, daemon
 from dagora.parties.horizontal.flower.local_socket import visit
 from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch

@@ -8,12 +8,12 @@ numbers or refused with a `ProtocolError`. Tests ask hundreds; call it with more
 
 import numpy as np
 
+from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.errors import ProtocolError
 from dagora.parties.horizontal.learners.admm_mlp_site import Shape
 from dagora.parties.horizontal.session.federation import Site
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
-from dagora.site_tasks.tasks import TASKS
 
 D, ROWS, HIDDEN = 3, 9, 2
 SHOWN_BY_CONSENT = (

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
-from dagora.optimise.acyclicity import trace_exponential
+from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.parties.horizontal.learners.acyclic_prox import (
     Penalties,
     acyclic_prox,

@@ -8,19 +8,19 @@ import pytest
 from scipy.optimize import minimize
 
 import dagora
+from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
-from dagora.events import Budget
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
-from dagora.optimise.losses import LeastSquares
-from dagora.optimise.notears import notears
+from dagora.learners.optimise.losses import LeastSquares
+from dagora.learners.optimise.notears import notears
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.learners.admm_site import LeastSquaresPart, SiteState
 from dagora.parties.horizontal.session.federation import OpenFederation
-from dagora.run import Run
 from dagora.stats.moments import table_moments
 from dagora.stats.table import TableStatistics
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of

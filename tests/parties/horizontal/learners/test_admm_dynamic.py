@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import ProtocolError
+from dagora.base.events import Budget
 from dagora.data.partition import split_series
 from dagora.data.series import Timing
-from dagora.errors import ProtocolError
-from dagora.events import Budget
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.admm_dynamic import admm_dynamic
 from dagora.parties.horizontal.learners.admm_dynamic_site import loss, step
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.site_series import in_series
-from dagora.run import Run
-from dagora.site_tasks.tasks import TASKS
+from dagora.parties.site_tasks.tasks import TASKS
 
 TIMING = Timing("t", "series")
 

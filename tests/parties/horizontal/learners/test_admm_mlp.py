@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import KnowledgeError, OptionError
+from dagora.base.events import Budget
 from dagora.data.partition import split_rows
-from dagora.errors import KnowledgeError, OptionError
-from dagora.events import Budget
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties
 from dagora.parties.horizontal.learners.admm_mlp import NetworkServer, admm_mlp, initial_vector, strengths_of
 from dagora.parties.horizontal.learners.admm_mlp_site import (
@@ -16,7 +17,6 @@ from dagora.parties.horizontal.learners.admm_mlp_site import (
     NetworkPart,
     Shape,
 )
-from dagora.run import Run
 from tests.parties.horizontal.federations import Recording, open_federation, simulated
 
 SHAPE = Shape(hidden=3, d=4)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.events import Budget
 from dagora.data.table import Table
-from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
-from dagora.events import Budget
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
-from dagora.optimise.notears import notears
+from dagora.learners.optimise.notears import notears
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.baselines import SHOWN, average, best, vote
 from dagora.parties.horizontal.session.federation import OpenFederation
-from dagora.run import Run
 from dagora.stats.table import TableStatistics
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
 

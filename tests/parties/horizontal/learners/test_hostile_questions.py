@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dagora.errors import ProtocolError
-from dagora.site_tasks.tasks import TASKS
+from dagora.base.errors import ProtocolError
+from dagora.parties.site_tasks.tasks import TASKS
 from tests.parties.horizontal.learners.hostile import SHOWN_BY_CONSENT, D, assault, honest, site
 
 

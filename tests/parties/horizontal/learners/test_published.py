@@ -5,16 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Budget
 from dagora.data.table import Table
-from dagora.errors import DataError, OptionError
-from dagora.events import Budget
 from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners import admm_rounds
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox
 from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.learners.admm_mlp import admm_mlp
 from dagora.parties.horizontal.learners.published import solve_published
-from dagora.run import Run
 from tests.parties.horizontal.federations import open_federation
 from tests.parties.horizontal.learners.algorithm1 import algorithm1, errors, linear_problem
 

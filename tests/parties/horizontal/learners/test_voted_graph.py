@@ -4,25 +4,25 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.api.learn_federated import learn_federated
+from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.demo_network import greenhouse
-from dagora.errors import DataError, KnowledgeError, OptionError, ProtocolError
-from dagora.events import Budget
-from dagora.federated import learn_federated
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
+from dagora.learners.result import Result
+from dagora.learners.run import Run
+from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample
 from dagora.parties.horizontal.learners.baselines import vote
 from dagora.parties.horizontal.learners.voted_graph import SHOWN_GRAPHS, as_dag, majority
 from dagora.parties.horizontal.session.federation import OpenFederation
-from dagora.result import Result
-from dagora.run import Run
-from dagora.site_tasks.local_graph import learned_marks
+from dagora.parties.site_tasks.local_graph import learned_marks
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
 
 each_model = pytest.mark.parametrize("model", ["pc", "ges", "hill-climb", "auto"])

@@ -7,8 +7,8 @@ import stat
 import numpy as np
 import pytest
 
+from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.data.partition import split_rows
-from dagora.errors import FormatError, OptionError, ProtocolError
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import open_log, read_log
 from dagora.parties.horizontal.log.words import log_in_words, summarise

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, DisagreementError, FormatError
 from dagora.data.table import Table
-from dagora.errors import DataError, DisagreementError, FormatError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, fitting_range

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import FormatError, ProtocolError
+from dagora.base.errors import FormatError, ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
 from dagora.parties.horizontal.plan.plan import MOST_RELEASED, Plan, worst_case
-from dagora.privacy.release import feature_size
-from dagora.privacy.terms import agree_on_terms
+from dagora.parties.privacy.release import feature_size
+from dagora.parties.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
 BOOK = Codebook((Coding("a", levels=("no", "yes")), Coding("x", low=0.0, high=1.0)))

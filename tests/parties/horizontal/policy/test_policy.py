@@ -12,7 +12,7 @@ from dagora.parties.horizontal.policy.policy import Policy, PolicyError
 from dagora.parties.horizontal.policy.policy_file import read_policy
 from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.horizontal.policy.trial import trial_policy
-from dagora.privacy.terms import agree_on_terms
+from dagora.parties.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
 COORDINATOR = "sha256:" + "f" * 64

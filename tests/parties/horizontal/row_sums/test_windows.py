@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dagora.base.errors import DataError
 from dagora.data.series import Panel
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.parties.horizontal.plan.coded_rows import check_series, code_rows
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.row_sums import answers

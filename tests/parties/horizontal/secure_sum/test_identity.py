@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, hand_out_keys
 from dagora.parties.transport.authority import der_of
 from dagora.parties.transport.certificates import fingerprint, make_certificates

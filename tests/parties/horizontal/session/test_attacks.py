@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dagora.base.errors import FormatError, ProtocolError
 from dagora.data.table import Table
-from dagora.errors import FormatError, ProtocolError
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.coded_rows import code_rows

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.api.learn_federated import learn_federated
+from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import FormatError, OptionError, ProtocolError
-from dagora.federated import learn_federated
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
@@ -17,7 +17,7 @@ from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
 from dagora.parties.horizontal.row_sums.noisy_release import released_sums
 from dagora.parties.horizontal.session.questions import Question
-from dagora.privacy.terms import agree_on_terms
+from dagora.parties.privacy.terms import agree_on_terms
 from tests.parties.horizontal.meeting import Meeting, ask_all
 from tests.random_tables import random_discrete
 
@@ -194,7 +194,7 @@ def test_ranges_taken_from_rows_are_told():
 
 
 def test_a_posterior_of_sums_with_noise_is_refused():
-    from dagora.privacy.release import release
+    from dagora.parties.privacy.release import release
 
     table = {"x": np.random.default_rng(0).normal(size=300), "y": np.random.default_rng(1).normal(size=300)}
     noisy_sums = release(table, bytes(32), ranges={"x": (-4, 4), "y": (-4, 4)})

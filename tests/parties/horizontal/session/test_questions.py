@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
 from dagora.parties.horizontal.session.questions import Question, read_question

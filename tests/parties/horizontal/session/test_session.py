@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.errors import DataError, ProtocolError
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
 from dagora.parties.horizontal.session import serving
 from dagora.parties.horizontal.session.questions import Question

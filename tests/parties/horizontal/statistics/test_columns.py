@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError
 from dagora.data.partition import split_rows
-from dagora.errors import DataError
 from dagora.parties.horizontal.statistics.columns import ask_columns
 from tests.parties.horizontal.federations import Recording
 from tests.random_tables import continuous_table

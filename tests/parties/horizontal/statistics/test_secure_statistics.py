@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.session.federation import LargestTable, OpenFederation, Site
 from dagora.parties.horizontal.statistics import secure_statistics as module
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.site_tasks.tasks import TASKS
+from dagora.parties.site_tasks.tasks import TASKS
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, random_continuous, random_discrete
 

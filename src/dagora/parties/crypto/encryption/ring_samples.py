@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.encryption.ring import BITS, DEGREE, PRIMES, Wide, Words, tables
 
 RandomBytes = Callable[[int], bytes]

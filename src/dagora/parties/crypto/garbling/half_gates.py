@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.aes import RoundKeys, expand_key, prepare
 from dagora.parties.crypto.blocks import Words, load, permute_mask, store
 from dagora.parties.crypto.garbling.circuit import AND, XOR, Circuit

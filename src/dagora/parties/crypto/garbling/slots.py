@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.garbling.circuit import AND, NOT, Circuit
 
 # Labels of all live wires of a batch: half of a common second-level cache.

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer.edwards import (
     BASE,

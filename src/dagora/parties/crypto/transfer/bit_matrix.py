@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 
 WORD = 64
 _BLOCK_BYTES = 16

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -105,7 +105,7 @@ def decode(content: bytes) -> Point:
     True
     >>> decode(bytes([2]) + bytes(31))
     Traceback (most recent call last):
-    dagora.errors.ProtocolError: is not a point of the curve
+    dagora.ProtocolError: is not a point of the curve
     """
     point = decode_any(content)
     if ORDER * point != ZERO:

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer.base_transfer import SEED_BYTES, RandomBytes
 from dagora.parties.crypto.transfer.edwards import (

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.channel import ROWS, Channel
 from dagora.parties.crypto.transfer.base_transfer import RandomBytes
 from dagora.parties.crypto.transfer.bit_matrix import ColumnStreams, transpose, unpack_bits, words_for

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
+from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.aes import expand_key
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.hashing import hash_blocks

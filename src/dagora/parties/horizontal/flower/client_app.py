@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dagora.errors import DagoraError, OptionError
+from dagora.base.errors import DagoraError, OptionError
 from dagora.parties.horizontal.flower.local_socket import parse_place, read_token, visit
 
 RECORD = "dagora"

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
-from dagora.errors import PartyTimeoutError, ProtocolError
+from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower.grid_exchange import Exchange
 from dagora.parties.horizontal.flower.relay import (
     MAX_MESSAGES,

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-from dagora.errors import OptionError, PartyTimeoutError, ProtocolError
+from dagora.base.errors import OptionError, PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower.local_socket import (
     HANDSHAKE_SECONDS,
     Line,

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dagora.errors import OptionError, ProtocolError
+from dagora.base.errors import OptionError, ProtocolError
 
 GREETING = b"dagora daemon 1\n"
 NONCE_BYTES = 32
@@ -61,7 +61,7 @@ def parse_place(text: str) -> Place:
     (Place(path='', port=7200), '/run/site.sock')
     >>> parse_place("10.0.0.1:7200")
     Traceback (most recent call last):
-    dagora.errors.OptionError: '10.0.0.1:7200' is not on this machine: give a socket file or 127.0.0.1:PORT
+    dagora.OptionError: '10.0.0.1:7200' is not on this machine: give a socket file or 127.0.0.1:PORT
     """
     host, colon, port = text.rpartition(":")
     if colon and port.isascii() and port.isdigit() and "/" not in text:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.replies import read_reply
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import MAX_REASON, Limits, check_name, encode_tag, one_line

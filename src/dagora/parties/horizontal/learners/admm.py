@@ -36,7 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_frame import (
     ask_problem,
@@ -60,8 +62,6 @@ from dagora.parties.horizontal.learners.admm_rounds import (
 from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import Columns
-from dagora.result import Outcome
-from dagora.run import Run
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]

@@ -21,7 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.learners.time.dynotears import check_window, edges_in_time, windows_covariance
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm import FAINT, OUR_TOLERANCE, threshold_consensus
 from dagora.parties.horizontal.learners.admm_dynamic_site import LOSS, STEP
@@ -35,9 +38,6 @@ from dagora.parties.horizontal.learners.admm_rounds import (
 )
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.secure_series import SecureSeriesStatistics
-from dagora.result import Outcome
-from dagora.run import Run
-from dagora.time.dynotears import check_window, edges_in_time, windows_covariance
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]

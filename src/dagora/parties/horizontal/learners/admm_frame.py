@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
-from dagora.optimise.acyclic_support import refuse_parent_limit
-from dagora.options import find
+from dagora.base.errors import OptionError
+from dagora.base.options import find
+from dagora.base.wording import setting
+from dagora.learners.optimise.acyclic_support import refuse_parent_limit
+from dagora.learners.run import Run
 from dagora.parties.horizontal.checked_fields import shown_reals
 from dagora.parties.horizontal.learners.admm_rounds import RHO_MAX, Consensus
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import CENTRES, Columns, ask_columns
-from dagora.run import Run
-from dagora.wording import setting
 
 # What both learners add to the paper's algorithm.
 CUT_LAST = "edges that close a cycle after the threshold are dropped"

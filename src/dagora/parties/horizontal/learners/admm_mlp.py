@@ -26,9 +26,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import OptionError
+from dagora.base.errors import OptionError
+from dagora.base.wording import setting
 from dagora.graph.dag import DAG
-from dagora.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm_frame import (
     ask_problem,
@@ -50,9 +53,6 @@ from dagora.parties.horizontal.learners.admm_rounds import (
 from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.columns import Columns
-from dagora.result import Outcome
-from dagora.run import Run
-from dagora.wording import setting
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -206,7 +206,7 @@ def begin(
 
 def initial_vector(shape: Shape, free: Support, seed: int) -> Vector:
     """The same initial networks as those of the central method."""
-    from dagora.optimise.mlp.notears_mlp import initial_weights
+    from dagora.learners.optimise.mlp.notears_mlp import initial_weights
 
     return shape.vector(initial_weights(free, shape.hidden, seed))
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.accelerated import require_jax
+from dagora.kernels.jax import require_jax
 from dagora.parties.horizontal.checked_fields import (
     check_names,
     finite_answer,
@@ -72,7 +72,7 @@ class Shape:
 
     def weights(self, vector: Vector) -> Any:  # noqa: ANN401 - its module needs JAX
         """The vector as the weights that the networks take."""
-        from dagora.optimise.mlp.network import Weights
+        from dagora.learners.optimise.mlp.network import Weights
 
         units = (self.hidden, self.d)
         rest = vector[self.inward :]
@@ -147,7 +147,7 @@ def compiled_fit() -> Any:  # noqa: ANN401
     """Value and gradient of the networks' fit, compiled once for all sites of a process."""
     import jax
 
-    from dagora.optimise.mlp.network import fit
+    from dagora.learners.optimise.mlp.network import fit
 
     return jax.jit(jax.value_and_grad(fit))
 

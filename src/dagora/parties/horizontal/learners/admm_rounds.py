@@ -21,12 +21,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.events import Event
+from dagora.base.events import Event
+from dagora.learners.run import Run
 from dagora.parties.horizontal.checked_fields import shown_reals
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution
 from dagora.parties.horizontal.session.federation import Federation, Question
 from dagora.parties.transport.messages import Value
-from dagora.run import Run
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]

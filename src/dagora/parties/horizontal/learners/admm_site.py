@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.checked_fields import check_names, finite_answer, real, reals, refuse
 from dagora.parties.horizontal.session.federation import Answer, Question, Site
 from dagora.parties.horizontal.statistics.columns import Preparation

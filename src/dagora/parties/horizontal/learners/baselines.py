@@ -18,21 +18,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError, OptionError
-from dagora.events import Event
+from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Event
+from dagora.base.options import find
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.metrics import compare
-from dagora.optimise.acyclic_support import acyclic_support, refuse_parent_limit
-from dagora.options import find
+from dagora.learners.optimise.acyclic_support import acyclic_support, refuse_parent_limit
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
 from dagora.parties.horizontal.checked_fields import check_names, choice, real, shown_reals
 from dagora.parties.horizontal.learners.site_alone import circumstances, ending, read_run
 from dagora.parties.horizontal.learners.voted_graph import vote_on_graphs
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
 from dagora.parties.horizontal.statistics.columns import continuous_columns
-from dagora.result import Outcome
-from dagora.run import Run
 from dagora.scores.usable_moments import refuse_unusable
 
 Vector = NDArray[np.float64]
@@ -179,7 +179,7 @@ def local_weights(site: Site, question: Question) -> Answer:
     threshold = real(task, question, "threshold")
     run = read_run(task, question, site.table.names)
     if model == "mlp":
-        from dagora.optimise.mlp.notears_mlp import notears_mlp
+        from dagora.learners.optimise.mlp.notears_mlp import notears_mlp
         from dagora.stats.table import TableStatistics
 
         outcome = notears_mlp(TableStatistics(site.table), run, lambda1=lambda1, threshold=threshold)
@@ -189,8 +189,8 @@ def local_weights(site: Site, question: Question) -> Answer:
 
 def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:
     """NOTEARS by the path solver, on the second moments of this site's rows, however few they are."""
-    from dagora.optimise.path.path_solver import solve_by_path
-    from dagora.optimise.path.smooth_path import PathProgram
+    from dagora.learners.optimise.path.path_solver import solve_by_path
+    from dagora.learners.optimise.path.smooth_path import PathProgram
 
     names = site.table.names
     columns = continuous_columns(site.table)

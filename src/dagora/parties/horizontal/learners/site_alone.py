@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.errors import DagoraError
-from dagora.events import Budget
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget
 from dagora.graph.knowledge import Knowledge
-from dagora.optimise.acyclic_support import refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import refuse_parent_limit
+from dagora.learners.run import Run
 from dagora.parties.horizontal.checked_fields import real, refuse, whole
 from dagora.parties.horizontal.session.federation import Federation, Question
-from dagora.run import Run
 
 # What a coordinator may ask a site for: larger numbers mean nothing, or overflow.
 LARGEST_SEED = (1 << 128) - 1

@@ -13,18 +13,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import KnowledgeError, OptionError, ProtocolError
-from dagora.events import Event
+from dagora.base.errors import KnowledgeError, OptionError, ProtocolError
+from dagora.base.events import Event
+from dagora.base.wording import option
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension
 from dagora.graph.knowledge import Knowledge
-from dagora.optimise.acyclic_support import acyclic_support
+from dagora.learners.optimise.acyclic_support import acyclic_support
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
 from dagora.parties.horizontal.checked_fields import shown_truths
 from dagora.parties.horizontal.learners.site_alone import circumstances, ending
 from dagora.parties.horizontal.session.federation import Federation
-from dagora.result import Outcome
-from dagora.run import Run
-from dagora.wording import option
 
 Vector = NDArray[np.float64]
 Marks = NDArray[np.bool_]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dagora.errors import FormatError
+from dagora.base.errors import FormatError
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, LAGGED, QUESTIONS, RELEASE
 
 Test = Callable[[object], bool]
@@ -74,7 +74,7 @@ def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
     >>> check_event({"time": "now", "event": "end", "reason": "done"}, planned=True)
     >>> check_event({"time": "now", "event": "shown", "task": "votes"}, planned=True)
     Traceback (most recent call last):
-    dagora.errors.FormatError: the event 'shown' has no 'bytes', or an odd one
+    dagora.FormatError: the event 'shown' has no 'bytes', or an odd one
     """
     kind = entry["event"]
     if kind not in FIELDS:

@@ -23,9 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from dagora.errors import FormatError, OptionError
-from dagora.files import naming, report_failure
-from dagora.parsing import parse_json
+from dagora.base.errors import FormatError, OptionError
+from dagora.base.files import naming, report_failure
+from dagora.base.parsing import parse_json
 from dagora.parties.horizontal.log.log_events import check_event
 from dagora.parties.private_file import check_private
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dagora.errors import DagoraError, FormatError
+from dagora.base.errors import DagoraError, FormatError
+from dagora.base.wording import counted, shown
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
-from dagora.wording import counted, shown
 
 # Tables that are named before the rest is only counted.
 NAMED = 8

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.errors import FormatError
+from dagora.base.wording import among
 from dagora.data.columns.intervals import interval_names
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
-from dagora.errors import FormatError
-from dagora.wording import among
 
 OTHER = "other"
 MOST_COLUMNS = 10_000
@@ -87,7 +87,7 @@ class Coding:
 
         >>> Coding.from_dict({"name": "age", "range": [90, 0]})
         Traceback (most recent call last):
-        dagora.errors.FormatError: column 'age': range must be two numbers, the smaller one first
+        dagora.FormatError: column 'age': range must be two numbers, the smaller one first
         """
         if not isinstance(content, Mapping):
             raise FormatError("a column needs a name, and levels, cuts or a range")

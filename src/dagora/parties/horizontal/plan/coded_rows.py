@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.wording import option
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel, same_step
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
 from dagora.stats.fixed_point import quantise
-from dagora.wording import option
 
 SUM_BITS = 62
 # A site refuses a range that would change more than this share of its rows.
@@ -92,7 +92,7 @@ def check_series(panel: Panel | None, step: float) -> None:
 
     >>> check_series(None, 1.0)
     Traceback (most recent call last):
-    dagora.errors.DataError: the plan is about series: time says which column of this table holds the time...
+    dagora.DataError: the plan is about series: time says which column of this table holds the time...
     """
     if panel is None:
         raise DataError(

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from dagora.base.errors import DisagreementError
 from dagora.data.columns.levels import IS_NUMBER, sort_levels
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DisagreementError
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
 
 

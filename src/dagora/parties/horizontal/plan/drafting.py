@@ -18,7 +18,7 @@ from dagora.parties.horizontal.plan.plan import (
     Plan,
     worst_case,
 )
-from dagora.privacy.terms import PrivacyTerms
+from dagora.parties.privacy.terms import PrivacyTerms
 
 COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
 MOST_COLUMNS_PER_TABLE = 64

@@ -15,12 +15,12 @@ from hashlib import sha256
 from math import comb, prod
 from typing import Any
 
-from dagora.errors import DagoraError, FormatError, ProtocolError
+from dagora.base.errors import DagoraError, FormatError, ProtocolError
+from dagora.base.wording import among
 from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.privacy.release import feature_size
+from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.parties.transport.transport import check_name
-from dagora.privacy.release import feature_size
-from dagora.privacy.terms import PrivacyTerms
-from dagora.wording import among
 
 VERSION = 1
 # Methods whose answers are shown, not summed, and the tasks that each of them may need.

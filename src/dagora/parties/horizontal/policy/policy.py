@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dagora.errors import DagoraError
+from dagora.base.errors import DagoraError
+from dagora.base.wording import comma_list
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, Plan
-from dagora.wording import comma_list
 
 ANY = "any"
 

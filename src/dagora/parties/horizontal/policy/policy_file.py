@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dagora.errors import FormatError
-from dagora.files import naming, read_text
-from dagora.parsing import parse_toml
+from dagora.base.errors import FormatError
+from dagora.base.files import naming, read_text
+from dagora.base.parsing import parse_toml
+from dagora.base.wording import among
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
 from dagora.parties.horizontal.plan.plan import (
@@ -26,7 +27,6 @@ from dagora.parties.horizontal.plan.plan import (
     whole_number,
 )
 from dagora.parties.horizontal.policy.policy import ANY, Policy
-from dagora.wording import among
 
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})

@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import kernel
-from dagora.errors import DataError
+from dagora.base.errors import DataError
+from dagora.kernels.decorators import kernel
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.stats.basis import basis_features
 from dagora.stats.indicators import feature_starts

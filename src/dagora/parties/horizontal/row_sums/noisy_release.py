@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.parties.horizontal.plan.plan import Plan
 from dagora.parties.horizontal.row_sums.answers import joint_counts
-from dagora.privacy.moment_features import BITS, moment_features
-from dagora.privacy.noisy_moments import NoisyMoments
-from dagora.privacy.noisy_pairs import NoisyPairs
-from dagora.privacy.pair_tables import pairs_of
-from dagora.privacy.release import feature_size, noisy_statistics, site_noise
-from dagora.privacy.terms import PrivacyTerms
+from dagora.parties.privacy.moment_features import BITS, moment_features
+from dagora.parties.privacy.noisy_moments import NoisyMoments
+from dagora.parties.privacy.noisy_pairs import NoisyPairs
+from dagora.parties.privacy.pair_tables import pairs_of
+from dagora.parties.privacy.release import feature_size, noisy_statistics, site_noise
+from dagora.parties.privacy.terms import PrivacyTerms
 
 KEY_BYTES = 32
 

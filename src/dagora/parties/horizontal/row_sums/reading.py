@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DataError
+from dagora.base.errors import DataError
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments, feature_starts

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.plan.plan import Plan
 from dagora.parties.horizontal.secure_sum.identity import Identity
 from dagora.parties.horizontal.secure_sum.masks import KEY_BYTES

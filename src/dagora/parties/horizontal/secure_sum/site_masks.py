@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.plan.plan import Plan
 from dagora.parties.horizontal.secure_sum.identity import Identity
 from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, ProtocolError
+from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.data.schema import Schema
-from dagora.errors import DataError, ProtocolError
-from dagora.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.replies import collect, tell
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dagora.parties.horizontal.secure_sum.identity import Identity
-    from dagora.privacy.noisy_moments import NoisyMoments
-    from dagora.privacy.noisy_pairs import NoisyPairs
+    from dagora.parties.privacy.noisy_moments import NoisyMoments
+    from dagora.parties.privacy.noisy_pairs import NoisyPairs
 
 PLAN, KEYS, ROSTER = "plan", "keys", "roster"
 

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import ProtocolError
 from dagora.data.schema import Schema
-from dagora.errors import ProtocolError
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,

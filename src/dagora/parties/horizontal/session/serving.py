@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.errors import DagoraError, FormatError, ProtocolError
-from dagora.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.base.errors import DagoraError, FormatError, ProtocolError
+from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.history import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
@@ -40,9 +40,9 @@ from dagora.parties.horizontal.session.questions import (
     Question,
     read_question,
 )
+from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import Transport, one_line, reason_to_tell
-from dagora.privacy.terms import PrivacyTerms
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.identity import Identity

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dagora.base.errors import DataError
+from dagora.base.files import naming
 from dagora.data.series import Panel, Timing, same_step
-from dagora.errors import DataError
-from dagora.files import naming
 from dagora.parties.horizontal.session.federation import Site
 
 # The length of a step where no series has two.

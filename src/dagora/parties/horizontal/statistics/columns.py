@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.errors import DataError
 from dagora.parties.horizontal.checked_fields import (
     MOST_ROWS,
     check_names,

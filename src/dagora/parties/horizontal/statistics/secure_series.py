@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from dagora.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.graph.lagged_graph import window_names
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.stats.lagged import LaggedStatistics
 from dagora.stats.statistics import Moments
-from dagora.wording import option
 
 
 class SecureSeriesStatistics(SecureStatistics):

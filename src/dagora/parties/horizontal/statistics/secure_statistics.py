@@ -14,15 +14,15 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.wording import option
 from dagora.data.schema import Schema
 from dagora.data.table import Table
-from dagora.errors import DataError, RowsUnavailableError
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
-from dagora.wording import option
 
 Key = tuple[int, ...]
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing
+from dagora.kernels.decorators import borrowing
 from dagora.scores.gp.points.kernel_series import chebyshev, kernel_matrix
 from dagora.scores.gp.points.placing import Placed, Places
 from dagora.scores.gp.points.room import (

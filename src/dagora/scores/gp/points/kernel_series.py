@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing
+from dagora.kernels.decorators import borrowing
 from dagora.scores.gp.points.compression import LONG, NODES
 from dagora.scores.gp.points.placing import LOG_2, LOG_LONG
 from dagora.scores.gp.points.room import ONCE, PLAIN, TWICE

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing
+from dagora.kernels.decorators import borrowing
 from dagora.scores.gp.points.compression import FINEST, LONG, SHORTEST
 
 Array = NDArray[np.float64]

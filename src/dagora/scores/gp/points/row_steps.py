@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.compiled import borrowing
+from dagora.kernels.decorators import borrowing
 
 Array = NDArray[np.float64]
 

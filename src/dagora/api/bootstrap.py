@@ -1,0 +1,157 @@
+"""The front door to the bootstrap: learn again and again from rows drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dagora.api.learn import EM_ROUNDS
+from dagora.base.dask_cluster import check_cluster
+from dagora.base.events import Budget, Observer, ignore
+from dagora.base.files import PathLike
+from dagora.base.version import versions
+from dagora.base.wording import announce
+from dagora.data.columns.reading_options import PUBLIC
+from dagora.data.interventions import Said
+from dagora.graph.bits import words_for
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.checks import check_circumstances
+from dagora.learners.registry import method_named
+from dagora.learners.request import Prepared, prepare
+from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
+from dagora.posterior.resample.run_samples import run_samples
+from dagora.posterior.resample.sample_file import SampleFile, fingerprint
+from dagora.posterior.resample.strengths import Strengths
+from dagora.scores.local_score import check_possible
+
+# Of a time limit, the share that learning from all rows may take where samples follow.
+FIRST = 0.5
+
+
+def before_samples(budget: Budget) -> Budget:
+    """The budget of learning from all rows: with a time limit, some time is left for the samples.
+
+    >>> before_samples(Budget(10)).limit <= 5, before_samples(Budget()).limit
+    (True, None)
+    """
+    return budget if budget.limit is None else budget.part(FIRST)
+
+
+def bootstrap(
+    data: object,
+    method: str = "auto",
+    *,
+    samples: int = 200,
+    resample: str = "auto",
+    score: str | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    max_parents: int | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    jobs: int = 1,
+    on_event: Observer = ignore,
+    budget: Budget | None = None,
+    checkpoint: PathLike | None = None,
+    interventions: Said | None = None,
+    em_rounds: int = EM_ROUNDS,
+    dask: Any = None,  # noqa: ANN401 - Dask need not be installed
+    **options: Any,  # noqa: ANN401 - checked by prepare
+) -> Strengths:
+    """Learn a graph from each of many samples of the rows; say how often each edge was found.
+
+    Takes data and options of `learn`, for any method that learns from rows. `resample` says how rows are
+    drawn: as many with replacement (`rows`), half of them without (`halves`), half as many with
+    (`half-rows`). "auto" draws halves for methods that test independence, whose tests fail on rows that
+    occur twice, and rows for all others. The graphs depend on the `seed` alone, not on `jobs`, the number of
+    processes. With a time limit, samples finished by then count. `checkpoint` names a file that keeps
+    them: the same call continues from it, also with more samples. `dask`, a client of Dask or the address
+    of a scheduler, lets the workers of that cluster learn from the samples: the same graphs.
+
+    >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 18 + [1, 0] * 2}
+    >>> strengths = bootstrap(rows, "hill-climb", samples=20)
+    >>> strengths.adjacency_frequency.tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    >>> strengths.message
+    '20 samples of as many rows, drawn with replacement'
+    """
+    check_number(samples)
+    if dask is not None:
+        check_cluster(dask)
+    way = way_for(resample, method_named(method))
+    clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
+    prepared = prepare(
+        data,
+        method,
+        {name: value for name, value in options.items() if name in PUBLIC},
+        {name: value for name, value in options.items() if name not in PUBLIC},
+        clock=clock,
+        score=score,
+        knowledge=knowledge,
+        max_parents=max_parents,
+        jobs=jobs,
+        interventions=interventions,
+        em_rounds=em_rounds,
+    )
+    source, searching = prepared.source, prepared.searching
+    check_drawable(source.statistics)
+    if searching.score is not None:
+        check_possible(searching.make(source.statistics), prepared.knowledge)
+    settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
+    doubts = source.data_warnings
+    announce(doubts)
+    file = SampleFile(checkpoint, identity(prepared, settings, seed) if checkpoint is not None else {})
+    found, recalled = run_samples(
+        prepared,
+        way,
+        samples,
+        seed,
+        budget=searching.entry.time_to_search(len(source.names), clock),
+        jobs=jobs,
+        cluster=dask,
+        file=file,
+        on_event=on_event,
+    )
+    learned = [found[number].marks for number in sorted(found)]
+    graphs = [marks for marks in learned if marks is not None]
+    refused = [found[number].refused for number in sorted(found) if found[number].refused]
+    words = f"{len(graphs)} samples of {IN_WORDS[way]}"
+    if recalled:
+        words += f", {recalled} of them from a file"
+    if len(found) < samples:
+        words += f"; {clock.reason} before {samples} samples"
+    if refused:
+        doubts.append(f"{len(refused)} of {len(found)} samples could not be learned from: {refused[0]}")
+        announce(doubts[-1:])
+    nodes = len(source.names)
+    return Strengths(
+        nodes=source.names,
+        marks=np.array(graphs, dtype=np.uint64).reshape(-1, nodes, words_for(nodes)),
+        directed=searching.entry.returns == "dag",
+        method=searching.entry.name,
+        status="finished" if len(found) == samples else "time-limit" if graphs else "failed",
+        message="; ".join(filter(None, (words, *source.lost_cells, source.rows_set))),
+        score_name=None if searching.score is None else searching.score.name,
+        seconds=clock.elapsed,
+        seed=seed,
+        stats={"rows": float(source.statistics.n_rows), "samples_refused": float(len(refused))},
+        settings=settings,
+        versions=versions(),
+        warnings=(*source.reading_warnings, *doubts),
+        data=source.account,
+        interventions=source.regimes,
+    )
+
+
+def identity(prepared: Prepared, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """What a file of samples must have been made with: all but their number and the time."""
+    searching = prepared.searching
+    return {
+        "method": searching.entry.name,
+        "score": None if searching.score is None else searching.score.name,
+        "seed": seed,
+        **{key: value for key, value in settings.items() if key not in {"samples", "time_limit"}},
+        "data": fingerprint(prepared.source.statistics),
+    }

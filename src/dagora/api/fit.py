@@ -1,0 +1,121 @@
+"""Front door: fit the parameters of a graph, as tables, linear regressions or Gaussian processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from dagora.base.errors import OptionError
+from dagora.base.wording import option
+from dagora.data.incomplete import IncompleteTable
+from dagora.network.fit import fit as fit_tables_or_lines
+
+if TYPE_CHECKING:
+    from dagora.graph.dag import DAG
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork
+    from dagora.network.networks import Network
+
+PROCESSES = ("gp", "gp2")
+
+
+@overload
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: None = None,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    seed: int = 0,
+    name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> Network: ...
+
+
+@overload
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: str,
+    published: bool = False,
+    name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> GaussianProcessNetwork: ...
+
+
+def fit(
+    graph: DAG,
+    data: object,
+    *,
+    score: str | None = None,
+    published: bool = False,
+    pseudocount: float = 0.0,
+    ess: float | None = None,
+    seed: int = 0,
+    name: str = "network",
+    **reading: Any,
+) -> Network | GaussianProcessNetwork:
+    """Fit the parameters of a graph whose nodes are columns of any data.
+
+    Without a `score`: probability tables, or linear regressions with Gaussian noise; with columns of both
+    kinds, a regression for each configuration of the discrete parents, logistic for a discrete node. A
+    configuration of too few rows gets the regression over all rows. `pseudocount` is added
+    to every cell of a table; `ess` spreads an equivalent sample size over each table's cells instead. With
+    `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
+    score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph
+    are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood;
+    `missing="model"` fits tables and regressions by EM to what was seen, as missing at random. Where EM draws
+    missing cells (both kinds of columns, wide graphs), `seed` decides what is drawn.
+
+    >>> from dagora.graph.dag import DAG
+    >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
+    >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), days)
+    >>> network.tables["rain"], network.tables["wet"][1]
+    (array([0.6, 0.4]), array([0., 1.]))
+    >>> heat = {"hour": [h / 4 for h in range(96)], "degrees": [abs(h - 40) ** 1.5 / 50 for h in range(96)]}
+    >>> curves = fit(DAG(["hour", "degrees"], [("hour", "degrees")]), heat, score="gp")
+    >>> [(curve.parent, curve.child) for curve in curves.functions()]
+    [('hour', 'degrees')]
+    """
+    if score is None:
+        if published:
+            raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
+        from dagora.data.columns.reading_options import always, split_reading
+        from dagora.graph.cpdag import require_dag
+        from dagora.network.drawing import seed_sequence
+        from dagora.network.incomplete.fitting import fit_with_holes
+        from dagora.stats.accepting import as_statistics
+        from dagora.stats.observed.statistics import IncompleteStatistics
+
+        require_dag(graph)
+        seed_sequence(seed)
+        if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
+            options, unknown = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
+            if unknown:
+                raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+            data, reading = as_statistics(data, reading=options), {}
+            if isinstance(data, IncompleteStatistics):
+                return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed)
+        return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
+    if score not in PROCESSES:
+        raise OptionError(
+            f"fit has the scores gp and gp2, for Gaussian processes, not {score!r}: without a score it fits "
+            "probability tables or linear regressions"
+        )
+    if pseudocount or ess is not None:
+        raise OptionError(
+            f"pseudocount and ess are for probability tables: leave out {option('score', score)}"
+        )
+    if published and score != "gp2":
+        raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
+    from dagora.data.columns.reading_options import split_reading
+    from dagora.graph.cpdag import require_dag
+    from dagora.scores.gp.fitted import fit_processes
+    from dagora.stats.accepting import as_statistics
+
+    require_dag(graph)
+    options, unknown = split_reading(reading, graph.nodes, only=graph.nodes)
+    if unknown:
+        raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+    statistics = as_statistics(data, reading=options)
+    return fit_processes(graph, statistics, score, published=published, name=name)

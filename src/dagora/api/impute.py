@@ -1,0 +1,52 @@
+"""Front door: fill the missing cells of data from a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dagora.base.errors import OptionError
+from dagora.base.wording import announce
+from dagora.data.accepting import as_any_table
+from dagora.data.columns.reading_options import always, split_reading
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.table import Table
+from dagora.network.incomplete.imputation import Imputation
+from dagora.network.incomplete.imputing import impute_table
+from dagora.network.networks import GaussianNetwork, Network, require_network
+
+
+def impute(
+    network: Network,
+    data: object,
+    *,
+    draws: int = 0,
+    seed: int = 0,
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> Imputation:
+    """Fill missing cells: levels by the most probable one, numbers by their mean, given all that was seen.
+
+    The result has the completed `table`, the filled `cells` with the probability of the level or the standard
+    deviation of the number, and as many `draws`: tables whose holes are filled at random, as they may have
+    been. Options of `read_table` say how a file or frame is to be understood.
+
+    >>> import dagora
+    >>> days = {"rain": ["no"] * 8 + ["yes"] * 8, "wet": ["no"] * 7 + ["yes"] * 9}
+    >>> network = dagora.fit(dagora.DAG(["rain", "wet"], [("rain", "wet")]), days)
+    >>> filled = impute(network, {"rain": ["yes", None], "wet": [None, "no"]})
+    >>> [(cell.row, cell.column, cell.value, cell.probability) for cell in filled.cells]
+    [(1, 'wet', 'yes', 1.0), (2, 'rain', 'no', 1.0)]
+    >>> filled.table.to_pandas().values.tolist()
+    [['yes', 'yes'], ['no', 'no']]
+    """
+    require_network(network)
+    levels = {} if isinstance(network, GaussianNetwork) else network.levels
+    numbers = frozenset(network.graph.nodes) - set(levels)
+    given = reading if isinstance(data, Table | IncompleteTable) else {"missing": "model", **reading}
+    options, unknown = split_reading(
+        given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
+    )
+    if unknown:
+        raise OptionError(f"impute has no option '{next(iter(unknown))}'")
+    filled = impute_table(network, as_any_table(data, options), draws, seed)
+    announce(filled.warnings)
+    return filled

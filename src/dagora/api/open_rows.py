@@ -1,0 +1,139 @@
+"""The front door to rows that need not fit into memory: open them, then learn from them as from a table."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from dagora.base.addresses import refuse_password
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import announce, option
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.table import Table
+from dagora.learners.checks import check_circumstances
+from dagora.stats.partitions.dask_frames import DaskRows, is_dask
+from dagora.stats.scan.file_sources import open_files
+from dagora.stats.scan.first_pass import scan_source
+from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
+from dagora.stats.scan.postgres import is_postgres, open_postgres
+from dagora.stats.scan.row_sample import sample_source
+from dagora.stats.scan.scan_statistics import ScanStatistics
+
+if TYPE_CHECKING:
+    from dagora.stats.scan.query_counts import Database
+    from dagora.stats.scan.row_source import RowSource
+
+DUCKDB_PREFIX = "duckdb:"
+
+
+def is_address(source: str) -> bool:
+    """Whether a text names a database.
+
+    >>> is_address("duckdb:shop.db"), is_address("shop.csv")
+    (True, False)
+    """
+    return source.startswith(DUCKDB_PREFIX) or is_postgres(source)
+
+
+def stays_outside(source: str) -> bool:
+    """Whether a text names rows that are not read into memory: a database, a folder, or a pattern."""
+    if is_address(source):
+        return True
+    place = Path(source)
+    return place.is_dir() or (not place.exists() and glob.has_magic(source))
+
+
+def open_rows(
+    source: Any,  # noqa: ANN401 - see below
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    discrete: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    na: str | Iterable[str] = "auto",
+    separator: str | None = None,
+    sample: int | None = None,
+    push_down: bool = False,
+    seed: int = 0,
+    jobs: int = 1,
+) -> ScanStatistics | Table:
+    r"""Open rows that are read anew for every round of questions; `learn` and the rest take the result.
+
+    `source` is a file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV
+    files, `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD
+    or ~/.pgpass, and never from the address), a connection to a database with either, a polars lazy frame, a
+    Dask data frame, or a function that returns Arrow record batches, the same rows at every call. From
+    `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
+
+    Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
+    themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
+    pass.
+
+    With `push_down`, no row leaves a database: it counts groups and sums products itself. That is slower, and
+    for rows that may not leave.
+
+    >>> import tempfile
+    >>> import dagora
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(3):
+    ...         _ = Path(folder, f"{part}.csv").write_text("smoker,cough\n" + "no,0\nyes,1\n" * 20)
+    ...     rows = open_rows(folder)
+    ...     result = dagora.learn(rows, method="hill-climb")
+    ...     some = open_rows(folder, sample=50)
+    >>> rows.n_rows, rows.schema[0].levels, result.graph.edges, some
+    (120, ('no', 'yes'), (('smoker', 'cough'),), Table(50 rows, 2 columns))
+    """
+    check_circumstances(seed, None, jobs)
+    found = source_of(source, table, query, separator)
+    reading = ReadingOptions(discrete, continuous, drop, missing, na, separator=separator)
+    if sample is not None:
+        return cast("Table", sample_source(found, sample, seed, reading)).announced()
+    statistics = scan_source(found, reading, jobs, database_of(found) if push_down else None)
+    announce(statistics.overview.warnings)
+    return statistics
+
+
+def database_of(source: RowSource) -> Database:
+    """The source, if it is a database that can count by itself."""
+    if not isinstance(source, QueriedRows):
+        raise OptionError(f"{option('push_down')} is for databases: leave it out")
+    source.schema()
+    if not source.states_types:
+        raise OptionError(
+            f"{option('push_down')} is for DuckDB, PostgreSQL and connections of ADBC, which state the types "
+            "of columns: leave it out"
+        )
+    return source
+
+
+def source_of(source: Any, table: str | None, query: str | None, separator: str | None) -> RowSource:  # noqa: ANN401
+    """What hands out the rows."""
+    if isinstance(source, str):
+        refuse_password(source)
+    if isinstance(source, str) and source.startswith(DUCKDB_PREFIX):
+        return open_duckdb(source.removeprefix(DUCKDB_PREFIX), table, query)
+    if is_postgres(source):
+        return open_postgres(source, table, query)
+    if hasattr(source, "cursor"):
+        return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
+    if table is not None or query is not None:
+        raise OptionError("table and query are for databases: leave them out")
+    if isinstance(source, str) and not source:
+        raise DataError("the name of what is to be opened is empty: give a file, a folder or a pattern")
+    if isinstance(source, str | os.PathLike):
+        return open_files(Path(source), separator)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
+        return LazyRows(source)
+    if is_dask(source):
+        return DaskRows(source)
+    if callable(source):
+        return MadeRows(source)
+    raise DataError(
+        f"an object of type {type(source).__name__} cannot be opened: give files, a database with a table or "
+        "a query, a lazy frame of polars, a frame of Dask, or a function that returns record batches"
+    )

@@ -1,0 +1,120 @@
+"""The options of `dagora learn --bootstrap`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dagora.cli.gathering import F, gathered
+
+if TYPE_CHECKING:
+    from dagora.base.events import Observer
+    from dagora.posterior.resample.strengths import Strengths
+    from dagora.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class BootstrapRequest:
+    """How often to learn again from rows drawn anew, and how."""
+
+    bootstrap: int | None
+    resample: str
+    checkpoint: str | None
+
+    def check(self, method: str, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+        """Refuse what does not go together, before any data are read; the files are those of the command."""
+        from dagora.base.errors import OptionError
+        from dagora.cli.outputs import check_overwriting, check_target
+        from dagora.learners.registry import method_named
+        from dagora.posterior.resample.row_draws import check_number, way_for
+
+        if self.bootstrap is None:
+            for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
+                if given:
+                    raise OptionError(f"{flag} goes with --bootstrap")
+            return
+        check_number(self.bootstrap)
+        way_for(self.resample, method_named(method))
+        if self.checkpoint:
+            check_target(self.checkpoint)
+            check_overwriting((*outputs, self.checkpoint), inputs)
+
+    def refuse_scores(self, path: str) -> None:
+        """Refuse a file of scores, which has no rows to draw."""
+        from dagora.base.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(f"{path} holds scores and no rows: leave --bootstrap out, or name a table")
+
+    def refuse_scanned(self, source: str) -> None:
+        """Refuse rows that are not in memory, which cannot be drawn again and again."""
+        from dagora.base.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(
+                f"--bootstrap draws from rows in memory, and {source} is scanned: leave it out, or take a "
+                "sample (--sample 100000)"
+            )
+
+    def refuse_series(self) -> None:
+        """Refuse series: rows drawn one by one would no longer follow each other in time."""
+        from dagora.base.errors import OptionError
+
+        if self.bootstrap is not None:
+            raise OptionError(
+                "--bootstrap draws rows one by one, which breaks series: leave it or --time out"
+            )
+
+    def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
+        if self.bootstrap is None:
+            return dict(asked)
+        from dagora.api.bootstrap import before_samples
+
+        return {**asked, "budget": before_samples(asked["budget"])}
+
+    def run(
+        self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any], cluster: object
+    ) -> Strengths | None:
+        """The strengths, where they were asked for; on a cluster, where there is one."""
+        if self.bootstrap is None:
+            return None
+        from dagora.api.bootstrap import bootstrap
+
+        return bootstrap(
+            rows,
+            samples=self.bootstrap,
+            resample=self.resample,
+            checkpoint=self.checkpoint,
+            on_event=on_event,
+            dask=cluster,
+            **asked,
+        )
+
+
+def bootstrap_options(command: F) -> F:
+    """Add the options to a command, which gets them as one argument `again`."""
+    options = (
+        click.option(
+            "--bootstrap",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Learn from N samples of the rows too; show how often each edge is found.",
+        ),
+        click.option(
+            "--resample",
+            type=click.Choice(["auto", "rows", "halves", "half-rows"]),
+            default="auto",
+            show_default="halves for methods that test, else rows",
+            help="Samples: as many rows with replacement, half of them without, or half as many with.",
+        ),
+        click.option(
+            "--checkpoint",
+            metavar="FILE",
+            help="File that keeps the samples of --bootstrap; the same command goes on from it.",
+        ),
+    )
+    return gathered(command, BootstrapRequest, "again", options)

@@ -1,0 +1,37 @@
+"""`dagora convert`: convert a graph or network from one format to another."""
+
+from __future__ import annotations
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.live_line import quiet_option
+
+EXAMPLES = """\b
+Examples:
+  dagora convert alarm.bif.gz alarm.json
+  dagora convert learned.json learned.dot
+"""
+
+
+@click.command("convert", cls=PagedCommand, short_help="Convert a graph between formats.", epilog=EXAMPLES)
+@click.argument("source", shell_complete=completing.files)
+@click.argument("target", shell_complete=completing.files)
+@quiet_option()
+def command(*, source: str, target: str) -> None:
+    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .tetrad .csv (also .gz), or .svg.
+
+    Parameters are kept between .bif and .json. A note says what the new format cannot hold.
+    """
+    from pathlib import Path
+
+    from dagora.formats.registry import convert, read_graph
+
+    if Path(target).suffix.lower() == ".svg":
+        from dagora.cli.outputs import write_picture
+
+        write_picture(read_graph(source), target)
+        return
+    for note in convert(source, target):
+        click.echo(f"dagora: note: {note}", err=True)

@@ -1,0 +1,412 @@
+"""The options of every command that reads a table: how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+
+from dagora.base.events import Event, Observer
+from dagora.cli.gathering import Decorator, F, gathered
+from dagora.cli.live_line import live_line
+
+if TYPE_CHECKING:
+    from dagora.data.columns.overview import Overview
+    from dagora.data.columns.reading_options import Purpose, ReadingOptions
+    from dagora.data.incomplete import AnyTable
+    from dagora.data.series import Panel, Timing
+    from dagora.data.table import Table
+    from dagora.parties.horizontal.plan.codebook import Codebook
+    from dagora.stats.scan.scan_statistics import ScanStatistics
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table."""
+
+    discrete: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    missing: str = "error"
+    na: str = "auto"
+    separator: str | None = None
+    discretise: str | None = None
+    bins: int | None = None
+    from_table: str | None = None
+    query: str | None = None
+    sample: int | None = None
+    scan: bool = False
+    push_down: bool = False
+
+    def scans(self, data: str) -> bool:
+        """Whether rows stay outside: of a database, a folder or a pattern, unless a sample is asked for."""
+        from dagora.api.open_rows import is_address, stays_outside
+        from dagora.base.errors import OptionError
+
+        if not is_address(data):
+            for flag, given in (("--table", self.from_table), ("--query", self.query)):
+                if given is not None:
+                    raise OptionError(f"{flag} goes with a database, such as duckdb:FILE")
+        if self.scan and self.sample is not None:
+            raise OptionError("--scan reads all rows, --sample some of them: leave one of them out")
+        if self.push_down and (self.sample is not None or not is_address(data)):
+            raise OptionError("--push-down is for all rows of a database: leave it out")
+        return self.sample is None and (self.scan or stays_outside(data))
+
+    def scanned(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
+        """Statistics of rows that stay where they are."""
+        from dagora.api.open_rows import database_of, source_of
+        from dagora.stats.data_warnings import check_learnable
+        from dagora.stats.scan.first_pass import scan_source
+
+        live_line().phase(f"reading {data}")
+        options = self.options(**purpose)
+        if options.missing == "auto":
+            options = replace(options, missing="error", why_not_model=None)
+        source = source_of(data, self.from_table, self.query, self.separator)
+        rows = scan_source(source, options, jobs, database_of(source) if self.push_down else None)
+        check_learnable(rows.schema, rows.n_rows, rows.overview)
+        return rows
+
+    def drawn(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
+        """A sample of rows that stay where they are; an error where none is asked for."""
+        from dagora.api.open_rows import source_of
+        from dagora.base.errors import OptionError
+        from dagora.stats.scan.row_sample import sample_source
+        from dagora.stats.scan.scan_statistics import SAMPLE
+
+        if self.sample is None:
+            raise OptionError(
+                f"this needs the rows themselves, in memory: learn from a sample of them (--sample {SAMPLE})"
+            )
+        return sample_source(
+            source_of(data, self.from_table, self.query, self.separator), self.sample, seed, options
+        )
+
+    def table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> Table:
+        """Read a table without holes; `any_table` explains the rest."""
+        from dagora.data.table import require_table
+
+        return require_table(self.any_table(path, part=part, **purpose))
+
+    def any_table(
+        self, path: str, *, part: bool = False, seed: int = 0, **purpose: Unpack[Purpose]
+    ) -> AnyTable:
+        """Read a table that may have holes, if `why_not_model` is given; or a sample of it, drawn by `seed`.
+
+        One `part` of a table may have a single row. What the table is read for is as in `ReadingOptions`.
+        """
+        from dagora.base.files import naming
+        from dagora.data.readers import read_any
+        from dagora.stats.data_warnings import check_learnable
+
+        live_line().phase(f"reading {path}")
+        options = self.options(**purpose)
+        outside = self.scans(path) or self.sample is not None
+        table = self.drawn(path, seed, options) if outside else read_any(Path(path), options)
+        with naming(path):
+            check_learnable(table.schema, table.n_rows + part, table.overview)
+        return table
+
+    def options(self, **purpose: Unpack[Purpose]) -> ReadingOptions:
+        """The same options as the library takes them."""
+        from dagora.data.columns.reading_options import Listed, ReadingOptions
+
+        return ReadingOptions(
+            tuple(map(Listed, self.discrete)),
+            tuple(map(Listed, self.continuous)),
+            tuple(map(Listed, self.drop)),
+            self.missing,
+            self.na,
+            self.discretise,
+            self.bins,
+            self.separator,
+            **purpose,
+        )
+
+
+@dataclass(frozen=True)
+class CellReading:
+    """How to read the cells of a table whose columns a codebook describes."""
+
+    missing: str = "error"
+    na: str = "auto"
+    separator: str | None = None
+    from_table: str | None = None
+    query: str | None = None
+
+    def table(self, path: str, codebook: Codebook) -> Table:
+        """Read the columns of the codebook, as it writes them."""
+        return self.rows(path, codebook, None)[0]
+
+    def rows(self, path: str, codebook: Codebook, timing: Timing | None) -> tuple[Table, Panel | None]:
+        """The same, in the order of time where `timing` says which columns hold time and series."""
+        from dataclasses import replace
+
+        from dagora.base.files import naming
+        from dagora.base.wording import without_option
+        from dagora.data.columns.reading_options import ReadingOptions
+        from dagora.data.series import Panel
+        from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
+
+        live_line().phase(f"reading {path}")
+        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
+        with without_option("drop", "of the agreed columns"):
+            following = reading_by(codebook, asked)
+            if timing is not None:
+                following = replace(
+                    following,
+                    only=frozenset({*(following.only or ()), *timing.columns}),
+                    wanted=timing.columns,
+                    numbers=(timing.time,),
+                    in_time=True,
+                )
+            table = self._read(path, following)
+            with naming(path):
+                if timing is None:
+                    return follow_codebook(table, codebook), None
+                panel = Panel.of_table(table, timing.time, timing.series)
+                return follow_codebook(panel.table, codebook), panel
+
+    def _read(self, path: str, following: ReadingOptions) -> Table:
+        """All rows of a file, of files, or of a database."""
+        from dagora.api.open_rows import source_of, stays_outside
+        from dagora.data.readers import read_as
+        from dagora.data.table import require_table
+        from dagora.stats.scan.row_sample import read_source
+
+        if self.from_table is None and self.query is None and not stays_outside(path):
+            return read_as(Path(path), following)
+        return require_table(
+            read_source(source_of(path, self.from_table, self.query, self.separator), following)
+        )
+
+
+def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
+    """Say how a table was understood; warnings go to standard error."""
+    first, *others = overview.lines(everything=everything)
+    for line in (f"{path}: {first}", *others):
+        click.echo(line, err=err)
+    show_warnings(overview.warnings)
+
+
+@contextmanager
+def overview_first(
+    table: AnyTable | ScanStatistics | None, path: str, on_event: Observer, *, brief: bool = False
+) -> Iterator[Observer]:
+    """Say how a table was understood as soon as a learner has found it usable, before its first event.
+
+    Data that no learner can use get one line, which says why, and nothing else. `brief` says that the result
+    holds the overview: then only its warnings are shown.
+    """
+    silent = live_line().silent
+    waiting = [] if silent or table is None or table.overview is None else [table.overview]
+
+    def tell() -> None:
+        while waiting:
+            overview = waiting.pop()
+            if brief:
+                show_warnings(overview.warnings)
+            else:
+                show_overview(overview, path)
+
+    def observe(event: Event) -> None:
+        tell()
+        on_event(event)
+
+    yield observe
+    tell()
+
+
+def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
+    """Print warnings or notes, a line each, on standard error."""
+    for warning in warnings:
+        click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
+
+
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "level"]),
+    default="error",
+    show_default=True,
+    help="Missing cells: refuse them, drop their rows, or make them a level.",
+)
+MISSING_WITH_MODEL = click.option(
+    "--missing",
+    type=click.Choice(["auto", "model", "error", "drop", "level"]),
+    default="auto",
+    show_default=True,
+    help="Missing cells: learn from what was seen (model), refuse them, drop their rows, or make them a "
+    "level; auto: model where method and score can, else refuse.",
+)
+WORD_OPTIONS = (
+    click.option(
+        "--na",
+        default="auto",
+        show_default=True,
+        metavar="WORDS",
+        help="Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
+        "elsewhere with --missing drop or level).",
+    ),
+    click.option(
+        "--separator",
+        metavar="CHAR",
+        help="Column separator of a text file; default: comma, or tab for .tsv.",
+    ),
+)
+
+
+INTERVENTIONS = click.option(
+    "--interventions",
+    metavar="COLUMN",
+    help="Column that says which variable was set from outside in a row (several: A+B; empty: none), or "
+    "COLUMN:LEVEL=A,LEVEL=B+C. Such a row does not count for what that variable depends on.",
+)
+TIME_OPTIONS = (
+    click.option(
+        "--time",
+        metavar="COLUMN",
+        help="Column that says when a row was, for methods on series: numbers or dates in equal steps.",
+    ),
+    click.option(
+        "--series",
+        metavar="COLUMN",
+        help="Column that says which series a row belongs to; without it, there is one.",
+    ),
+    click.option(
+        "--lags",
+        type=click.IntRange(1),
+        help="How many steps back a variable may depend on, for methods on series (the same as --option "
+        "lags=N).",
+    ),
+)
+DATABASE_OPTIONS = (
+    click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
+    click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
+)
+CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
+SOURCE_OPTIONS = (
+    *DATABASE_OPTIONS,
+    click.option(
+        "--sample",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Read N rows, drawn uniformly in one pass, as a table in memory.",
+    ),
+    click.option(
+        "--scan",
+        is_flag=True,
+        help="Read the rows of a file anew for every round of questions instead of keeping them in memory; "
+        "folders, patterns and databases are always read so.",
+    ),
+    click.option(
+        "--push-down",
+        is_flag=True,
+        help="Let a database count and sum by itself, so that no row leaves it (slower).",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TimeRequest:
+    """What was said about time."""
+
+    time: str | None
+    series: str | None
+    lags: int | None
+
+    @property
+    def timing(self) -> Timing | None:
+        """The columns of time and series; None where the rows are no series."""
+        from dagora.base.errors import OptionError
+        from dagora.data.series import Timing
+
+        timing = Timing.read(self.time, self.series)
+        if timing is None and self.lags is not None:
+            raise OptionError("--lags goes with --time, which says when a row was")
+        return timing
+
+    def settings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `learn`, with the number of lags where it was given."""
+        from dagora.base.errors import OptionError
+
+        if self.lags is None:
+            return dict(asked)
+        if "lags" in asked:
+            raise OptionError("--lags and --option lags=N say the same: leave one of them out")
+        return {**asked, "lags": self.lags}
+
+
+@dataclass(frozen=True)
+class SiteTime:
+    """What a site says about its columns of time; how many steps back is for the plan to say."""
+
+    time: str | None
+    series: str | None
+
+    @property
+    def timing(self) -> Timing | None:
+        """The columns of time and series; None where the rows are no series."""
+        from dagora.data.series import Timing
+
+        return Timing.read(self.time, self.series)
+
+
+def site_time_options(command: F) -> F:
+    """Add the columns of time and series to a command, which gets them as one argument `in_time`."""
+    return gathered(command, SiteTime, "in_time", TIME_OPTIONS[:2])
+
+
+def time_options(command: F) -> F:
+    """Add the options about time to a command, which gets them as one argument `in_time`."""
+    return gathered(command, TimeRequest, "in_time", TIME_OPTIONS)
+
+
+def data_options(command: F) -> F:
+    """Add the reading options to a command, which gets them as one argument `reading`."""
+    return reading_options(command, MISSING)
+
+
+def data_options_with_model(command: F) -> F:
+    """The same for a command that can model missing cells."""
+    return reading_options(command, MISSING_WITH_MODEL)
+
+
+def reading_options(command: F, missing: Decorator) -> F:
+    """Add the reading options to a command."""
+    options = (
+        click.option(
+            "--discrete",
+            multiple=True,
+            metavar="A,B",
+            help="Columns to treat as discrete (or all).",
+        ),
+        click.option(
+            "--continuous",
+            multiple=True,
+            metavar="A,B",
+            help="Columns to treat as continuous (or all).",
+        ),
+        click.option("--drop", multiple=True, metavar="A,B", help="Columns to leave out."),
+        missing,
+        *WORD_OPTIONS,
+        click.option(
+            "--discretise",
+            type=click.Choice(["mean", "width", "quantile"]),
+            help="Make continuous columns discrete: cut at the mean, into equal widths, or at quantiles.",
+        ),
+        click.option(
+            "--bins", type=click.IntRange(2), help="Number of intervals of --discretise; default: 2."
+        ),
+        *SOURCE_OPTIONS,
+    )
+    return gathered(command, Reading, "reading", options)
+
+
+def cell_options(command: F) -> F:
+    """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
+    return gathered(command, CellReading, "reading", (*CELL_OPTIONS, *DATABASE_OPTIONS))

@@ -1,0 +1,76 @@
+"""`dagora demo`: simulate data from a known network, learn it back, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.live_line import quiet_option
+
+EXAMPLES = """\b
+Examples:
+  dagora demo
+  dagora demo --rows 1000 --seed 3 -o few
+"""
+
+
+@click.command("demo", cls=PagedCommand, short_help="Learn a known network and compare.", epilog=EXAMPLES)
+@click.option(
+    "-o", "--output", default="demo", show_default=True, metavar="FOLDER", help="Folder for the files."
+)
+@click.option("--rows", type=click.IntRange(2), default=20_000, show_default=True, help="Rows to simulate.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@quiet_option()
+def command(*, output: str, rows: int, seed: int) -> None:
+    """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
+    from dagora.api.learn import learn
+    from dagora.base.errors import OptionError
+    from dagora.cli.outputs import show_comparison, write_picture, write_result, write_result_report
+    from dagora.cli.writing import Files
+    from dagora.data.writers import write_table
+    from dagora.formats.registry import write_network
+    from dagora.graph.metrics import compare
+    from dagora.network.greenhouse import greenhouse
+    from dagora.network.sample import sample
+    from dagora.stats.table import TableStatistics
+
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot make the folder {output}: {error.strerror}") from None
+    network = greenhouse()
+    table = sample(network, rows, seed)
+    statistics = TableStatistics(table)
+    click.echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
+               f"{len(network.graph.edges)} edges")  # fmt: skip
+    result = learn(statistics, "tabu", score="bic", seed=seed)
+    comparison = compare(result.plain_graph, network.graph)
+    click.echo(f"learned by tabu search on BIC in {result.seconds:.2f} s: {len(result.graph.edges)} edges, "
+               f"BIC {result.score:.1f}\n")  # fmt: skip
+    show_comparison(comparison)
+    click.echo(
+        "\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n"
+    )
+    names = ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
+    data, truth, bif, json, picture, report = (str(folder / name) for name in names)
+    title = f"{network.name}: learned and true"
+    files = Files()
+    files.write(data, lambda path: write_table(table, path))
+    files.write(truth, lambda path: write_network(network, path))
+    files.write(bif, lambda path: write_result(result, statistics, path))
+    files.write(json, lambda path: write_result(result, statistics, path))
+    files.write(picture, lambda path: write_picture(result.graph, path, truth=network.graph, title=title))
+    files.write(
+        report,
+        lambda path: write_result_report(
+            result, path, statistics=statistics, truth=network.graph, source="data.csv"
+        ),
+    )
+    files.end()
+    click.echo(f"report:   {report}   (open it in a browser)")
+    click.echo(f"picture:  {picture}")
+    click.echo(f"network:  {bif}   with its probabilities")
+    click.echo(f"next:     dagora learn {data} --truth {truth} --method hill-climb")

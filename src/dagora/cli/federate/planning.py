@@ -1,0 +1,240 @@
+"""From options to a plan: what `dagora federate coordinator` and the app of Flower have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dagora.cli.federate.keys import COORDINATOR, MINIMUM, check_number, site_names
+from dagora.cli.gathering import F, gathered
+from dagora.cli.learn_options import LearnRequest
+from dagora.cli.party_options import as_bad_input
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.horizontal.policy.policy_file import Consortium
+    from dagora.parties.horizontal.secure_sum.identity import Identity
+    from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.transport.transport import Transport
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Who plans, and the most that the plan may ask for."""
+
+    folder: str
+    codebook: str | None
+    sites: str | None
+    table_columns: int | None
+    table_cells: int | None
+    privacy: str | None
+    minimum: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan that only lacks certificates that are not known yet, its author, and what is to be learned."""
+
+    credentials: Credentials
+    identity: Identity
+    plan: Plan
+    request: LearnRequest
+
+
+def planning_options(command: F) -> F:
+    """Add the options of a plan to a command, which gets them as one argument `planning`."""
+    options = (
+        click.option(
+            "--keys",
+            "folder",
+            required=True,
+            metavar="FOLDER",
+            help="Folder of the coordinator's certificate.",
+        ),
+        click.option(
+            "--codebook",
+            metavar="FILE",
+            help="The columns that the sites agreed on; default: codebook.toml in the folder of --keys.",
+        ),
+        click.option("--sites", metavar="A,B,C", help="Names of the sites; default: those of the codebook."),
+        click.option(
+            "--table-columns",
+            type=click.IntRange(1, 64),
+            metavar="K",
+            help="Most columns of a joint table of counts; default: one more than --max-parents, or what "
+            "the codebook says.",
+        ),
+        click.option(
+            "--table-cells",
+            type=click.IntRange(1),
+            help="Most cells of a joint table; default: what the codebook says.",
+        ),
+        click.option(
+            "--privacy",
+            metavar="epsilon=1",
+            help="Learn from one release with noise (differential privacy), with these terms: epsilon, "
+            "delta, colluders, rows_per_person, row_bound.",
+        ),
+        MINIMUM,
+    )
+    return gathered(command, Planning, "planning", options)
+
+
+def prepare(planning: Planning, request: LearnRequest) -> Prepared:
+    """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
+    from dagora.api.learn_federated import (
+        basis_functions,
+        check_columns,
+        check_over_sites,
+        check_private,
+        lags_of,
+        privacy_terms,
+    )
+    from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.plan.drafting import draft_plan
+    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
+    from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
+    from dagora.parties.site_tasks.tasks import shown_by
+    from dagora.parties.transport.certificates import Credentials
+
+    if planning.sites is not None:
+        check_number("--sites", len(site_names(planning.sites)), planning.minimum)
+    if request.method:
+        request.check()
+        check_over_sites(**request.settings)
+    with as_bad_input():
+        credentials = Credentials.load(planning.folder)
+    if credentials.name != COORDINATOR:
+        raise OptionError(
+            f"{planning.folder} is for '{credentials.name}': the coordinator needs its own certificate"
+        )
+    file = Path(planning.codebook) if planning.codebook else Path(planning.folder, CODEBOOK_NAME)
+    consortium = read_consortium(file)
+    listed = names_of_sites(planning.sites, consortium)
+    check_number("--sites", len(listed), planning.minimum)
+    schema = consortium.codebook.schema
+    terms = privacy_terms(planning.privacy, schema, len(listed))
+    request = request.settled(schema, noisy=terms is not None)
+    columns_per_table = 0
+    if terms is None:
+        request, columns_per_table = limited(request, consortium, planning.table_columns)
+    request.check()
+    check_over_sites(**request.settings)
+    check_columns(request.method, request.score, schema, request.settings)
+    if terms is not None:
+        check_private(request.method, request.score, request.max_parents, terms)
+    lags = lags_of(request.method, request.settings)
+    if lags and not consortium.step:
+        raise OptionError(
+            f"{file}: the codebook does not say how long a step of time is: add step = 1 (dates count in "
+            "days), or draft it with `dagora federate policy init --time COLUMN`"
+        )
+    if lags:
+        request.check_windows(schema.names, lags)
+    else:
+        request.check_data(schema.names, schema)
+    identity = CertifiedIdentity(credentials)
+    plan = draft_plan(
+        consortium.codebook,
+        {name: consortium.sites.get(name, "") for name in listed},
+        request.method,
+        coordinator=identity.fingerprint(identity.certificate),
+        settings=request.stated(),
+        shows=shown_by(request.method, request.settings),
+        functions=basis_functions(request.method, request.settings),
+        lags=lags,
+        step=consortium.step if lags else 0.0,
+        columns_per_table=columns_per_table,
+        cells_per_table=planning.table_cells or consortium.cells_per_table,
+        largest_rows=consortium.largest_rows,
+        privacy=terms,
+    )
+    return Prepared(credentials, identity, plan, request)
+
+
+def learn_over_transport(transport: Transport, prepared: Prepared, patience: float) -> None:
+    """Offer the plan to the sites at the other end of a transport, learn, and write and print the result."""
+    from dagora.api.learn import learn
+    from dagora.api.learn_federated import statistics_over, with_traffic
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+
+    plan = with_certificates(prepared.plan, transport.fingerprints)
+    request = replace(prepared.request)  # a copy with a new clock: --time-limit leaves out the wait for sites
+    with (
+        CoordinatorSession(transport, plan, prepared.identity, patience=patience) as session,
+        request.progress() as on_event,
+    ):
+        # From here on, Ctrl-C returns the best graph found so far.
+        click.echo("dagora: all sites are connected", err=True)
+        session.agree()
+        statistics = (
+            statistics_over(session, request.method, request.settings)
+            if plan.privacy is None
+            else session.release()
+        )
+        result = learn(statistics, on_event=on_event, **request.settings)
+        result = with_traffic(result, transport.ledger.books())
+        request.present(result, statistics, f"{len(plan.sites)} sites")
+
+
+def read_consortium(path: Path) -> Consortium:
+    """Read the codebook, or say how to get one."""
+    from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.policy.policy_file import read_codebook
+
+    if not path.is_file():
+        raise OptionError(
+            f"{path}: there is no codebook: write one with `dagora federate policy init`, or name one with "
+            "--codebook"
+        )
+    return read_codebook(path)
+
+
+def names_of_sites(sites: str | None, consortium: Consortium) -> list[str]:
+    """The sites that were named, or those of the codebook."""
+    from dagora.base.errors import OptionError
+
+    if sites is None and not consortium.sites:
+        raise OptionError("the codebook names no sites: give --sites A,B,C")
+    return site_names(sites if sites is not None else ",".join(consortium.sites))
+
+
+def limited(
+    request: LearnRequest, consortium: Consortium, table_columns: int | None
+) -> tuple[LearnRequest, int]:
+    """A request that asks for no larger tables than the plan allows, and their number of columns.
+
+    A search counts a variable with its parents, a test two variables with those that are given.
+    """
+    from dagora.learners.registry import method_named
+
+    entry = method_named(request.method)
+    by_tests = any(option.name == "max_given" for option in entry.options)
+    given = request.settings.get("max_given") if by_tests else request.max_parents
+    counted = 2 if by_tests else 1
+    columns = table_columns or (consortium.columns_per_table if given is None else given + counted)
+    counts = consortium.codebook.schema.cardinalities.any()
+    # A method that takes the federation asks each site for its own answer, and for no tables.
+    if not counts or given is not None or entry.takes == "federation":
+        return request, columns
+    if by_tests:
+        others = tuple(pair for pair in request.options if not pair.startswith("max_given="))
+        return replace(request, options=(*others, f"max_given={max(0, columns - 2)}")), columns
+    return (request if table_columns else replace(request, max_parents=columns - 1)), columns
+
+
+def with_certificates(plan: Plan, shown: Mapping[str, str]) -> Plan:
+    """The plan with the certificates that the sites have shown, which must be those of the codebook."""
+    from dagora.base.errors import OptionError, ProtocolError
+
+    for name, known in plan.sites.items():
+        if known and name in shown and shown[name] != known:
+            raise ProtocolError(f"site '{name}' has another certificate than the codebook says", party=name)
+        if not known and name not in shown:
+            raise OptionError(f"the codebook does not say which certificate site '{name}' has")
+    return replace(plan, sites={name: known or shown[name] for name, known in plan.sites.items()})

@@ -1,0 +1,125 @@
+"""`dagora impute`: fill the missing cells of a table from a network."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.data_options import Reading, data_options_with_model, show_warnings
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.live_line import live_line, quiet_option
+
+if TYPE_CHECKING:
+    from dagora.network.incomplete.imputation import FilledCell
+
+EXAMPLES = """\b
+Examples:
+  dagora learn patients.csv -o network.bif
+  dagora impute network.bif patients.csv -o completed.csv --certainty cells.csv
+  dagora impute network.bif patients.csv -o completed.csv --draws 5
+"""
+
+
+@click.command("impute", cls=PagedCommand, short_help="Fill missing cells from a network.", epilog=EXAMPLES)
+@click.argument("network", shell_complete=completing.files)
+@click.argument("data", shell_complete=completing.files)
+@click.option(
+    "-o", "--output", required=True, metavar="DATA", help="File for the completed table: .csv .tsv .parquet …"
+)
+@click.option(
+    "--certainty",
+    metavar="CELLS.csv",
+    help="File of the filled cells: row, column, value, and its probability or standard deviation.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Also write this many tables filled at random, to files named after the first one: -1, -2, …",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws.")
+@quiet_option()
+@data_options_with_model
+def command(
+    *,
+    network: str,
+    data: str,
+    output: str,
+    certainty: str | None,
+    draws: int,
+    seed: int,
+    reading: Reading,
+) -> None:
+    """Fill the missing cells of DATA from NETWORK (.bif or .json with parameters).
+
+    A level is the most probable one given all that was seen in its row, a number the mean.
+    """
+    from dagora.base.errors import OptionError
+    from dagora.base.files import write_whole
+    from dagora.cli.outputs import check_overwriting, check_target
+    from dagora.cli.writing import Files
+    from dagora.data.columns.reading_options import always
+    from dagora.data.readers import file_format
+    from dagora.data.writers import write_table
+    from dagora.formats.registry import read_network
+    from dagora.network.incomplete.imputing import impute_table
+    from dagora.network.networks import GaussianNetwork
+
+    if reading.missing not in ("auto", "model"):
+        raise OptionError(f"impute fills missing cells: leave --missing {reading.missing} out")
+    file_format(output)
+    targets = [output, *(numbered(output, k + 1) for k in range(draws))]
+    for target in (*targets, *([certainty] if certainty else [])):
+        check_target(target)
+    check_overwriting((*targets, certainty), (network, data))
+    known = read_network(network)
+    levels = {} if isinstance(known, GaussianNetwork) else known.levels
+    numbers = frozenset(known.graph.nodes) - set(levels)
+    table = reading.any_table(
+        data, part=True, wanted=known.graph.nodes, levels=levels, numbers=numbers, why_not_model=always
+    )
+    if table.overview is not None and not live_line().silent:
+        show_warnings(table.overview.warnings)
+    filled = impute_table(known, table, draws, seed)
+    show_warnings(filled.warnings)
+    files = Files()
+    for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
+        files.write(target, partial(write_table, each))
+    files.write(certainty, lambda path: write_whole(path, cells_as_csv(filled.cells)))
+    estimated = f" ({filled.message})" if filled.message else ""
+    click.echo(f"{len(filled.cells)} cells filled{estimated}; written: {', '.join(files.written)}")
+    files.end()
+
+
+def numbered(path: str, number: int) -> str:
+    """The name of a file with a number before its endings.
+
+    >>> numbered("folder/a.csv.gz", 2)
+    'folder/a-2.csv.gz'
+    """
+    file = Path(path)
+    stem, dot, endings = file.name.partition(".")
+    return str(file.with_name(f"{stem}-{number}{dot}{endings}"))
+
+
+def cells_as_csv(cells: tuple[FilledCell, ...]) -> str:
+    """The filled cells as lines of text."""
+    import csv
+    import io
+
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(["row", "column", "value", "probability", "sd"])
+    for cell in cells:
+        writer.writerow([cell.row, cell.column, cell.value, *map(shortly, (cell.probability, cell.sd))])
+    return lines.getvalue()
+
+
+def shortly(number: float | None) -> str:
+    """A number to six digits; nothing where there is none."""
+    return "" if number is None else f"{number:.6g}"

@@ -1,0 +1,249 @@
+"""`dagora learn`: learn a network from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.bootstrap_options import BootstrapRequest, bootstrap_options
+from dagora.cli.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
+from dagora.cli.data_options import (
+    INTERVENTIONS,
+    Reading,
+    TimeRequest,
+    data_options_with_model,
+    time_options,
+)
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.learn_options import LearnRequest, learn_options
+from dagora.cli.rehearsal import rehearsing
+
+if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
+    from dagora.data.series import Timing
+    from dagora.learners.candidates.candidates import Candidates
+    from dagora.stats.scan.scan_statistics import ScanStatistics
+    from dagora.stats.statistics import Statistics
+
+EXAMPLES = """\b
+Examples:
+  dagora learn patients.csv
+  dagora learn patients.csv --score bdeu --option ess=10 -o network.bif --report network.html
+  dagora learn sensors.parquet --method notears --option lambda1=0.05 --time-limit 60 --json
+  dagora learn patients.csv --method order-search --jobs 2
+  dagora learn patients.csv --method astar --estimate
+  dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
+  dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
+  dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
+  dagora learn 'sales/**/*.parquet' --method hill-climb
+  dagora learn duckdb:shop.db --table orders --sample 100000
+  dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
+"""
+
+
+@click.command("learn", cls=PagedCommand, short_help="Learn a network from a table.", epilog=EXAMPLES)
+@click.argument("data", shell_complete=completing.files)
+@INTERVENTIONS
+@learn_options
+@click.option(
+    "--em-rounds",
+    type=click.IntRange(0),
+    default=6,
+    show_default=True,
+    help="Most rounds of structural EM where missing cells are modelled.",
+)
+@dask_option(
+    "Learn", f": {READING_THERE} With --bootstrap, DATA is read here, and the workers learn from the samples."
+)
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Say about how long it would take, from trying it on parts of DATA for 2 s, and do not learn.",
+)
+@bootstrap_options
+@time_options
+@data_options_with_model
+def command(
+    *,
+    data: str,
+    estimate: bool,
+    interventions: str | None,
+    request: LearnRequest,
+    em_rounds: int,
+    dask: str | None,
+    again: BootstrapRequest,
+    in_time: TimeRequest,
+    reading: Reading,
+) -> None:
+    """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
+
+    A folder, a pattern ('sales/**/*.parquet') and a database (duckdb:FILE or postgresql://HOST/NAME, with
+    --table or --query) may hold more rows than memory: they are read anew for every round of questions.
+
+    Text, booleans and numbers of few distinct values are discrete, other numbers continuous; `dagora
+    inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
+    """
+    from dagora.api.learn import learn
+    from dagora.base.dask_cluster import connected
+
+    request.check()
+    outputs = (request.output, request.picture, request.report)
+    again.check(request.method, outputs, (data, request.knowledge, request.truth))
+    request.check_overwriting(data)
+    timing = in_time.timing
+    asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
+    if estimate:
+        others = {"--dask": dask, "--time": timing, "--interventions": interventions}
+        return say_time(request, reading, data, asked, again, others)
+    if timing is not None:
+        again.refuse_series()
+    if dask is not None and again.bootstrap is None:
+        check_reading_there(reading, {"--time": timing, "--interventions": interventions})
+        return learn_on_cluster(request, reading, data, dask, asked)
+    if is_jkl(data):
+        again.refuse_scores(data)
+        scores = read_scores(data, reading)
+        request.check_data(scores.names, None)
+        with request.progress(None, data) as on_event, rehearsing(request.method):
+            result = learn(
+                scores,
+                on_event=on_event,
+                interventions=interventions,
+                time=in_time.time,
+                series=in_time.series,
+                **asked,
+            )
+        return request.present(result, None, Path(data).name)
+    if timing is not None:
+        return learn_in_time(request, reading, data, timing, asked, interventions)
+    with connected(dask) as cluster:
+        return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
+
+
+def say_time(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    others: Mapping[str, object],
+) -> None:
+    """Say about how long it would take to learn."""
+    from dagora.api.estimate_time import estimate_time
+    from dagora.base.errors import OptionError
+    from dagora.base.files import json_text
+    from dagora.stats.accepting import statistics_of
+
+    written = {"--output": request.output, "--picture": request.picture, "--report": request.report}
+    for option, file in written.items():
+        if file is not None:
+            raise OptionError(f"--estimate learns nothing: leave {option} out")
+    for option, value in others.items():
+        if value is not None:
+            raise OptionError(f"--estimate does not go with {option}: leave one of them out")
+    if is_jkl(data) or reading.scans(data):
+        raise OptionError("--estimate needs rows that are read into memory: name one file that holds a table")
+    rows = statistics_of(request.read_any(reading, data), request.jobs)
+    request.check_data(rows.schema.names, rows.schema)
+    asked = {name: value for name, value in asked.items() if name not in {"time_limit", "budget"}}
+    found = estimate_time(rows, samples=again.bootstrap or 0, **asked)
+    click.echo(json_text(found.to_dict()) if request.as_json else f"{found}.")
+
+
+def learn_from_rows(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    interventions: str | None,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    cluster: object,
+) -> None:
+    """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
+    from dagora.api.learn import learn
+    from dagora.learners.source import intervened, marked_column
+    from dagora.stats.accepting import statistics_of
+
+    table: AnyTable | ScanStatistics
+    rows: Statistics
+    if reading.scans(data):
+        again.refuse_scanned(data)
+        table = rows = request.scan(reading, data)
+    else:
+        table = request.read_any(reading, data, marked_column(interventions))
+        rows = statistics_of(table, request.jobs)
+    if interventions is not None:
+        rows = intervened(rows, interventions, request.jobs)
+    request.check_data(rows.schema.names, rows.schema)
+    with request.progress(table, data) as on_event, rehearsing(request.method):
+        result = learn(rows, on_event=on_event, **again.leaving_time(asked))
+        strengths = again.run(rows, on_event, asked, cluster)
+    return request.present(result, rows, Path(data).name, strengths)
+
+
+def learn_on_cluster(
+    request: LearnRequest, reading: Reading, data: str, address: str, asked: dict[str, Any]
+) -> None:
+    """Learn where the rows are: on the workers of a Dask cluster."""
+    from dagora.api.learn import learn
+    from dagora.base.dask_cluster import connected
+
+    with connected(address):
+        rows = rows_there(reading, data, request.jobs)
+        request.check_data(rows.schema.names, rows.schema)
+        with request.progress(rows, data) as on_event:
+            result = learn(rows, on_event=on_event, **asked)
+        return request.present(result, rows, Path(data).name)
+
+
+def learn_in_time(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    timing: Timing,
+    asked: dict[str, Any],
+    interventions: str | None,
+) -> None:
+    """Learn from series, and show the graph in time."""
+    from dagora.api.learn import learn
+    from dagora.base.errors import OptionError
+    from dagora.learners.registry import method_named
+    from dagora.learners.source import in_series
+    from dagora.stats.accepting import statistics_of
+
+    method = method_named(request.method)
+    if interventions is not None:
+        raise OptionError("--interventions does not go with --time: leave one of them out")
+    if reading.discretise is not None:
+        raise OptionError("--discretise does not go with --time: leave it out")
+    if not method.in_time:
+        raise OptionError(
+            f"the method {method.name} takes rows as independent of each other: choose -m dynotears for "
+            "series, or leave --time out"
+        )
+    table = request.read_any(reading, data, timing=timing)
+    rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
+    default = next(option.default for option in method.options if option.name == "lags")
+    request.check_windows(rows.schema.names, cast("int", asked.get("lags", default)))
+    with request.progress(table, data) as on_event, rehearsing(request.method):
+        result = learn(rows, on_event=on_event, **asked)
+    return request.present(result, rows, Path(data).name)
+
+
+def is_jkl(path: str) -> bool:
+    """Whether a file holds scores instead of rows."""
+    return path.lower().removesuffix(".gz").endswith(".jkl")
+
+
+def read_scores(path: str, reading: Reading) -> Candidates:
+    """Read scored parent sets; options about columns do not apply to them."""
+    from dagora.base.errors import OptionError
+    from dagora.learners.candidates.jkl import read_jkl
+
+    if reading != Reading(missing="auto"):
+        raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
+    return read_jkl(path)

@@ -1,0 +1,238 @@
+"""Write and print a learned graph and comparisons with a truth."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dagora.base.errors import FormatError
+from dagora.base.files import report_failure, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dagora.data.schema import Schema
+    from dagora.graph.any_graph import AnyGraph
+    from dagora.graph.dag import Edge
+    from dagora.graph.metrics import Comparison
+    from dagora.graph.pag_metrics import PAGComparison
+    from dagora.learners.result import Result
+    from dagora.posterior.resample.strengths import Strengths
+    from dagora.stats.statistics import Statistics
+
+
+def check_target(path: str) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    target = Path(path)
+    if target.is_dir():
+        raise FormatError(f"cannot write {path}: it is a folder; name a file in it")
+    if target.exists() and not target.is_file():
+        return  # a pipe or a device
+    if not target.parent.is_dir():
+        raise FormatError(f"cannot write {path}: there is no folder '{target.parent}'")
+    if not os.access(target.parent, os.W_OK):
+        raise FormatError(f"cannot write {path}: the folder '{target.parent}' may not be written to")
+    if not target.exists():
+        folder = Path(os.path.realpath(path)).parent
+        with report_failure(path, FormatError), tempfile.TemporaryFile(dir=folder):
+            pass  # a file without a name, which is gone again
+
+
+def check_overwriting(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """Refuse an output that is also an input, or two outputs that are one file."""
+    read = {Path(path).resolve() for path in inputs if path}
+    taken: set[Path] = set()
+    for path in filter(None, outputs):
+        place = Path(path).resolve()
+        if not place.exists() or place.is_file():
+            if place in read:
+                raise FormatError(f"{path} is read and would be overwritten: write to another file")
+            if place in taken:
+                raise FormatError(f"{path} is to be written twice: choose two names")
+            taken.add(place)
+
+
+def check_picture(path: str) -> None:
+    """Refuse a picture file that cannot be written, before any work is done."""
+    if Path(path).suffix.lower() != ".svg":
+        raise FormatError(f"{path}: pictures are written as .svg")
+    check_target(path)
+
+
+def check_report(path: str) -> None:
+    """Refuse a report that cannot be written, before any work is done."""
+    if Path(path).suffix.lower() not in {".html", ".htm"}:
+        raise FormatError(f"{path}: reports are written as .html")
+    check_target(path)
+
+
+def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag: bool = False) -> None:
+    """Refuse a file that cannot be written, or whose format cannot hold these names or kinds of columns."""
+    from dagora.base.files import encoded, naming
+    from dagora.data.schema import Kind
+    from dagora.formats.registry import find_format, render_pag
+    from dagora.graph.ancestral.pag import PAG
+    from dagora.graph.dag import DAG
+
+    known = find_format(path)
+    if known.name == "BIF":
+        if schema is None:
+            raise FormatError(
+                f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
+            )
+        if Kind.CONTINUOUS in schema.kinds:
+            raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+    else:
+        with naming(path):
+            text = render_pag(known, PAG(names)) if pag else known.render_graph(DAG(names))
+        encoded(path, text)
+    check_target(path)
+
+
+def write_picture(
+    graph: AnyGraph,
+    path: str,
+    *,
+    truth: AnyGraph | None = None,
+    weights: NDArray[np.float64] | None = None,
+    title: str | None = None,
+    shown: Collection[Edge] = (),
+) -> None:
+    """Draw a graph with its weights; colours show which edges are right, or directed by interventions."""
+    from dagora.graph.drawing import draw_svg
+
+    check_picture(path)
+    write_whole(path, draw_svg(graph, truth=truth, weights=weights, title=title, shown=shown))
+
+
+def write_result(
+    result: Result, statistics: Statistics | None, path: str, more: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
+
+    JSON also holds `more`.
+    """
+    from dagora.api.fit import fit
+    from dagora.formats.json_format import render_result
+    from dagora.formats.registry import find_format, write_graph, write_network
+    from dagora.graph.dag import DAG
+    from dagora.report.fitted_parameters import fitted
+
+    name = find_format(path).name
+    if name == "JSON":
+        network, reason = fitted(result.graph, statistics)
+        write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
+        return [] if reason is None else [f"{path} has no parameters: {reason}"]
+    if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
+        write_network(fit(result.graph, statistics, name="learned"), path)
+    else:
+        write_graph(result.graph, path)
+    return []
+
+
+def write_result_report(
+    result: Result,
+    path: str,
+    *,
+    statistics: Statistics | None,
+    truth: AnyGraph | None,
+    source: str | None,
+    strengths: Strengths | None = None,
+) -> None:
+    """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
+    from dagora.report import write_report
+    from dagora.report.fitted_parameters import fitted, fitted_processes, own_table
+
+    network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
+    write_report(
+        result,
+        path,
+        truth=truth,
+        network=network,
+        source=source,
+        strengths=strengths,
+        table=own_table(statistics),
+    )
+
+
+def show_result(
+    result: Result, comparison: Comparison | PAGComparison | None, written: Sequence[str]
+) -> None:
+    """Print a result for people."""
+    from dagora.base.wording import counted
+    from dagora.graph.ancestral.pag import PAG, SHOWN
+    from dagora.graph.any_graph import number_of_edges
+    from dagora.scores.estimation import describe_errors
+    from dagora.scores.prior_words import parameter_prior
+
+    graph = result.graph
+    edges = number_of_edges(graph)
+    in_time = result.lagged_graph
+    if in_time is None:
+        click.echo(f"{result.method}: {counted(edges, 'edge')} among {len(graph)} variables")
+    else:
+        lagged = len(in_time.lagged)
+        click.echo(
+            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier "
+            f"steps, among {len(in_time.variables)} variables"
+        )
+    if result.score is not None:
+        click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
+    click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
+    if assumed := parameter_prior(result.score_name, result.settings):
+        click.echo(f"prior of parameters: {assumed}")
+    if "varsortability" in result.stats or "sort_and_regress_objective" in result.stats:
+        click.echo(describe_scale(result.stats))
+    if "score_error_median" in result.stats:
+        click.echo(describe_errors(result.stats))
+    click.echo("")
+    if isinstance(graph, PAG):
+        for one, sign, other in graph.marked_edges:
+            click.echo(f"  {one} {SHOWN[sign]} {other}")
+    else:
+        for tail, head in graph.edges:
+            click.echo(f"  {tail} → {head}")
+        for tail, head in graph.undirected:
+            click.echo(f"  {tail} — {head}")
+    if comparison is not None:
+        click.echo("")
+        show_comparison(comparison)
+    for path in written:
+        click.echo(f"written: {path}", err=True)
+
+
+def describe_scale(stats: Mapping[str, float]) -> str:
+    """How far the scale of the columns alone gives the graph away, and what sorting by variance finds.
+
+    >>> describe_scale({"varsortability": 0.5, "r2_sortability": 0.25})
+    'sortability: 50% by variance, 25% by R²'
+    """
+    parts = []
+    if "varsortability" in stats:
+        parts.append(
+            f"sortability: {stats['varsortability']:.0%} by variance, {stats['r2_sortability']:.0%} by R²"
+        )
+    if "sort_and_regress_objective" in stats:
+        parts.append(
+            f"sorting by variance alone: objective {stats['sort_and_regress_objective']:.4f} "
+            f"against {stats['objective']:.4f}, other edges at {stats['sort_and_regress_distance']:.0f} pairs"
+        )
+    return "; ".join(parts)
+
+
+def show_comparison(comparison: Comparison | PAGComparison) -> None:
+    """Print a comparison as a small table."""
+    from dagora.graph.pag_metrics import PAGComparison
+
+    click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
+    for label, row in comparison.rows():
+        click.echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")
+    if isinstance(comparison, PAGComparison):
+        click.echo(comparison.marks.describe())

@@ -1,0 +1,149 @@
+"""Write and print a posterior."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from dagora.base.files import write_whole
+from dagora.base.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dagora.graph.cpdag import Graph
+    from dagora.posterior.resample.strengths import Strengths
+    from dagora.posterior.summary.mixing import Diagnostics
+    from dagora.posterior.summary.posterior import Posterior
+
+MOST_EDGES = 40
+LEAST_PROBABLE = 0.05
+SMALLEST_ERROR = 0.0005  # the smallest that three decimals show
+
+
+def write_posterior(posterior: Posterior, path: str) -> None:
+    """Write the posterior with all its draws."""
+    write_whole(path, posterior.to_json() + "\n")
+
+
+def write_probabilities(posterior: Posterior, path: str, *, truth: Graph | None = None) -> None:
+    """Draw the edge probabilities, with the edges of the truth framed."""
+    from dagora.cli.outputs import check_picture
+    from dagora.posterior.summary.picture import draw_probabilities
+
+    check_picture(path)
+    title = f"Edge probabilities: {posterior.method}, {posterior.score_name}"
+    write_whole(
+        path, draw_probabilities(posterior.nodes, posterior.edge_probability, truth=truth, title=title)
+    )
+
+
+def expectations(posterior: Posterior | Strengths, truth: Graph) -> dict[str, Any]:
+    """E-SHD, E-TP and E-FP with their standard errors, of DAGs and of their equivalence classes."""
+    content: dict[str, Any] = {}
+    for on in ("dag", "cpdag"):
+        found = {
+            "shd": posterior.expected_shd(truth, on=on),
+            "tp": posterior.expected_tp(truth, on=on),
+            "fp": posterior.expected_fp(truth, on=on),
+        }
+        part: dict[str, Any] = {name: value.mean for name, value in found.items()}
+        part["errors"] = {name: _finite(value.error) for name, value in found.items()}
+        content |= part if on == "dag" else {on: part}
+    return content
+
+
+def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[str]) -> None:
+    """Print a posterior for people; doubtful convergence is shown even where warnings are switched off."""
+    from dagora.scores.estimation import describe_errors
+
+    draws = posterior.draws
+    score = "" if posterior.score_name is None else f", score {posterior.score_name}"
+    number = f"{draws.chains} × {draws.per_chain} graphs"
+    if draws.particles:
+        number = f"{counted(draws.per_chain, 'distinct graph')} of particles"
+    click.echo(f"{posterior.method}: {number} on {len(posterior.nodes)} variables{score}")
+    click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
+    click.echo(f"prior: {posterior.prior}")
+    if posterior.parameter_prior:
+        click.echo(f"prior of parameters: {posterior.parameter_prior}")
+    click.echo(f"space: {posterior.space}")
+    if "score_error_median" in posterior.stats:
+        click.echo(describe_errors(posterior.stats))
+    click.echo("")
+    for line in edge_lines(posterior):
+        click.echo(line)
+    click.echo("")
+    if draws.independent or draws.particles:
+        click.echo(f"draws: {posterior.diagnostics.verdict}")
+    else:
+        click.echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
+    click.echo(f"highest log score: {posterior.score:.4f}")
+    if truth is not None:
+        click.echo("")
+        show_expectations(expectations(posterior, truth))
+    for path in written:
+        click.echo(f"written: {path}", err=True)
+
+
+def mixing_label(found: Diagnostics) -> str:
+    """Whether the chains have mixed, in a word or two; `doubtful` where they are worth too few draws."""
+    from dagora.posterior.summary.mixing import MIXED, mixing_warnings
+
+    if found.verdict == MIXED:
+        return "mixing (doubtful)" if mixing_warnings(found) else "mixing"
+    return found.verdict
+
+
+def edge_lines(posterior: Posterior) -> list[str]:
+    """The most probable edges, a line each, those of the consensus graph marked."""
+    from dagora.base.wording import counted
+
+    probability, error = posterior.edge_probability, posterior.edge_error
+    chosen = posterior.consensus()
+    marked = chosen.to_numpy()
+    likely = (probability >= LEAST_PROBABLE) | marked
+    np.fill_diagonal(likely, val=False)
+    order = sorted(np.argwhere(likely).tolist(), key=lambda at: -probability[at[0], at[1]])
+    names = posterior.nodes
+    shown = [
+        (f"{names[i]} → {names[j]}", probability[i, j], error[i, j], marked[i, j])
+        for i, j in order[:MOST_EDGES]
+    ]
+    width = max((len(edge) for edge, *_ in shown), default=0)
+    lines = [
+        f"{'*' if mark else ' '} {edge:{width}}  {value:.3f}{spread(wide)}"
+        for edge, value, wide, mark in shown
+    ]
+    if len(order) > MOST_EDGES:
+        lines.append(f"  and {counted(len(order) - MOST_EDGES, 'more edge')} above {LEAST_PROBABLE:g}")
+    if not lines:
+        lines.append(f"  no edge is more probable than {LEAST_PROBABLE:g}")
+    return [
+        *lines,
+        f"* consensus graph: {counted(len(chosen.edges), 'edge')} above 0.5, without a cycle",
+    ]
+
+
+def spread(error: float) -> str:
+    """Standard error to print after a value; empty where it is too small to show.
+
+    >>> spread(0.0123), spread(0.0), spread(1e-9)
+    (' ± 0.012', '', '')
+    """
+    return f" ± {error:.3f}" if math.isfinite(error) and error >= SMALLEST_ERROR else ""
+
+
+def show_expectations(found: dict[str, Any]) -> None:
+    """Print expected distances as a small table."""
+    click.echo(f"{'':8}{'E-SHD':>16}{'E-TP':>16}{'E-FP':>16}")
+    for label, part in (("DAG", found), ("CPDAG", found["cpdag"])):
+        cells = (f"{part[key]:.2f}{spread(part['errors'][key] or 0.0)}" for key in ("shd", "tp", "fp"))
+        click.echo(f"{label:8}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

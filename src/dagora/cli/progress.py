@@ -1,0 +1,38 @@
+"""What a search reports while it runs, and what Ctrl-C does to it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from dagora.base.events import Budget, Observer
+from dagora.cli.live_line import live_line
+
+
+@contextmanager
+def progress(budget: Budget) -> Iterator[Observer]:
+    """Show progress while the block runs; the first Ctrl-C ends the search, the second exits."""
+    line = live_line()
+    with interruptible(lambda: budget.stop("it was interrupted")):
+        yield line
+    line.phase("finishing")
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None], by: signal.Signals = signal.SIGINT) -> Iterator[None]:
+    """Let the first Ctrl-C in a block call `stop`, and the second end the command (`ctrl_c`).
+
+    `by` is the signal, where it is another one.
+    """
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(by, previous)
+        stop()
+
+    previous = signal.signal(by, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(by, previous)

@@ -1,0 +1,68 @@
+"""`dagora query`: ask a network."""
+
+from __future__ import annotations
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.live_line import quiet_option
+
+EXAMPLES = """\b
+Examples:
+  dagora query network.bif "P(cancer | smoker=yes)"
+  dagora query network.bif "P(cancer=yes | do(smoker=no))" "MAP(cancer, cough | xray='not clear')"
+  dagora query network.json "P(dose | effect=1.5)" --method sampling --samples 1000000 --seed 1
+
+P(a, b | c=yes, x=1.5) is a joint distribution given a level and a value. P(a=yes | …) is the probability of
+an event, MAP(a, b | …) the most probable levels together, MAP(* | …) those of all that is not given.
+do(d=no) after the bar sets a variable instead of observing it. Names and levels with blanks, commas or
+brackets stand in quotes.
+"""
+
+
+@click.command("query", cls=PagedCommand, short_help="Ask a network.", epilog=EXAMPLES)
+@click.argument("network", shell_complete=completing.files)
+@click.argument("questions", nargs=-1, required=True, metavar="QUESTION...")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "sampling"]),
+    default="auto",
+    show_default=True,
+    help="auto: exact, or by samples where a discrete variable depends on numbers that are not given.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="Number of weighted samples.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples.")
+@click.option("--memory", metavar="SIZE", help="Most memory of one table, such as 8GB.  [default: 2GiB]")
+@click.option("--json", "as_json", is_flag=True, help="Print the answers as one JSON object.")
+@quiet_option()
+def command(
+    *,
+    network: str,
+    questions: tuple[str, ...],
+    method: str,
+    samples: int,
+    seed: int,
+    memory: str | None,
+    as_json: bool,
+) -> None:
+    """Answer questions about NETWORK, a file with parameters (.bif or .json)."""
+    from dagora.base.files import json_text
+    from dagora.formats.registry import read_network
+    from dagora.network.inference.questions import parse
+    from dagora.network.inference.settings import check_settings
+    from dagora.network.inference.sharing import ask_all
+
+    settings = check_settings(method, samples, seed, memory)
+    asked = [parse(question) for question in questions]
+    answers = ask_all(read_network(network).model, asked, settings)
+    if as_json:
+        click.echo(json_text({"network": network, "answers": [answer.to_dict() for answer in answers]}))
+    else:
+        click.echo("\n\n".join(map(repr, answers)))

@@ -1,5 +1,0 @@
-"""`dagora federate`: rows spread over sites that may not pool them."""
-
-from dagora.commands.federate.group import command
-
-__all__ = ["command"]

@@ -1,0 +1,216 @@
+"""Where compiled kernels are kept on disk, and when a kept one is out of date.
+
+Whether it is, `kernel_stamp.py` says.
+
+Kernels are kept in the first folder that can be written: `NUMBA_CACHE_DIR` where that is set, `__pycache__`
+beside the source, the user's cache folder, a private folder for temporary files. Where none of these can be
+written, every process compiles anew. In the last two cases dagora warns once.
+
+A wheel built by `make wheel` brings kernels with it (`BROUGHT`), compiled for any processor of its kind that
+has what `PORTABLE` says. Those are used where they fit; a kernel that is not among them, or that was compiled
+by another version of numba or from other sources, is compiled here as ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding
+from numba.core import caching, config
+
+from dagora.base.errors import DagoraWarning
+from dagora.kernels.compilation import compilation
+from dagora.kernels.stamp import PACKAGE, source_stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Kernels that came with the installation, in folders as those of the package.
+BROUGHT = PACKAGE / "compiled_kernels"
+# What such kernels are compiled for, by kind of processor: a name that LLVM knows, and what it implies.
+# Most processors since 2013 have what x86-64-v3 implies; on others kernels are compiled where they run.
+PORTABLE = {
+    "aarch64": ("generic", frozenset({"neon"})),
+    "arm64": ("generic", frozenset({"neon"})),
+    "x86_64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
+    "AMD64": ("x86-64-v3", frozenset({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt"})),
+}
+
+
+def folders_for(file: Path) -> Iterator[tuple[Path, str]]:
+    """Folders that could keep the kernels of a file, best first, each with what there is to say about it."""
+    inside = file.parent.relative_to(PACKAGE)
+    # Two installations must not share a folder.
+    place = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:16]
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen) / f"dagora-{place}" / inside, ""
+    yield file.parent / "__pycache__", ""
+    if (home := user_cache_folder()) is not None:
+        yield home / "dagora" / f"kernels-{place}" / inside, ""
+    if (temporary := private_temporary_folder()) is not None:
+        yield (
+            temporary / place / inside,
+            f"compiled kernels are kept in {temporary}, as no better place is writable",
+        )
+
+
+def user_cache_folder() -> Path | None:
+    """The folder in which this user's programs keep what they can make anew."""
+    if sys.platform == "win32":
+        chosen = os.environ.get("LOCALAPPDATA")
+        return Path(chosen) if chosen else None
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        return Path(chosen)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+
+
+@cache
+def private_temporary_folder() -> Path | None:
+    """A folder for temporary files that only this user can write: whatever is in it will be executed."""
+    user = os.getuid() if hasattr(os, "getuid") else os.getpid()
+    folder = Path(tempfile.gettempdir()) / f"dagora-kernels-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+    except OSError:
+        return None
+    own = not hasattr(os, "getuid") or (about.st_uid == user and not about.st_mode & 0o077)
+    return folder if stat.S_ISDIR(about.st_mode) and own else None
+
+
+@cache
+def can_write(folder: Path) -> bool:
+    """Whether files can be made in a folder, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@cache
+def tell_once(message: str) -> None:
+    """Warn of what slows the first start down; once per process."""
+    warnings.warn(message, DagoraWarning, stacklevel=2)
+
+
+@cache
+def cache_folder(file: Path) -> Path | None:
+    """The folder that keeps the kernels of a file; None where there is none."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    for folder, message in folders_for(file):
+        if can_write(folder):
+            if message:
+                tell_once(message)
+            return folder
+        if chosen and folder.is_relative_to(chosen):
+            tell_once(f"compiled kernels are kept elsewhere, as NUMBA_CACHE_DIR ({chosen}) is not writable")
+    compilation.kept = False
+    tell_once(
+        "compiled kernels cannot be kept, as no folder is writable, so that every start compiles them anew: "
+        "set NUMBA_CACHE_DIR to a folder that is"
+    )
+    return None
+
+
+class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: SLF001 (numba has no public one)
+    """Tells numba where a kernel of this package is kept, and its stamp."""
+
+    def __init__(self, file: Path, line: int, folder: Path) -> None:
+        self._file = file
+        self._line = line
+        self._folder = folder
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> KernelCacheLocator | None:
+        """Answer for functions of this package; numba asks the next locator about all others."""
+        file = Path(py_file).resolve()
+        if not file.is_relative_to(PACKAGE) or (folder := cache_folder(file)) is None:
+            return None
+        return cls(file, py_func.__code__.co_firstlineno, folder)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        """Return what must be the same for a kept kernel to be used."""
+        return source_stamp(self._file)
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name in one file apart."""
+        return str(self._line)
+
+
+class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
+    """The kept machine code of a kernel: looked for at its first call, among the brought ones first."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        # numba's own looks at the disk here: for every kernel of every file that is imported, called or not.
+        self._name = repr(py_func)
+        self._py_func = py_func
+        self.enable()
+
+    @cached_property
+    def _impl(self) -> Any:  # noqa: ANN401
+        return self._impl_class(self._py_func)
+
+    @cached_property
+    def _cache_path(self) -> str:
+        return str(self._impl.locator.get_cache_path())
+
+    @cached_property
+    def _cache_file(self) -> Any:  # noqa: ANN401
+        return self._file_in(self._cache_path)
+
+    def _file_in(self, folder: str) -> Any:  # noqa: ANN401
+        return caching.IndexDataCacheFile(
+            folder, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def _load_overload(self, sig: object, target_context: Any) -> Any:  # noqa: ANN401
+        if (folder := self._brought_folder()) is not None:
+            codegen = target_context.codegen()
+            _, (triple, *_), hashes = self._index_key(sig, codegen)
+            data = self._file_in(folder).load((sig, (triple, portable_name(), ""), hashes))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return super()._load_overload(sig, target_context)
+
+    def _brought_folder(self) -> str | None:
+        file = Path(self._py_func.__code__.co_filename).resolve()
+        if not file.is_relative_to(PACKAGE) or portable_name() is None:
+            return None
+        return str(BROUGHT / file.parent.relative_to(PACKAGE))
+
+
+@cache
+def portable_name() -> str | None:
+    """What brought kernels were compiled for; None where there are none that this processor can run."""
+    if not BROUGHT.is_dir() or config.CPU_NAME or platform.machine() not in PORTABLE:
+        return None
+    name, needed = PORTABLE[platform.machine()]
+    present = {each for each, has in llvmlite.binding.get_host_cpu_features().items() if has}
+    return name if needed <= present else None
+
+
+def install() -> None:
+    """Let numba ask here first; functions outside of this package are cached as ever."""
+    locators = caching.CacheImpl._locator_classes  # noqa: SLF001
+    if KernelCacheLocator not in locators:
+        locators.insert(0, KernelCacheLocator)

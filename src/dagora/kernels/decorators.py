@@ -1,0 +1,81 @@
+"""The decorator of our numerical kernels: compiled by numba, cached on disk, free of the interpreter lock."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import types
+from numba.core import event
+
+from dagora.kernels import cache as kernel_cache
+from dagora.kernels.compilation import compilation
+from dagora.kernels.stamp import PACKAGE
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class CompileListener(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Passes on when numba begins to compile a kernel, and when it has done so."""
+
+    def on_start(self, event: object) -> None:  # noqa: ARG002
+        """Note the begin."""
+        compilation.begin()
+
+    def on_end(self, event: object) -> None:  # noqa: ARG002
+        """Note the end, well or not."""
+        compilation.end()
+
+
+kernel_cache.install()
+event.register("numba:compile", CompileListener())
+
+
+def kernel(function: F) -> F:
+    """Compile a function of arrays and numbers; several threads may run it at once."""
+    return compiled(function)
+
+
+def inlined(function: F) -> F:
+    """Compile a small function into each kernel that calls it; a call would cost more than its work."""
+    return compiled(function, forceinline=True)
+
+
+def borrowing(function: F) -> F:
+    """Compile a kernel that makes no arrays and returns none: it need not count who holds its arguments.
+
+    numba counts this for every array that is taken out of a tuple, with instructions that lock memory: in a
+    small kernel that takes tuples, more than its work.
+    """
+    return compiled(function, _nrt=False)
+
+
+def compiled(function: F, **options: bool) -> F:
+    """Compile a function twice over, each when it is needed: for Python, and as a part of other kernels.
+
+    A kernel that others call becomes part of their machine code. There it needs no way in from Python, which
+    takes longer to compile than a small kernel itself, and is not kept on disk on its own.
+    """
+    shared = {"nogil": True, "no_cfunc_wrapper": True, **options}
+    entry = numba.njit(**shared)(function)
+    if can_keep(function):
+        entry._cache = kernel_cache.KernelCache(function)  # noqa: SLF001 - as njit(cache=True) sets numba's own
+    part = numba.njit(no_cpython_wrapper=True, **shared)(function)
+
+    def call_template(arguments: Iterable[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401
+        # numba would compile a kernel once more for each number that is written out in a call of it.
+        named = {name: types.unliteral(each) for name, each in named.items()}
+        return part.get_call_template([types.unliteral(each) for each in arguments], named)
+
+    entry.get_call_template = call_template
+    entry.get_overload = part.get_overload
+    return cast("F", entry)
+
+
+def can_keep(function: Callable[..., object]) -> bool:
+    """Whether there is a folder for the compiled function; without one numba would refuse to compile it."""
+    file = Path(inspect.getfile(function)).resolve()
+    return not file.is_relative_to(PACKAGE) or kernel_cache.cache_folder(file) is not None

@@ -1,0 +1,1 @@
+"""Every algorithm that returns a graph, and what runs one."""

@@ -1,0 +1,149 @@
+"""What a run was asked for, checked: knowledge, seed, time limit, score and options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Protocol
+
+from dagora.base.errors import OptionError
+from dagora.base.options import Option, check_options
+from dagora.base.wording import option
+from dagora.data.schema import Kind
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.cpdag import CPDAG
+from dagora.learners.method import Method
+from dagora.learners.registry import methods_with
+from dagora.learners.source import Source
+from dagora.scores.registry import Score, default_score, default_score_of, score_named
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.lagged import HasLags, SeriesStatistics
+
+
+def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
+    """Refuse a seed, time limit or number of jobs that is not valid; return the time limit."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise OptionError(f"the seed must be a whole number, 0 or more, not {seed!r}")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise OptionError(f"jobs must be a whole number, 1 or more, not {jobs!r}")
+    number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and 0 < time_limit <= sys.float_info.max):
+        raise OptionError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
+    return time_limit
+
+
+def choose_score(method: Method, name: str | None, source: Source) -> Score | None:
+    """Find the score of a run: the named one, else the default for the columns; None where none is used."""
+    if source.scored is not None and name is not None:
+        raise OptionError(f"a .jkl file brings its own scores: leave {option('score')} out")
+    if name is not None:
+        return named_score(method, name)
+    if method.own_objective or source.scored is not None:
+        return None
+    return default_score(source.statistics.schema)
+
+
+def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, marked: bool = False) -> str:
+    """Why missing cells of columns of some kinds cannot be modelled; empty where they can.
+
+    `marked` says that variables were set in some rows.
+
+    >>> from dagora.learners.registry import method_named
+    >>> why_not_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
+    ''
+    >>> why_not_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))
+    'the score bdeu needs complete rows'
+    """
+    if marked:
+        return f"{option('interventions')} needs complete rows"
+    if method.own_objective:
+        return f"the method {method.name} needs complete rows"
+    chosen = default_score_of(kinds) if score is None else score_named(score)
+    return "" if chosen.observed else f"the score {chosen.name} needs complete rows"
+
+
+def numbers_for(method: Method | None, score: str | None, options: Mapping[str, object] | None = None) -> str:
+    """What takes numbers only, of a method and a score that were asked for; empty where neither does.
+
+    >>> numbers_for(None, "bge"), numbers_for(None, "bdeu")
+    ('the score bge', '')
+    """
+    if score is not None:
+        chosen = score_named(score)
+        return f"the score {chosen.name}" if chosen.kind is Kind.CONTINUOUS else ""
+    numbers_only = method is not None and method.own_objective and not method.takes_any_kind(options or {})
+    return f"the method {method.name}" if method is not None and numbers_only else ""
+
+
+def refuse_interventions(method: Method, source: Source) -> None:
+    """Refuse interventions to a method that would count every row for every variable."""
+    if isinstance(source.rows, InterventionalStatistics) and method.own_objective:
+        raise OptionError(
+            f"the method {method.name} has an objective of its own, which knows of no interventions: choose "
+            "one that searches on scores, such as auto or ges"
+        )
+
+
+def refuse_time(method: Method, source: Source) -> None:
+    """Refuse series to a method that takes rows as independent, and rows without a time to one in time."""
+    in_time = isinstance(source.rows, HasLags)
+    if method.in_time and not in_time:
+        raise OptionError(
+            f"the method {method.name} learns from series: {option('time')} says which column holds the time"
+        )
+    if in_time and not method.in_time and type(source.rows) is SeriesStatistics:
+        raise OptionError(
+            f"the method {method.name} takes rows as independent of each other: choose dynotears for series, "
+            f"or leave {option('time')} out"
+        )
+
+
+def named_score(method: Method, name: str) -> Score:
+    """Find a score by name; refuse one that the method cannot use."""
+    if method.own_objective:
+        raise OptionError(f"the method {method.name} has an objective of its own and takes no score")
+    chosen = score_named(name)
+    if method.needs_equivalence and not chosen.equivalent:
+        raise OptionError(
+            f"the method {method.name} needs a score that is equal for equivalent graphs; "
+            f"{chosen.name} is not"
+        )
+    return chosen
+
+
+class Entry(Protocol):
+    """A method or a sampler, which declares options of its own."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Its options."""
+
+
+def split_options(
+    method: Entry, score: Score | None, options: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Check options, fill in defaults, and return those of the method and those of the score.
+
+    An option that both have is meant for both: `published` with rbnets and gp2. The result's message then
+    names both.
+    """
+    of_score = score.options if score else ()
+    names = {option.name for option in of_score}
+    own = {option.name for option in method.options}
+    owner = f"the method {method.name}" + (f" with the score {score.name}" if score else "")
+    checked = check_options(owner, (*method.options, *of_score), options, methods_with)
+    for key, value in checked.items():
+        if isinstance(value, CPDAG):
+            checked[key] = value.extension()
+        elif isinstance(value, PAG):
+            raise OptionError(
+                f"option '{key}' takes a DAG or CPDAG, not a PAG, which allows for hidden causes"
+            )
+    return (
+        {key: value for key, value in checked.items() if key in own or key not in names},
+        {key: value for key, value in checked.items() if key in names},
+    )

@@ -1,0 +1,150 @@
+"""The PC algorithm: a skeleton from tests of independence, then directions from what separates (stable PC).
+
+Tests ask for moments, or for counts, so the method runs wherever these are to be had. Columns are taken in
+the order of their names: where they stand does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.equivalence import Matrix
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.constraint.asked_tests import (
+    check_level,
+    edges_left,
+    level_search,
+    named_separations,
+    named_test,
+    refuse_max_parents,
+    too_few_rows,
+)
+from dagora.learners.constraint.orientation import Separates, orient, orient_in_haste
+from dagora.learners.constraint.skeleton import find_skeleton
+from dagora.learners.constraint.votes import by_votes, with_untested
+from dagora.learners.independence.independence_test import IndependenceTest
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.stats.name_order import in_name_order
+from dagora.stats.statistics import Statistics
+
+OWNER = "the method pc"
+# Orientations for which all sets around the ends of a path have a vote.
+VOTES = ("conservative", "majority")
+
+
+def pc(
+    statistics: Statistics,
+    run: Run,
+    *,
+    test: str = "auto",
+    alpha: float = 0.01,
+    orientation: str = "max",
+    max_given: int | None = None,
+) -> Outcome:
+    """Learn a class of graphs from tests at level `alpha`.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.stats.table import TableStatistics
+    >>> a, b, noise = np.random.default_rng(0).normal(size=(3, 500))
+    >>> table = Table.from_numpy(np.stack([a, b, a + b + noise], axis=1), names=["a", "b", "c"])
+    >>> pc(TableStatistics(table), Run()).graph.edges
+    (('a', 'c'), ('b', 'c'))
+    """
+    ordered = in_name_order(statistics)
+    name, tester = named_test(ordered, test, OWNER)
+    outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
+    message = f"{outcome.message}, by {name} at level {alpha:g}"
+    return replace(outcome, graph=outcome.graph.reorder(statistics.schema.names), message=message)
+
+
+def pc_by(
+    test: IndependenceTest,
+    run: Run,
+    *,
+    alpha: float = 0.01,
+    orientation: str = "max",
+    max_given: int | None = None,
+    owner: str = OWNER,
+) -> Outcome:
+    """Learn a class of graphs with any test; of equals, what comes first in its columns counts."""
+    check_level(alpha)
+    names = test.names
+    forbidden, required = constraints(run.knowledge, names, owner)
+    one_way = forbidden.T & ~forbidden
+    largest = orientation != "first"
+    search = level_search(test, owner, largest=largest)
+    apart, joined = forbidden & forbidden.T, required | required.T
+    found = find_skeleton(search, alpha, run, apart, joined, max_given, names)
+    known, impossible = directions(found.adjacent, required, one_way)
+    found.adjacent &= ~impossible
+    doubtful = given_up = 0
+    early, new = not found.finished, False
+    if early:  # without all separating sets the tests tell no direction
+        matrix = orient_in_haste(found.adjacent, known)
+    else:
+        separates: Separates = with_untested(found, test, alpha, run)
+        if orientation in VOTES:
+            separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
+            found.finished = not run.budget.exhausted
+        matrix, given_up, new = orient(found.adjacent, separates, known, lambda a, b: -found.p_of(a, b))
+    warnings = []
+    if impossible.any():
+        warnings.append(
+            f"{int(impossible.sum()) // 2} edges were dropped: every direction of them is forbidden"
+        )
+    if given_up or new:
+        contradiction = f"{given_up} v-structures contradict others and were given up" if given_up else ""
+        invented = "some edges could only be directed with new v-structures" if new else ""
+        both = " and ".join(filter(None, (contradiction, invented)))
+        warnings.append(f"the tests do not agree on one class of graphs: {both}")
+    if doubtful:
+        warnings.append(
+            f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
+        )
+    warnings += too_few_rows(found, search.most)
+    edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
+    late = (
+        f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
+        + ("the tests were not asked for directions" if early else "directions may be wrong")
+        + f": {edges}"
+    )
+    return Outcome(
+        CPDAG.from_numpy(matrix, names),
+        "finished" if found.finished else "time-limit",
+        edges if found.finished else late,
+        stats={"tests": float(found.tests), "largest_set": float(max(0, found.level))},
+        warnings=tuple(warnings),
+        separating_sets=named_separations(found, names),
+    )
+
+
+def constraints(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
+    """Forbidden and required edges."""
+    refuse_max_parents(knowledge, names, owner)
+    forbidden = knowledge.forbidden_matrix(names)
+    np.fill_diagonal(forbidden, val=False)
+    return forbidden, knowledge.required_matrix(names)
+
+
+def directions(adjacent: Matrix, required: Matrix, one_way: Matrix) -> tuple[Matrix, Matrix]:
+    """The edges whose direction is known, and those that no direction is left for, as both would be wrong.
+
+    Edges that may go one way only can form a cycle: then the last of them cannot be there.
+    """
+    known = required.copy()
+    impossible = np.zeros_like(known)
+    reach = np.eye(len(known), dtype=np.bool_)
+    for tail, head in [
+        *np.argwhere(required).tolist(),
+        *np.argwhere(one_way & adjacent & ~required).tolist(),
+    ]:
+        if reach[head, tail]:
+            impossible[tail, head] = impossible[head, tail] = True
+        else:
+            known[tail, head] = True
+            reach |= np.outer(reach[:, tail], reach[head])
+    return known, impossible

@@ -1,0 +1,52 @@
+"""Series: edges within a step and from earlier steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dagora.base.options import Option
+from dagora.learners.method import Method
+
+IN_TIME = (
+    Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
+    Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
+    Option("lambda_lagged", "float", 0.05, "L1 penalty on the weights from earlier steps", low=0.0),
+    Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
+    Option("threshold_lagged", "float", 0.1, "smaller weights from earlier steps are dropped", low=0.0),
+)
+
+TIME = (
+    Method(
+        name="dynotears",
+        summary="NOTEARS in time: weights within a step and from earlier steps, from series",
+        takes="statistics",
+        returns="dag",
+        promise="no cycle within a step, and no edge against time; many orders are compared",
+        reference="Pamfil, Sriwattanaworachai, Desai, Pilgerstorfer, Georgatzis, Beaumont & Aragam 2020",
+        learner="dagora.learners.time.dynotears:dynotears",
+        options=(
+            *(
+                replace(each, summary=f"{each.summary}; 0 only together with lambda1=0")
+                if each.name == "lambda_lagged"
+                else each
+                for each in IN_TIME
+            ),
+            Option(
+                "cut",
+                "text",
+                "guarded",
+                "how weights below the thresholds are dropped, as in notears",
+                choices=("guarded", "one-by-one", "at-once", "better"),
+            ),
+            Option("standardise", "bool", False, "scale every variable to variance 1 first"),
+            Option(
+                "disturbances",
+                "int",
+                None,
+                "perturbations of the best order; without it, 30, or 0 beyond 150 variables",
+                low=0,
+            ),
+        ),
+        in_time=True,
+    ),
+)

@@ -1,0 +1,267 @@
+"""Tests of discrete columns from their joint counts: X² and G².
+
+Rows that agree on what is given make a slice, and x and y should be independent within every slice. All tests
+add up a statistic over the slices and differ in its null distribution:
+
+x2        X² with the exact first three moments over all permutations of the rows within slices, which know
+          how few rows a slice has
+g2        G² against χ² with (levels of x − 1)(levels of y − 1)(combinations of levels that are given) degrees
+          of freedom
+g2-seen   G² with the degrees of freedom of the levels seen in each slice
+
+On sparse tables the size of both G² is far off, in either direction. X² keeps to its level or below it: at 20
+rows with one level that nearly all of them have, few tables are possible, and it rejects less often than the
+level says.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.data.schema import Kind
+from dagora.kernels.decorators import kernel
+from dagora.learners.independence.independence_test import Columns
+from dagora.learners.independence.pearson import upper_tail
+from dagora.learners.independence.permutation_moments import Coefficients, coefficients, permutation_cumulants
+from dagora.stats.statistics import Statistics, contingencies
+from dagora.stats.table import TableStatistics
+
+Floats = NDArray[np.float64]
+Reading = Literal["x2", "g2", "g2-seen"]
+# Rows that are counted between two looks at the clock; tests that sites are asked for at a time.
+ROWS_AT_A_TIME = 20_000_000
+ASKED_AT_A_TIME = 5_000
+# Cells of one slice that are kept at a time.
+MOST_CELLS = 1 << 24
+# What the kernel finds of a pair: X², its mean, variance and third moment, G², degrees of freedom.
+FOUND = 6
+
+
+class CountTest:
+    """Tests on joint counts.
+
+    >>> from dagora.data.table import Table
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> test = CountTest(TableStatistics(table), "x2", "the method pc")
+    >>> bool(test.p_values(np.array([0]), np.array([1]), np.empty((1, 0), dtype=np.int64))[0] < 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        statistics: Statistics,
+        reading: Reading,
+        owner: str,
+        among: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """`among` says which columns will be tested, all without it; these must be discrete."""
+        for k, variable in enumerate(statistics.schema):
+            if variable.kind is not Kind.DISCRETE and (among is None or among[k]):
+                raise DataError(
+                    f"{owner} counts discrete columns with this test, but '{variable.name}' is continuous: "
+                    "discretise it, or choose another test"
+                )
+        self.names = statistics.schema.names
+        self._statistics = statistics
+        self._reading = reading
+        self._levels = statistics.schema.cardinalities
+        two = np.sort(self._levels)[-2:]
+        if len(two) == 2 and int(two[0]) * int(two[1]) > MOST_CELLS:
+            raise DataError(
+                f"{owner}: two columns have {two[0]} and {two[1]} levels, too many to be counted together"
+            )
+
+    @property
+    def most(self) -> int:
+        """Any number of columns can be given."""
+        return len(self.names)
+
+    @property
+    def at_a_time(self) -> int:
+        """As many as have a fixed number of rows in all; where there are no rows, those of one round."""
+        if not isinstance(self._statistics, TableStatistics):
+            return ASKED_AT_A_TIME
+        return max(1, ROWS_AT_A_TIME // max(1, self._statistics.n_rows))
+
+    def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
+        """The p-values of many pairs; those with the same columns given are counted together."""
+        found = np.empty((len(x), FOUND))
+        statistics = self._statistics
+        exact = self._reading == "x2"
+        if not isinstance(statistics, TableStatistics):
+            count_cells(statistics, x, y, given, self._levels, exact, found)
+            return self._tail(found, x, y, given)
+        ones = np.ones(statistics.n_rows, dtype=np.int64)
+        sets, place = np.unique(given, axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        by_set = np.argsort(place, kind="stable")
+        starts = np.searchsorted(place[by_set], np.arange(len(sets) + 1))
+        for k, members in enumerate(sets.tolist()):
+            chosen = by_set[starts[k] : starts[k + 1]]
+            rows = statistics.slices(members)
+            own = np.empty((len(chosen), FOUND))
+            count_pairs(
+                *rows[:2], rows.codes, x[chosen], y[chosen], ones, self._levels, coefficients(), exact, own
+            )
+            found[chosen] = own
+        return self._tail(found, x, y, given)
+
+    def _tail(self, found: Floats, x: Columns, y: Columns, given: Columns) -> Floats:
+        """P-values from what the kernel found."""
+        if self._reading == "x2":
+            return upper_tail(*found.T[:4])
+        from scipy.special import chdtrc
+
+        freedom = found[:, 5]
+        if self._reading == "g2":
+            freedom = (
+                (self._levels[x] - 1.0)
+                * (self._levels[y] - 1.0)
+                * self._levels[given].prod(axis=1, dtype=np.float64)
+            )
+        p: Floats = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1.0), np.maximum(found[:, 4], 0.0)), 1.0)
+        return p
+
+
+def count_cells(
+    statistics: Statistics,
+    x: Columns,
+    y: Columns,
+    given: Columns,
+    levels: NDArray[np.int64],
+    exact: bool,
+    out: Floats,
+) -> None:
+    """Count pairs from joint counts with their cells, all of which are asked for in one call."""
+    sets = np.column_stack([given, x, y])
+    of_pair = np.array([0]), np.array([1])
+    for k, joint in enumerate(contingencies(statistics, sets.tolist())):
+        cells = joint.cells[:, :-2]
+        change = np.ones(len(cells), dtype=np.bool_)
+        change[1:] = (cells[1:] != cells[:-1]).any(axis=1)
+        starts = np.append(np.flatnonzero(change), len(cells))
+        codes = np.ascontiguousarray(joint.cells[:, -2:].T)
+        order = np.arange(len(cells))
+        pair_levels = levels[sets[k, -2:]]
+        count_pairs(
+            order, starts, codes, *of_pair, joint.counts, pair_levels, coefficients(), exact, out[k : k + 1]
+        )
+
+
+@kernel
+def count_pairs(
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    codes: NDArray[Any],
+    x: Columns,
+    y: Columns,
+    weights: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    factors: Coefficients,
+    exact: bool,
+    out: Floats,
+) -> None:
+    """Count each pair within the slices order[starts[s]:starts[s + 1]] of rows, and add up the statistics.
+
+    The moments of X² are found only if `exact`.
+    """
+    cumulants = np.empty(3)
+    sums_x, sums_y = np.empty(8), np.empty(8)
+    for k in range(len(x)):
+        wide, high = levels[x[k]], levels[y[k]]
+        cells = np.zeros((wide, high), dtype=np.int64)
+        of_x, of_y = np.zeros(wide, dtype=np.int64), np.zeros(high, dtype=np.int64)
+        column_x, column_y = codes[x[k]], codes[y[k]]
+        for f in range(FOUND):
+            out[k, f] = 0.0
+        for s in range(len(starts) - 1):
+            rows = 0
+            for at in range(starts[s], starts[s + 1]):
+                row = order[at]
+                weight = weights[row]
+                cells[column_x[row], column_y[row]] += weight
+                of_x[column_x[row]] += weight
+                of_y[column_y[row]] += weight
+                rows += weight
+            add_slice(cells, of_x, of_y, rows, factors, exact, sums_x, sums_y, cumulants, out[k])
+            for at in range(starts[s], starts[s + 1]):
+                row = order[at]
+                cells[column_x[row], column_y[row]] = 0
+                of_x[column_x[row]] = 0
+                of_y[column_y[row]] = 0
+
+
+@kernel
+def add_slice(
+    cells: NDArray[np.int64],
+    of_x: NDArray[np.int64],
+    of_y: NDArray[np.int64],
+    rows: int,
+    factors: Coefficients,
+    exact: bool,
+    sums_x: Floats,
+    sums_y: Floats,
+    cumulants: Floats,
+    out: Floats,
+) -> None:
+    """Add the statistics of one slice, with n rows: X² is n Σ A_ij B_ij of the projections on levels."""
+    seen_x = projection_sums(of_x, rows, sums_x)
+    seen_y = projection_sums(of_y, rows, sums_y)
+    if seen_x < 2 or seen_y < 2:
+        return
+    square, entropy = 0.0, rows * np.log(rows)
+    for a in range(len(of_x)):
+        if of_x[a] == 0:
+            continue
+        entropy -= of_x[a] * np.log(of_x[a])
+        for b in range(len(of_y)):
+            if cells[a, b]:
+                square += cells[a, b] / of_x[a] * (cells[a, b] / of_y[b])
+                entropy += cells[a, b] * np.log(cells[a, b])
+    for b in range(len(of_y)):
+        if of_y[b]:
+            entropy -= of_y[b] * np.log(of_y[b])
+    scale = float(rows)
+    if not exact:
+        cumulants[0] = cumulants[1] = cumulants[2] = 0.0
+    elif max(seen_x, seen_y) == rows:
+        # Rows that all differ in one of the two: every permutation gives the same X².
+        cumulants[0], cumulants[1], cumulants[2] = square - 1, 0.0, 0.0
+    else:
+        permutation_cumulants(rows, sums_x, sums_y, factors, cumulants)
+    out[0] += scale * (square - 1)
+    for moment in range(3):
+        out[1 + moment] += scale * cumulants[moment]
+        scale *= rows
+    out[4] += 2 * entropy
+    out[5] += (seen_x - 1) * (seen_y - 1)
+
+
+@kernel
+def projection_sums(margin: NDArray[np.int64], rows: int, sums: Floats) -> int:
+    """The eight sums of the projection on a column's levels, less the constant; return the levels seen."""
+    seen = 0
+    for k in range(8):
+        sums[k] = 0.0
+    among, total = 0.0, 0.0
+    for level in range(len(margin)):
+        count = float(margin[level])
+        if count == 0.0:
+            continue
+        seen += 1
+        d = 1 / count - 1 / rows
+        sums[1] += count * d * d
+        sums[3] += count * d * d * d
+        among += count * count
+        sums[4] += count * count * d * d * d
+        total += count * d
+    sums[0] = sums[2] = sums[7] = seen - 1.0
+    sums[4] -= (float(rows) ** 2 - among) / float(rows) ** 3
+    sums[5] = sums[1]
+    # d is the same within a level, so the projection keeps it; the constant is taken out.
+    sums[6] = sums[1] - total * total / rows
+    return seen

@@ -1,0 +1,166 @@
+"""Run a method on a score of statistics, once or in rounds of structural EM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from dagora.base.errors import OptionError
+from dagora.base.events import ignore
+from dagora.base.wording import spoken
+from dagora.graph.dag import DAG
+from dagora.kernels.compilation import compilation
+from dagora.learners.candidates.candidate_score import CandidateScore
+from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.candidates.level_search import find_candidates
+from dagora.learners.method import Method
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.learners.search.auto import ColumnOrders
+from dagora.learners.search.column_order import in_column_order
+from dagora.learners.search.greedy.hill_climb import tabu_search
+from dagora.learners.search.order.widen import Widening
+from dagora.learners.search.rl_bic.rl_bic import ScoredRows
+from dagora.learners.source import Source
+from dagora.scores.local_score import LocalScore, graph_score
+from dagora.scores.registry import Score
+from dagora.stats.name_order import in_name_order
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.statistics import HasFederation, Statistics
+
+if TYPE_CHECKING:
+    from dagora.network.incomplete.completion import Completion
+
+# Beyond this many columns candidates are rarely complete.
+WIDE = 100
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A method and a score with their options: what learns a graph from statistics."""
+
+    entry: Method
+    score: Score | None
+    method_options: Mapping[str, object]
+    score_options: Mapping[str, object]
+
+    def once(
+        self, source: Source, local: LocalScore | None, run: Run
+    ) -> tuple[Outcome, list[str], dict[str, float]]:
+        """Run the method; also return warnings for the user and numbers about the work done."""
+        given, notes, work = learner_input(self.entry, source, local, run)
+        if self.entry.in_both_orders and self.score is not None and local is not None:
+            ordered = in_name_order(source.statistics)
+            same = ordered is source.statistics
+            given = ColumnOrders(local, local if same else self.score.make(ordered, **self.score_options))
+        if isinstance(given, Candidates):
+            compilation.wait_for_helper(run.budget.left)
+        outcome = self.entry.load()(given, run, **self.method_options)
+        if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
+            outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
+        if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
+            # The best graph over some of the parent sets need not be the best over all of them.
+            late = f"{outcome.message}; {run.budget.reason}" if run.budget.exhausted else outcome.message
+            status = "time-limit" if run.budget.exhausted else "finished"
+            outcome = replace(outcome, status=status, message=late)
+        return outcome, notes, work
+
+    def with_holes(
+        self, source: Source, local: LocalScore | None, run: Run, rounds: int
+    ) -> tuple[Outcome, list[str], dict[str, float]]:
+        """Run the method once, or, where cells are missing, in rounds of structural EM."""
+        penalty = cast("float", self.score_options.get("penalty", 1.0))
+        holes = source.rows if isinstance(source.rows, IncompleteStatistics) else None
+        if holes is not None and self.entry.in_both_orders:
+            # Draws follow the columns: by name, the graph does not depend on where they stand.
+            holes = cast("IncompleteStatistics", in_name_order(holes))
+        if holes is None or not rounds or self.score is None:
+            return self.once(source, local, run)
+        from dagora.learners.search.structural_em import structural_em
+        from dagora.network.incomplete.filling import filling_of
+
+        seen = self.make(holes)
+        filling = filling_of(holes, run.seed, penalty, partial(graph_score, seen))
+
+        def search(completion: Completion, run: Run) -> Outcome:
+            n, copies = holes.n_rows, completion.copies
+            scale = copies * math.log(n) / math.log(copies * n)
+            again = replace(self, score_options={**self.score_options, "penalty": penalty * scale})
+            some = Source(rows=completion.statistics)
+            return again.once(some, again.make(completion.statistics), run)[0]
+
+        quiet = replace(run, on_event=lambda event: run.on_event(replace(event, score=None)))
+        start = tabu_search(seen, quiet)
+        outcome = structural_em(start, filling, search, run, rounds)
+        if outcome.graph.nodes != source.names and isinstance(outcome.graph, DAG):
+            outcome = replace(outcome, graph=outcome.graph.reorder(source.names))
+        return outcome, [], {"rows": float(holes.n_rows)}
+
+    def make(self, statistics: Statistics) -> LocalScore:
+        """The score on some statistics."""
+        return cast("Score", self.score).make(statistics, **self.score_options)
+
+
+def learner_input(
+    method: Method, source: Source, score: LocalScore | None, run: Run
+) -> tuple[object, list[str], dict[str, float]]:
+    """Make the input of a method; also return warnings for the user and numbers about the work done."""
+    work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
+    if method.takes == "statistics":
+        return source.statistics, [], work
+    if method.takes == "federation":
+        if not isinstance(source.statistics, HasFederation):
+            door = spoken(python="learn_federated", command="`dagora federate`")
+            raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
+        return source.statistics.federation, [], work
+    if method.takes == "score" and method.needs_rows:
+        return ScoredRows(cast("LocalScore", score), source.statistics.rows()), [], work
+    if method.takes == "score" and source.scored is None:
+        return score, [], work
+    if method.takes == "score" and not method.in_both_orders:
+        return CandidateScore(cast("Candidates", source.scored)), [], work
+    if score is None:
+        found = source.scored.obeying(run.knowledge) if source.scored is not None else None
+    else:
+        started = run.budget.elapsed
+        found = scored_candidates(score, run)
+        work["scoring_seconds"] = run.budget.elapsed - started
+    if found is None:
+        raise OptionError(f"the method {method.name} needs a score")
+    work["parent_sets"] = float(sum(len(child) for child in found))
+    notes = [f"the candidate parent sets are incomplete; {found.note}"] if found.note else []
+    return found, notes, work
+
+
+def scored_candidates(score: LocalScore, run: Run) -> Candidates:
+    """Find candidates; where they are incomplete, add the families of a graph found by tabu search.
+
+    A search over the candidates can then always reach the score of that graph. With a time limit, and with
+    many columns, where candidates are rarely complete, the tabu search comes first and ends by itself: what
+    follows never comes out below it, however few parent sets can be scored in the time that is left.
+    """
+    limited = not math.isinf(run.budget.left)
+    climbed = climb(score, run) if limited or len(score.schema.names) > WIDE else None
+    if climbed is not None and run.budget.exhausted:
+        note = f"not looked at: any but those of a tabu search ({run.budget.reason})"
+        nothing = Candidates.of(climbed.nodes, [[] for _ in climbed.nodes], complete=False, note=note)
+        return with_families(nothing, climbed, score)
+    found = find_candidates(score, replace(run, budget=run.budget.part(0.5)))
+    if found.complete:
+        return found
+    widening = Widening(score, run.knowledge)
+    return replace(with_families(found, climbed or climb(score, run), score), widen=widening)
+
+
+def with_families(found: Candidates, graph: DAG, score: LocalScore) -> Candidates:
+    """Candidates with the families of a graph among them."""
+    families = [(child, graph.parent_indices(child)) for child in range(len(graph))]
+    return found.adding(graph, score.families(families))
+
+
+def climb(score: LocalScore, run: Run) -> DAG:
+    """Find a good graph by tabu search."""
+    return cast("DAG", tabu_search(score, replace(run, on_event=ignore)).graph)

@@ -1,0 +1,181 @@
+"""Algorithm 1 of Zheng, Aragam, Ravikumar & Xing (2018), "DAGs with NO TEARS", and nothing after it.
+
+    minimise  F(W) = loss(W) + λ ‖W‖₁             (equation 2; the program is equation 8)
+    subject to  h(W) = tr e^(W∘W) − d = 0          (equation 5; its gradient is equation 6)
+
+Equation 11 is the augmented Lagrangian, L(W, α) = F(W) + (ρ/2) h(W)² + α h(W). From W₀ = 0, α = 0, ρ = 1,
+round t of the algorithm
+
+- (a) minimises L from W_t, and again from W_t with ten times the ρ until h(W_{t+1}) ≤ c h(W_t), c = ¼;
+- (b) adds ρ h(W_{t+1}) to α (equation 13);
+- (c) ends it when h(W_{t+1}) ≤ ε = 10⁻⁸ (section 4.3), or when ρ has reached 10¹⁶.
+
+c, the growth of ρ and its limit are those of the authors' public code; the paper leaves them open. The last W
+is W_ECP. Its weights below ω in absolute value become zero (section 4.3), which gives Ŵ. Neither
+need be a DAG.
+
+Step (a), section 4.2: the paper has L-BFGS for λ = 0 and a proximal quasi-Newton method for λ > 0. This is
+neither. As the authors' public code does for every λ, W is split into W⁺ − W⁻ with both parts ≥ 0, so that
+‖W‖₁ is the linear function Σ (W⁺ + W⁻), and SciPy's L-BFGS-B minimises over the parts with its own
+tolerances. Where L overflows, L-BFGS-B is shown `OUTSIDE` in its place, because its line search cannot go on
+from infinity. (Where counts are large, the Poisson loss is so steep that L-BFGS-B does not leave W = 0.)
+Least squares are computed from second moments, which changes nothing but the time; columns are centred, of
+which the paper says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.events import Event
+from dagora.learners.optimise.acyclicity import beside_required, trace_exponential
+from dagora.learners.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
+from dagora.learners.optimise.losses import Loss
+from dagora.learners.optimise.method_of_multipliers import GROWTH, H_TOLERANCE, PROGRESS, RHO_MAX
+from dagora.learners.optimise.shown_weights import Shown, on_the_way
+from dagora.learners.run import Run
+
+# What L-BFGS-B is shown where the Lagrangian is infinite: more than any Lagrangian on the way.
+OUTSIDE = 1e50
+# L-BFGS-B takes slopes up to this for zero.
+SLIGHT = 1e-5
+
+Matrix = NDArray[np.float64]
+Support = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedSolution:
+    """W_ECP with its h and F, the last ρ, the work done, and why the algorithm ended.
+
+    It `converged` if h ≤ 10⁻⁸; but where it is `stuck` at W = 0, though some slope is above λ, that means
+    nothing.
+    """
+
+    weights: Matrix
+    h: float
+    objective: float
+    rho: float
+    rounds: int
+    evaluations: int
+    stuck: bool = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether h is at most its tolerance, at weights that are a solution."""
+        return self.h <= H_TOLERANCE and not self.stuck
+
+    @property
+    def reason(self) -> str:
+        """Why the algorithm ended, in words."""
+        if self.stuck:
+            return "L-BFGS-B found no step from W = 0, though there is a slope"
+        if self.converged:
+            return f"h = {self.h:.1e} is at most {H_TOLERANCE:g} after {self.rounds} rounds"
+        return f"ρ reached {RHO_MAX:g} with h = {self.h:.1e}"
+
+
+def solve_published(
+    loss: Loss,
+    run: Run,
+    *,
+    lambda1: float,
+    allowed: Support,
+    required: Support,
+    shown: Shown | None = None,
+) -> PublishedSolution:
+    """Run algorithm 1 up to W_ECP; when the budget is spent, the last weights are returned.
+
+    The paper has no knowledge of edges. Here the weight of an edge that is not `allowed` stays 0, and h
+    counts a `required` one as present, however small its weight. `shown` makes edges of weights, for whoever
+    watches.
+
+    >>> from dagora.learners.optimise.losses import LeastSquares
+    >>> covariance = np.array([[1.0, 2.0], [2.0, 5.0]])  # b = 2a + noise of variance 1
+    >>> free, none = ~np.eye(2, dtype=bool), np.zeros((2, 2), dtype=bool)
+    >>> found = solve_published(LeastSquares(covariance), Run(), lambda1=0.1, allowed=free, required=none)
+    >>> found.weights.round(2).tolist(), found.converged
+    ([[0.0, 1.9], [0.0, 0.0]], True)
+    """
+    lagrangian = SplitLagrangian(loss, run, lambda1, allowed, required, shown)
+    parts, h = np.zeros(2 * lagrangian.size), np.inf
+    alpha, rho, rounds = 0.0, 1.0, 0
+    while h > H_TOLERANCE and rho < RHO_MAX and not run.budget.exhausted:
+        found, found_h = lagrangian.minimise(parts, alpha, rho)
+        while found_h > PROGRESS * h and rho < RHO_MAX and not run.budget.exhausted:
+            rho *= GROWTH
+            found, found_h = lagrangian.minimise(parts, alpha, rho)
+        parts, h = found, found_h
+        alpha += rho * h
+        rounds += 1
+    weights = lagrangian.weights(parts)
+    objective = loss.value(weights) + lambda1 * float(np.abs(weights).sum())
+    steepest = np.abs(loss.value_and_gradient(weights)[1][lagrangian.free]).max(initial=0.0)
+    stuck = not weights.any() and bool(steepest > lambda1 + SLIGHT)
+    return PublishedSolution(
+        weights, lagrangian.h(weights), objective, rho, rounds, lagrangian.evaluations, stuck
+    )
+
+
+class SplitLagrangian:
+    """The augmented Lagrangian as a function of the allowed entries of W⁺, followed by those of W⁻."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        run: Run,
+        lambda1: float,
+        allowed: Support,
+        required: Support,
+        shown: Shown | None = None,
+    ) -> None:
+        self.loss, self.run, self.lambda1, self.shown = loss, run, lambda1, shown
+        self.free = allowed & ~np.eye(len(allowed), dtype=np.bool_)
+        self.size = int(self.free.sum())
+        self.acyclicity = beside_required(trace_exponential, required)
+        self.evaluations = 0
+        self.last_event = run.budget.elapsed
+
+    def weights(self, parts: Matrix) -> Matrix:
+        """W = W⁺ − W⁻."""
+        weights = np.zeros(self.free.shape)
+        weights[self.free] = parts[: self.size] - parts[self.size :]
+        return weights
+
+    def h(self, weights: Matrix) -> float:
+        """How far weights are from a DAG."""
+        return self.acyclicity(weights)[0]
+
+    def minimise(self, parts: Matrix, alpha: float, rho: float) -> tuple[Matrix, float]:
+        """Where L-BFGS-B ends from `parts`, and h there."""
+        from scipy.optimize import Bounds, minimize
+
+        def value_and_slopes(entries: Matrix) -> tuple[float, Matrix]:
+            self.evaluations += 1
+            weights = self.weights(entries)
+            h, h_slopes = self.acyclicity(weights)
+            loss, loss_slopes = self.loss.value_and_gradient(weights)
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = loss + (0.5 * rho * h + alpha) * h + self.lambda1 * float(entries.sum())
+                slopes = (loss_slopes + (rho * h + alpha) * h_slopes)[self.free]
+            if not (value < OUTSIDE and np.isfinite(slopes).all()):
+                return OUTSIDE, np.zeros_like(entries)
+            return value, np.concatenate([self.lambda1 + slopes, self.lambda1 - slopes])
+
+        def after_step(entries: Matrix) -> None:
+            if self.run.budget.elapsed - self.last_event > EVENT_INTERVAL:
+                self.last_event = self.run.budget.elapsed
+                message = f"h = {self.h(self.weights(entries)):.2g}, ρ = {rho:.0e}"
+                edges = on_the_way(self.shown, lambda: self.weights(entries))
+                self.run.on_event(Event(PHASE, self.evaluations, message=message, edges=edges))
+            if self.run.budget.exhausted:
+                raise StopIteration
+
+        ended = minimize(
+            value_and_slopes, parts, jac=True, method="L-BFGS-B",
+            bounds=Bounds(0.0, np.inf), callback=after_step,
+        )  # fmt: skip
+        return ended.x, self.h(self.weights(ended.x))

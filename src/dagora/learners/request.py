@@ -1,0 +1,109 @@
+"""A request to a learner, checked, with the data read for it: what `learn` and `bootstrap` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dagora.base.errors import OptionError
+from dagora.base.events import Budget
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.interventions import Said
+from dagora.data.series import Timing
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.checks import (
+    choose_score,
+    numbers_for,
+    refuse_interventions,
+    refuse_time,
+    split_options,
+    why_not_model,
+)
+from dagora.learners.one_run import Searching
+from dagora.learners.registry import method_named
+from dagora.learners.source import Source, read_source
+from dagora.stats.observed.statistics import IncompleteStatistics
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A method with its score and options, the data, and what is known beforehand."""
+
+    searching: Searching
+    source: Source
+    knowledge: Knowledge
+    em_rounds: int
+
+    def settings(self, time_limit: float | None) -> dict[str, Any]:
+        """All that was asked for or filled in, as JSON can hold it."""
+        asked = {
+            **self.searching.method_options,
+            **self.searching.score_options,
+            "knowledge": self.knowledge.to_dict(),
+            "time_limit": time_limit,
+        }
+        if isinstance(self.source.rows, IncompleteStatistics):
+            asked.update(missing="model", em_rounds=self.em_rounds)
+        return {key: plain(value) for key, value in asked.items()}
+
+
+def prepare(
+    data: object,
+    method: str,
+    reading: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    clock: Budget,
+    score: str | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    max_parents: int | None = None,
+    jobs: int = 1,
+    interventions: Said | None = None,
+    em_rounds: int = 0,
+    timing: Timing | None = None,
+) -> Prepared:
+    """Check a request and read its data.
+
+    `reading` are the public options of `ReadingOptions`, `options` those of method and score.
+
+    >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
+    >>> prepared = prepare(rows, "tabu", {}, {"patience": 5}, clock=Budget())
+    >>> prepared.source.names, prepared.searching.score.name, prepared.settings(None)["patience"]
+    (('smoker', 'cough'), 'bic', 5)
+    """
+    entry = method_named(method)
+    known = as_knowledge(knowledge, max_parents)
+    source = read_source(
+        data,
+        jobs,
+        ReadingOptions(
+            **{"missing": "auto", **reading},
+            wanted=known.mentioned,
+            numbers_for=numbers_for(entry, score, options),
+            clock=clock,
+            check_width=entry.check_width,
+            why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
+            constants=False,
+        ),
+        interventions,
+        timing,
+    )
+    refuse_interventions(entry, source)
+    if not entry.in_time:  # which may also know of earlier steps, and checks that itself
+        known.check_nodes(source.names)
+    known = source.obeying(known, entry)
+    if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
+        raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
+    chosen = choose_score(entry, score, source)
+    of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
+    refuse_time(entry, source)
+    return Prepared(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
+
+
+def plain(value: object) -> object:
+    """Turn a setting into what JSON can hold."""
+    return [list(edge) for edge in value.edges] if isinstance(value, DAG) else value

@@ -1,0 +1,328 @@
+"""What every learner returns, and what the user gets.
+
+A learner returns an `Outcome`: the graph and how the search ended. `learn` adds the circumstances and makes
+it a `Result`, which goes to JSON and back without loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import FormatError
+from dagora.base.files import json_text
+from dagora.base.notebook import Shown
+from dagora.base.parsing import parse_json
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG, Edge
+from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.picture import Picture
+
+T = TypeVar("T")
+
+STATUSES = {
+    "optimal": "proved: no graph scores higher",
+    "local-optimum": "no single change improves the graph",
+    "time-limit": "stopped early; the best graph found is returned",
+    "step-limit": "the number of steps was used up; the best graph found is returned",
+    "memory-limit": "the memory limit was reached; the best graph found is returned",
+    "finished": "the method ran to its end",
+    "not-mixed": "the chains ran to their end but disagree: do not rely on the probabilities",
+    "stalled": "the method could not reach its goal; what it found is returned",
+    "failed": "no graph was found",
+}
+
+
+class SeparatingSet(NamedTuple):
+    """Two variables that tests found independent given some others, with the p-value of that test."""
+
+    first: str
+    second: str
+    given: tuple[str, ...]
+    p: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
+
+    `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
+    `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
+    `raw_weights` are the weights before any threshold or cut, where a method keeps them.
+    `separating_sets` say why variables are not adjacent, where that was tested; without those given nothing.
+    """
+
+    graph: AnyGraph
+    status: str
+    message: str
+    score: float | None = None
+    stats: Mapping[str, float] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
+    warnings: tuple[str, ...] = ()
+    dropped: tuple[Edge, ...] | None = None
+    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    raw_weights: NDArray[np.float64] | None = None
+    separating_sets: tuple[SeparatingSet, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"unknown status {self.status!r}")
+
+    @property
+    def plain_graph(self) -> Graph:
+        """The graph, for those who can do nothing with a PAG."""
+        return without_pag(self.graph, "this")
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """The best score after some seconds and steps."""
+
+    seconds: float
+    step: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Shown):
+    """A learned graph with everything needed to judge and to repeat it.
+
+    >>> import dagora
+    >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> result = dagora.learn(table, score="bic")
+    >>> result.graph.edges, round(result.score, 2), result.status
+    ((('a', 'b'),), -33.26, 'finished')
+    >>> result.cpdag.undirected, result.plain_graph == result.graph
+    ((('a', 'b'),), True)
+    >>> again = Result.from_json(result.to_json())
+    >>> again.graph == result.graph, Result.from_dict(result.to_dict()).score == result.score
+    (True, True)
+    """
+
+    graph: AnyGraph
+    method: str
+    status: str
+    message: str
+    score: float | None = None
+    score_name: str | None = None
+    seconds: float = 0.0
+    seed: int = 0
+    weights: NDArray[np.float64] | None = None
+    trace: tuple[TracePoint, ...] = ()
+    stats: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    dropped: tuple[Edge, ...] | None = None
+    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """How the data were read: file, hash, rows, rows dropped, the type of each column and why."""
+    command: str | None = None
+    """The command line that made it, where it was one."""
+    raw_weights: NDArray[np.float64] | None = None
+    """The weights before any threshold or cut, where the method keeps them; they may hold cycles."""
+    interventions: tuple[tuple[str, ...], ...] = ()
+    """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+    class_only: bool = True
+    """Whether all graphs with the same independences fit the data equally well: then what they have in common
+    is all that is known. Some methods and scores assume more, and direct every edge by it."""
+    edge_gains: Mapping[Edge, float] = field(default_factory=dict)
+    """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
+    separating_sets: tuple[SeparatingSet, ...] = ()
+    """What makes variables independent, where that was tested; pairs that are independent given nothing are
+    not listed."""
+
+    @property
+    def plain_graph(self) -> Graph:
+        """The graph, for those who can do nothing with a PAG: it is refused."""
+        return without_pag(self.graph, "this")
+
+    @property
+    def cpdag(self) -> CPDAG:
+        """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
+        graph = without_pag(self.graph, "a class of equivalent DAGs")
+        if isinstance(graph, CPDAG):
+            return graph
+        if (in_time := self.lagged_graph) is not None:
+            return class_in_time(graph, in_time.variables)
+        return interventional_cpdag(graph, self.interventions)
+
+    @property
+    def lagged_graph(self) -> LaggedGraph | None:
+        """The graph in time that `graph` is the window of; None where it is not one.
+
+        >>> Result(DAG(["x", "x[t-1]"], [("x[t-1]", "x")]), "dynotears", "finished", "").lagged_graph.edges
+        (('x', 'x', 1),)
+        """
+        return LaggedGraph.of_window(self.graph)
+
+    @property
+    def open_edges(self) -> tuple[Edge, ...]:
+        """The edges that the data cannot direct, as the method reads them.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").open_edges
+        (('a', 'b'),)
+        >>> Result(DAG("ab", [("a", "b")]), "lingam", "finished", "", class_only=False).open_edges
+        ()
+        """
+        if isinstance(self.graph, DAG) and self.class_only and self.lagged_graph is None:
+            return self.cpdag.undirected
+        return self.graph.undirected
+
+    def plot(self) -> Picture:
+        """The graph as far as the data decide it: an edge that they cannot direct has no arrow.
+
+        Where strengths of edges or weights are known, they are the width of the lines.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").plot().svg[:4]
+        '<svg'
+        """
+        from dagora.graph.drawing import draw_svg
+
+        graph, weights = self.graph, self.weights
+        if self.open_edges:
+            graph = self.cpdag
+            weights = None if weights is None else np.where(weights == 0, weights.T, weights)
+        shown = () if isinstance(graph, PAG) else shown_by_interventions(graph, self.interventions)
+        weights = None if isinstance(graph, PAG) else weights
+        return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form; a file of it can also be read as a graph."""
+        content: dict[str, Any] = {
+            "method": self.method,
+            "score_name": self.score_name,
+            "score": self.score,
+            "status": self.status,
+            "message": self.message,
+            "nodes": list(self.graph.nodes),
+            "edges": [list(edge) for edge in self.graph.edges],
+            "undirected": [list(edge) for edge in self.graph.undirected],
+            "directed_acyclic": isinstance(self.graph, DAG),
+            "seconds": self.seconds,
+            "stats": dict(self.stats),
+            "settings": dict(self.settings),
+            "seed": self.seed,
+            "versions": dict(self.versions),
+            "warnings": list(self.warnings),
+            "data": dict(self.data),
+            "command": self.command,
+            "trace": [[point.seconds, point.step, point.score] for point in self.trace],
+        }
+        if isinstance(self.graph, PAG):
+            content["marked_edges"] = [list(edge) for edge in self.graph.marked_edges]
+        if (in_time := self.lagged_graph) is not None:
+            content.update(in_time.to_dict())
+        if self.weights is not None:
+            content["weights"] = self.weights.tolist()
+        if self.raw_weights is not None:
+            content["raw_weights"] = self.raw_weights.tolist()
+        if self.dropped is not None:
+            content["dropped"] = [list(edge) for edge in self.dropped]
+        if self.interventions:
+            content["interventions"] = [list(targets) for targets in self.interventions]
+        if not self.class_only:
+            content["class_only"] = False
+        if self.edge_gains:
+            content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
+        if self.separating_sets:
+            content["separating_sets"] = [
+                [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
+            ]
+        if self.curves:
+            content["curves"] = {name: list(values) for name, values in self.curves.items()}
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Result:
+        """Undo `to_dict`."""
+        dropped = content.get("dropped")
+        return cls(
+            graph=graph_of(content),
+            weights=as_matrix(content.get("weights")),
+            raw_weights=as_matrix(content.get("raw_weights")),
+            trace=tuple(TracePoint(*point) for point in content["trace"]),
+            warnings=tuple(content["warnings"]),
+            dropped=None if dropped is None else tuple((tail, head) for tail, head in dropped),
+            curves={name: tuple(values) for name, values in content.get("curves", {}).items()},
+            data=content.get("data", {}),
+            command=content.get("command"),
+            interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
+            class_only=bool(content.get("class_only", True)),
+            edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
+            separating_sets=tuple(
+                SeparatingSet(first, second, tuple(given), float(p))
+                for first, second, given, p in content.get("separating_sets", ())
+            ),
+            **{key: content[key] for key in SCALARS},
+        )
+
+    def to_json(self) -> str:
+        """JSON text, one object."""
+        return json_text(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """Undo `to_json`."""
+        return from_json_text(text, "a result", cls.from_dict)
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
+        return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
+
+
+def graph_of(content: Mapping[str, Any]) -> AnyGraph:
+    """The graph of a result's JSON form: of the kind that it was."""
+    nodes = content["nodes"]
+    if "marked_edges" in content:
+        return PAG(nodes, [(one, sign, other) for one, sign, other in content["marked_edges"]])
+    edges = [(tail, head) for tail, head in content["edges"]]
+    undirected = [(tail, head) for tail, head in content["undirected"]]
+    return DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected)
+
+
+def as_matrix(rows: list[list[float]] | None) -> NDArray[np.float64] | None:
+    """Rows of numbers as a matrix; None where there are none."""
+    return None if rows is None else np.array(rows, dtype=np.float64)
+
+
+def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T]) -> T:
+    """Read an object from its JSON text; whatever is wrong with the text becomes a `FormatError`.
+
+    >>> from_json_text("[1]", "a result", Result.from_dict)
+    Traceback (most recent call last):
+        ...
+    dagora.FormatError: the text is not a result in JSON: it is not an object
+    """
+    try:
+        content = parse_json(text)
+    except FormatError as error:
+        raise FormatError(f"the text is not {what} in JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise FormatError(f"the text is not {what} in JSON: it is not an object")
+    try:
+        return from_dict(content)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(f"the text is not {what} in JSON: {error!r}") from None
+
+
+# Fields of a result that its JSON form holds under the same name and as they are.
+SCALARS = (
+    "method",
+    "score_name",
+    "score",
+    "status",
+    "message",
+    "seconds",
+    "stats",
+    "settings",
+    "seed",
+    "versions",
+)

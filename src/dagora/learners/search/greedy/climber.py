@@ -1,0 +1,327 @@
+"""A graph together with the gains of all its single-edge changes.
+
+After a change only the families that changed are scored again, so a step computes one or two columns of the
+gain matrices. A child's gains depend on its parents only. They are cached, so that returning to an earlier
+family (in tabu search, after restarts) costs nothing. On rows that are scanned, the families that the next
+moves are likely to lead to are scored ahead (see `foresight`) whenever a pass is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError, KnowledgeError
+from dagora.base.events import Budget, OutOfTimeError
+from dagora.graph.dag import DAG
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.search.greedy.foresight import likely_parents
+from dagora.learners.search.greedy.moves import (
+    ADD,
+    DELETE,
+    NONE,
+    REVERSE,
+    best_move,
+    edge_hash,
+    extend_reach,
+    reachability,
+    topological_sort,
+)
+from dagora.learners.search.greedy.neighbour_scores import Centre, NeighbourScores
+from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once, needs_a_pass, scans_rows
+
+NO_TABU = np.zeros(0, dtype=np.uint64)
+# The most numbers in the cache of gains: 64 MB. A full cache is emptied.
+CACHED_NUMBERS = 8_000_000
+
+
+class Climber:
+    """The current graph, its score, and the gains of all single changes that knowledge permits.
+
+    What is scored is also left in `kept`, and what another climber has left there is not scored again.
+    """
+
+    def __init__(
+        self,
+        score: LocalScore,
+        knowledge: Knowledge,
+        start: DAG | None = None,
+        budget: Budget | None = None,
+        kept: NeighbourScores | None = None,
+    ) -> None:
+        self._score = score
+        self._budget = Budget() if budget is None else budget
+        self._names = score.schema.names
+        d = len(self._names)
+        self._forbidden = knowledge.forbidden_matrix(self._names)
+        self._required = knowledge.required_matrix(self._names)
+        self._limit = d if knowledge.max_parents is None else knowledge.max_parents
+        self._remembered: dict[
+            tuple[int, frozenset[int]], tuple[float, NDArray[np.float64], NDArray[np.float64]]
+        ] = {}
+        # Scores of the neighbours of families that were scored ahead, by child and parents in their order.
+        self._foreseen: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
+        self._looks_ahead = scans_rows(score)
+        self._kept = kept
+        self._tabu, self._uphill = NO_TABU, True
+        self.evaluations = 0
+        # Filled column by column: of a wide table, only what there was time for takes memory.
+        self._additions = np.empty((d, d))
+        self._deletions = np.empty((d, d))
+        self._local = np.zeros(d)
+        self.place(DAG.from_numpy(self._required, self._names) if start is None else start)
+
+    def place(self, graph: DAG) -> None:
+        """Move to another graph, which must obey the knowledge."""
+        self._check(graph)
+        self._present = graph.to_numpy()
+        self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
+        self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
+        self._hash = np.uint64(0)
+        for i, j in np.argwhere(self._present):
+            self._hash ^= np.uint64(edge_hash(i, j))
+        self._refresh(list(range(len(graph))))
+
+    def _check(self, graph: DAG) -> None:
+        broken = self._present_violation(graph.to_numpy())
+        if broken:
+            raise KnowledgeError(f"the start graph breaks the knowledge: {broken}")
+
+    def _present_violation(self, present: NDArray[np.bool_]) -> str:
+        for wrong, word in (
+            (present & self._forbidden, "forbidden"),
+            (self._required & ~present, "required"),
+        ):
+            if wrong.any():
+                i, j = np.argwhere(wrong)[0]
+                return f"{self._names[i]} → {self._names[j]} is {word}"
+        counts = present.sum(axis=0)
+        if counts.max(initial=0) > self._limit:
+            return f"{self._names[int(counts.argmax())]} has {counts.max()} parents, more than {self._limit}"
+        return ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
+
+    @property
+    def graph(self) -> DAG:
+        """The current graph."""
+        return DAG.from_numpy(self._present, self._names)
+
+    @property
+    def score(self) -> float:
+        """The current graph's score."""
+        return float(self._local.sum())
+
+    @property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """A copy of the current graph's matrix."""
+        return self._present.copy()
+
+    @property
+    def hash(self) -> np.uint64:
+        """A hash of the current graph, for tabu lists."""
+        return np.uint64(self._hash)
+
+    def step(self, tabu: NDArray[np.uint64] = NO_TABU, *, uphill: bool = True) -> bool:
+        """Make the best legal move; False if there is none, or, with `uphill`, none that gains."""
+        tolerance = TIE * abs(self.score)
+        self._tabu, self._uphill = tabu, uphill
+        gain, kind, i, j = best_move(
+            self._additions,
+            self._deletions,
+            self._present,
+            self._reach,
+            tolerance,
+            self._hash,
+            tabu,
+        )
+        if kind == NONE or (uphill and gain <= tolerance):
+            return False
+        self.apply(kind, i, j)
+        return True
+
+    def apply(self, kind: int, i: int, j: int) -> None:
+        """Add, delete or reverse i → j."""
+        self._present[i, j] = kind == ADD
+        self._hash ^= np.uint64(edge_hash(i, j))
+        if kind == ADD:
+            self._parents[j].append(i)
+            extend_reach(self._reach, i, j)
+        else:
+            self._parents[j].remove(i)
+        if kind == REVERSE:
+            self._present[j, i] = True
+            self._hash ^= np.uint64(edge_hash(j, i))
+            self._parents[i].append(j)
+        if kind != ADD:
+            self._reach = reachability(self._present, topological_sort(self._present))
+        self._refresh([i, j] if kind == REVERSE else [j])
+
+    def random_walk(self, moves: int, rng: np.random.Generator) -> None:
+        """Make some random moves that knowledge and acyclicity permit, whatever their gain."""
+        d = len(self._names)
+        made = 0
+        for _ in range(100 * moves):  # fewer moves are made where hardly any is legal
+            if self._budget.exhausted:
+                return
+            i, j = (int(k) for k in rng.integers(0, d, size=2))
+            if self._present[i, j]:
+                kind = DELETE if rng.random() < 0.5 else REVERSE
+                permitted = self._deletions[i, j] > -np.inf
+                if kind == REVERSE:
+                    others = self._present[i] & self._reach[:, j]
+                    permitted &= self._additions[j, i] > -np.inf and not others.any()
+            else:
+                kind = ADD
+                permitted = (
+                    self._additions[i, j] > -np.inf and not self._reach[j, i] and not self._present[j, i]
+                )
+            if permitted:
+                self.apply(kind, i, j)
+                made += 1
+                if made == moves:
+                    return
+
+    def _refresh(self, children: list[int]) -> None:
+        """Update the gains of some children, a block of them at a time.
+
+        When the time is up, the scores of the other children's own families are computed, so that the graph
+        has a score, and nothing else: their gains are not to be used any more.
+        """
+        block = max(1, families_at_once(self._score, self._budget) // len(self._names))
+        for first in range(0, len(children), block):
+            try:
+                self._refresh_block(children[first : first + block])
+            except OutOfTimeError:
+                late = children[first:]
+                self._local[late] = self._score.families(
+                    [(child, tuple(self._parents[child])) for child in late]
+                )
+                return
+
+    def _refresh_block(self, children: Sequence[int]) -> None:
+        """Update the gains of some children; of families, only those that are not cached are scored."""
+        if self._budget.exhausted:
+            raise OutOfTimeError
+        if len(self._remembered) * 2 * len(self._names) > CACHED_NUMBERS:
+            self._remembered.clear()
+        fresh = [child for child in children if self._key(child) not in self._remembered]
+        wanted = [(child, tuple(self._parents[child])) for child in fresh]
+        self._recall(wanted)
+        unscored = [family for family in wanted if family not in self._foreseen]
+        if self._looks_ahead and self._needs_a_pass(unscored):
+            unscored += self._likely(children)
+        self._score_neighbours(unscored)
+        for child, parents in wanted:
+            self._remember(child, self._foreseen.pop((child, parents)))
+        for child in children:
+            self._local[child], additions, deletions = self._remembered[self._key(child)]
+            self._additions[:, child] = additions
+            self._deletions[:, child] = deletions
+
+    def _needs_a_pass(self, centres: Sequence[Centre]) -> bool:
+        """Whether the neighbours of some families take a pass, which then may serve others too."""
+        return any(needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres)
+
+    def _recall(self, centres: Sequence[Centre]) -> None:
+        """Take over what another search has scored of the neighbours of some families."""
+        if self._kept is None:
+            return
+        for child, parents in centres:
+            values = self._kept.recall((child, parents), self._candidates(child, parents), self._names)
+            if values is not None:
+                self._foreseen[child, parents] = values
+
+    def _score_neighbours(self, centres: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Score the neighbours of some families, all together."""
+        neighbours = [self._neighbours(child, parents) for child, parents in centres]
+        families = [family for some in neighbours for family in some]
+        values = self._scores(families)
+        self.evaluations += len(families)
+        start = 0
+        for centre, some in zip(centres, neighbours, strict=True):
+            self._foreseen[centre] = values[start : start + len(some)]
+            if self._kept is not None:
+                self._kept.keep(centre, self._foreseen[centre], self._names)
+            start += len(some)
+
+    def _likely(self, changed: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+        """Families that the next moves are likely to lead to, and that are not scored yet."""
+        if len(changed) == len(self._names):
+            return []  # no gain is known yet
+        if len(self._foreseen) * 2 * len(self._names) > CACHED_NUMBERS:
+            self._foreseen.clear()
+        moves = likely_parents(
+            self._additions,
+            self._deletions,
+            self._present,
+            changed,
+            TIE * abs(self.score),
+            self._hash,
+            self._tabu,
+            uphill=self._uphill,
+        )
+        found = []
+        for child, parent, added in moves:
+            others = [other for other in self._parents[child] if other != parent]
+            parents = (*others, parent) if added else tuple(others)
+            known = (child, frozenset(parents)) in self._remembered or (child, parents) in self._foreseen
+            if not known:
+                found.append((child, parents))
+        return found
+
+    def _scores(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Scores of families, as many at once as may be scored between two looks at the clock."""
+        at_once = families_at_once(self._score, self._budget)
+        parts = [np.zeros(0)]
+        for first in range(0, len(families), at_once):
+            if first and self._budget.exhausted:
+                raise OutOfTimeError
+            parts.append(self._score.families(families[first : first + at_once]))
+        return np.concatenate(parts)
+
+    def _key(self, child: int) -> tuple[int, frozenset[int]]:
+        return child, frozenset(self._parents[child])
+
+    def _candidates(self, child: int, parents: Sequence[int]) -> list[int]:
+        """Nodes that knowledge permits as further parents of `child`."""
+        if len(parents) >= self._limit:
+            return []
+        blocked = self._forbidden[:, child].copy()
+        blocked[list(parents)] = True
+        return np.flatnonzero(~blocked).tolist()
+
+    def _removable(self, child: int, parents: Sequence[int]) -> list[int]:
+        return [parent for parent in parents if not self._required[parent, child]]
+
+    def _neighbours(self, child: int, parents: tuple[int, ...]) -> list[Family]:
+        """A family as it is, then with each further parent, then without each that may go."""
+        families: list[Family] = [(child, parents)]
+        families += [(child, (*parents, candidate)) for candidate in self._candidates(child, parents)]
+        families += [
+            (child, tuple(p for p in parents if p != parent)) for parent in self._removable(child, parents)
+        ]
+        return families
+
+    def _remember(self, child: int, values: NDArray[np.float64]) -> None:
+        """Turn the scores of the neighbours of a child's family into gains."""
+        parents = self._parents[child]
+        candidates, removable = self._candidates(child, parents), self._removable(child, parents)
+        own = float(values[0])
+        if own == -np.inf:
+            # No move leads here, so it is the start graph or the required edges.
+            raise DataError(
+                f"'{self._names[child]}' with {len(self._parents[child])} parents cannot be scored "
+                f"on {self._score.n_rows} rows: start with fewer edges, or get more rows"
+            )
+        additions = np.full(len(self._names), -np.inf)
+        deletions = np.full(len(self._names), -np.inf)
+        middle = 1 + len(candidates)
+        additions[candidates] = values[1:middle] - own
+        deletions[removable] = values[middle:] - own
+        self._remembered[self._key(child)] = (own, additions, deletions)

@@ -1,0 +1,154 @@
+"""Kernels that find the single-edge change with the largest gain, from matrices of gains.
+
+`additions[i, j]` is the gain of adding i → j, `deletions[i, j]` that of removing it; −∞ marks what knowledge
+forbids. Reversing i → j means removing it and adding j → i. `reach[i, j]` says that a directed path leads
+from i to j. Gains within a tolerance of the largest count as equal; then the first (by tail, then head) is
+taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.kernels.decorators import kernel
+from dagora.kernels.random import mixed
+
+ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
+
+
+@kernel
+def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], i: int, j: int) -> bool:
+    """Whether a path other than the edge itself leads from i to j."""
+    for k in range(len(present)):  # noqa: SIM110 - a kernel
+        if k != j and present[i, k] and reach[k, j]:
+            return True
+    return False
+
+
+@kernel
+def edge_hash(i: int, j: int) -> np.uint64:
+    """A hash of the edge i → j; different edges have different ones."""
+    return mixed(((np.uint64(i) + np.uint64(1)) << np.uint64(32)) + np.uint64(j))
+
+
+@kernel
+def is_tabu(tabu: NDArray[np.uint64], graph: np.uint64) -> bool:
+    """Whether the hash of a graph is in the tabu list."""
+    for entry in tabu:  # noqa: SIM110 - a kernel
+        if entry == graph:
+            return True
+    return False
+
+
+@kernel
+def best_move(
+    additions: NDArray[np.float64],
+    deletions: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    reach: NDArray[np.bool_],
+    tolerance: float,
+    graph: np.uint64,
+    tabu: NDArray[np.uint64],
+) -> tuple[float, int, int, int]:
+    """Gain, kind, tail and head of the best legal move; kind NONE where there is none.
+
+    The hash of a graph is the exclusive or of its edges' hashes; a move to a graph whose hash is in `tabu` is
+    not legal.
+
+    >>> nothing, present = np.full((2, 2), -np.inf), np.zeros((2, 2), dtype=np.bool_)
+    >>> additions = np.array([[-np.inf, 2.0], [3.0, -np.inf]])
+    >>> no_tabu = np.empty(0, dtype=np.uint64)
+    >>> best_move(additions, nothing, present, present, 0.1, np.uint64(0), no_tabu)  # add 1 → 0
+    (3.0, 0, 1, 0)
+    """
+    d = len(present)
+    best = -np.inf
+    for attempt in range(2):
+        # First find the largest gain, then the first move that comes within the tolerance of it.
+        settled = attempt == 1
+        bound = best - tolerance
+        for i in range(d):
+            for j in range(d):
+                edge = present[i, j]
+                # Most pairs end here: so nothing else is looked at before.
+                if not edge and not (additions[i, j] > best or (settled and additions[i, j] >= bound)):
+                    continue
+                for kind in range(DELETE, NONE) if edge else range(ADD, DELETE):
+                    if kind == ADD:
+                        gain = additions[i, j]
+                    elif kind == DELETE:
+                        gain = deletions[i, j]
+                    else:
+                        gain = deletions[i, j] + additions[j, i]
+                    if not (gain > best or (settled and gain >= bound)) or i == j or present[j, i]:
+                        continue
+                    if kind == ADD and reach[j, i]:
+                        continue
+                    if kind == REVERSE and reversal_closes_cycle(present, reach, i, j):
+                        continue
+                    if len(tabu):
+                        after = graph ^ edge_hash(i, j)
+                        if kind == REVERSE:
+                            after ^= edge_hash(j, i)
+                        if is_tabu(tabu, after):
+                            continue
+                    if settled:
+                        return gain, kind, i, j
+                    best = gain
+        if best == -np.inf:
+            break
+    return -np.inf, NONE, -1, -1
+
+
+@kernel
+def reachability(present: NDArray[np.bool_], order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """All pairs (i, j) with a directed path from i to j; `order` is a topological order, used backwards."""
+    d = len(present)
+    reach = np.zeros((d, d), dtype=np.bool_)
+    for position in range(d - 1, -1, -1):
+        i = order[position]
+        for j in range(d):
+            if present[i, j]:
+                reach[i, j] = True
+                for k in range(d):
+                    reach[i, k] |= reach[j, k]
+    return reach
+
+
+@kernel
+def extend_reach(reach: NDArray[np.bool_], i: int, j: int) -> None:
+    """Update the paths after adding i → j."""
+    d = len(reach)
+    for a in range(d):
+        if a == i or reach[a, i]:
+            reach[a, j] = True
+            for b in range(d):
+                reach[a, b] |= reach[j, b]
+
+
+@kernel
+def topological_sort(present: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """A topological order of an acyclic graph; compiled, for climbers ask after every edge they remove."""
+    d = len(present)
+    waiting = np.zeros(d, dtype=np.int64)
+    for i in range(d):
+        for j in range(d):
+            waiting[j] += present[i, j]
+    order = np.empty(d, dtype=np.int64)
+    filled = 0
+    for i in range(d):
+        if waiting[i] == 0:
+            order[filled] = i
+            filled += 1
+    done = 0
+    while done < filled:
+        i = order[done]
+        done += 1
+        for j in range(d):
+            if present[i, j]:
+                waiting[j] -= 1
+                if waiting[j] == 0:
+                    order[filled] = j
+                    filled += 1
+    return order

@@ -1,0 +1,85 @@
+"""Best order score search: each variable in turn moves to the place in the order where the score is highest.
+
+The score of an order is that of the graph in which every variable has the parents that grow and shrink
+chooses among those before it. Several random orders are improved side by side; they share the trees. From the
+best one, greedy equivalence search goes on until no edge inserted, deleted or turned helps. (Andrews, Ramsey,
+Sanchez Romero, Camchong & Kummerfeld 2023 end with its backward phase alone.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.learners.search.ges.ges import ges, limits_of
+from dagora.learners.search.order.best_places import ListedOrders
+from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees, Rules
+from dagora.learners.search.order.moment_places import MomentOrders
+from dagora.scores.local_score import LocalScore
+from dagora.scores.pivot_form import HasPivotForm
+
+
+def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
+    """Search orders from random starts, then classes of graphs from the best one.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.scores.information import bic
+    >>> from dagora.stats.table import TableStatistics
+    >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
+    >>> boss(bic(TableStatistics(table)), Run()).graph.undirected
+    (('a', 'b'),)
+    """
+    names = score.schema.names
+    limits = limits_of(run.knowledge, names, "boss")
+    search = orders_of(score, Rules(limits.apart, limits.max_parents), run, starts)
+    in_time = search.finish()
+    dag, value = search.best()
+    graph = DAG.from_numpy(dag, names)
+    found = ges(score, run if in_time else replace(run, budget=run.budget.at_most(0)), start=graph)
+    early = not in_time or found.status == "time-limit"
+    orders = f"{starts} order{'s' * (starts != 1)}"
+    if early:
+        message = f"stopped early: {run.budget.reason}; the best class of graphs found is returned"
+    else:
+        gained = int(found.stats["steps"])
+        message = (
+            f"no variable of {orders} gains by another place; from the best one {gained} steps over classes, "
+            "after which no edge inserted, deleted or turned improves it"
+        )
+    stats = {
+        **found.stats,
+        "evaluations": float(search.evaluations) + found.stats["evaluations"],
+        "order_score": value,
+        "orders_finished": float(sum(search.ended)),
+    }
+    return replace(found, status="time-limit" if early else "local-optimum", message=message, stats=stats)
+
+
+class Orders(Protocol):
+    """Several orders that are improved."""
+
+    ended: list[bool]
+
+    @property
+    def evaluations(self) -> int:
+        """Families scored so far."""
+
+    def finish(self) -> bool:
+        """Improve the orders until none gains; False where time was up before."""
+
+    def best(self) -> tuple[NDArray[np.bool_], float]:
+        """The graph of the order with the highest score, and that score."""
+
+
+def orders_of(score: LocalScore, rules: Rules, run: Run, starts: int) -> Orders:
+    """Random orders to improve; within one kernel where the score allows that."""
+    form = score.pivot_form() if isinstance(score, HasPivotForm) else None
+    if form is not None:
+        return MomentOrders(form, rules, run, starts, score.schema.names)
+    return ListedOrders(GrowShrinkTrees(score, rules, run.budget), run, starts)

@@ -1,0 +1,191 @@
+"""The policy of RL-BIC: a neural network that turns sampled rows into the probability of every edge.
+
+Zhu, Ng & Chen (2020), section 4.1. A variable is a token: the vector of its values in n sampled rows. An
+encoder of attention blocks (Vaswani et al. 2017) lets the tokens see each other; units are normalised over
+all tokens of a batch, without which nothing is learned (see `normalised`). The decoder is one layer:
+
+    logit of i → j = uᵀ tanh(W₁ e_i + W₂ e_j) + c,   e = encoded tokens, c = a constant bias,
+
+and the graph is drawn edge by edge from these logits. A critic of two layers sees the mean of the encoded
+tokens and foretells the reward. All numbers have single precision; scores are not computed from them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from numpy.typing import NDArray
+
+from dagora.kernels.jax import prepare_jax
+
+prepare_jax()
+
+# Units of the decoder's layer and of the critic's, and how many times wider a block is inside.
+DECODER, CRITIC, WIDER = 16, 64, 4
+# Keeps a variance away from zero.
+LEAST = 1e-5
+
+
+class Block(NamedTuple):
+    """Weights of attention blocks, or their shapes: the first axis of each is the block."""
+
+    queries: Any
+    keys: Any
+    values: Any
+    merged: Any
+    widened: Any
+    widened_bias: Any
+    narrowed: Any
+    narrowed_bias: Any
+    scales: Any
+    shifts: Any
+
+
+class Policy(NamedTuple):
+    """Weights of encoder, decoder and critic, or their shapes."""
+
+    embedding: Any
+    blocks: Block
+    tails: Any
+    heads: Any
+    edges: Any
+    critic: Any
+    critic_bias: Any
+    foretold: Any
+    foretold_bias: Any
+
+
+class Drawn(NamedTuple):
+    """What the policy says of some samples of rows: logits of edges, and the rewards that it expects."""
+
+    logits: Array
+    expected: Array
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sizes of a policy: rows in a sample, units of a token, attention blocks, and heads of each.
+
+    All weights are kept in one vector, so that a step of the optimiser is one operation.
+
+    >>> Layout(rows=8, hidden=4, blocks=1, heads=2).size
+    789
+    """
+
+    rows: int
+    hidden: int
+    blocks: int
+    heads: int
+
+    @property
+    def shapes(self) -> Policy:
+        """The shape of every part."""
+        rows, hidden, blocks, wide = self.rows, self.hidden, self.blocks, WIDER * self.hidden
+        stacked = Block(
+            queries=(blocks, hidden, hidden),
+            keys=(blocks, hidden, hidden),
+            values=(blocks, hidden, hidden),
+            merged=(blocks, hidden, hidden),
+            widened=(blocks, hidden, wide),
+            widened_bias=(blocks, 1, wide),
+            narrowed=(blocks, wide, hidden),
+            narrowed_bias=(blocks, 1, hidden),
+            scales=(blocks, 2, hidden),
+            shifts=(blocks, 2, hidden),
+        )
+        return Policy(
+            embedding=(rows, hidden),
+            blocks=stacked,
+            tails=(hidden, DECODER),
+            heads=(hidden, DECODER),
+            edges=(DECODER, 1),
+            critic=(hidden, CRITIC),
+            critic_bias=(1, CRITIC),
+            foretold=(CRITIC, 1),
+            foretold_bias=(1, 1),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return sum(math.prod(shape) for shape in self._flat)
+
+    @property
+    def _flat(self) -> list[tuple[int, ...]]:
+        first, blocks, *others = self.shapes
+        return [first, *blocks, *others]
+
+    def unpacked(self, vector: Array) -> Policy:
+        """The parts of a vector of all weights."""
+        ends = np.cumsum([math.prod(shape) for shape in self._flat])
+        parts = [
+            vector[end - math.prod(shape) : end].reshape(shape)
+            for end, shape in zip(ends, self._flat, strict=True)
+        ]
+        count = len(Block._fields)
+        return Policy(parts[0], Block(*parts[1 : count + 1]), *parts[count + 1 :])
+
+    def new(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Random weights, uniform with variance 2 / (inputs + outputs) (Glorot & Bengio 2010); no biases."""
+        names = [Policy._fields[0], *Block._fields, *Policy._fields[2:]]
+        parts = []
+        for name, shape in zip(names, self._flat, strict=True):
+            limit = np.sqrt(6.0 / (shape[-2] + shape[-1]))
+            drawn = rng.uniform(-limit, limit, shape)
+            constant = 1.0 if name == "scales" else 0.0 if name == "shifts" or name.endswith("bias") else None
+            parts.append(drawn if constant is None else np.full(shape, constant))
+        return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
+
+
+def normalised(tokens: Array, scale: Array, shift: Array) -> Array:
+    """Every unit with mean 0 and variance 1 over all tokens of all samples, then scaled and shifted.
+
+    Normalising token by token instead would take away how much a variable varies, by which the policy tells
+    variables apart: samples of rows are new in every round.
+    """
+    centred = tokens - tokens.mean(axis=(0, 1))
+    spread = lax.rsqrt(jnp.square(centred).mean(axis=(0, 1)) + LEAST)
+    return centred * spread * scale + shift
+
+
+def attended(tokens: Array, block: Block, heads: int) -> Array:
+    """Every token with what it takes over from the others; `tokens` has axes sample, variable, unit."""
+    samples, nodes, hidden = tokens.shape
+    split = (samples, nodes, heads, hidden // heads)
+    queries, keys, values = (
+        (tokens @ weights).reshape(split) for weights in (block.queries, block.keys, block.values)
+    )
+    alike = jnp.einsum("bihk,bjhk->bhij", queries, keys) / np.float32(np.sqrt(hidden // heads))
+    taken = jnp.einsum("bhij,bjhk->bihk", jax.nn.softmax(alike, axis=-1), values)
+    merged: Array = taken.reshape(tokens.shape) @ block.merged
+    return merged
+
+
+def encoded(policy: Policy, samples: Array, heads: int) -> Array:
+    """Tokens after all blocks; `samples` has axes sample, variable, row."""
+
+    def through(tokens: Array, block: Block) -> tuple[Array, None]:
+        tokens = normalised(tokens + attended(tokens, block, heads), block.scales[0], block.shifts[0])
+        inner = jax.nn.relu(tokens @ block.widened + block.widened_bias)
+        tokens = tokens + inner @ block.narrowed + block.narrowed_bias
+        return normalised(tokens, block.scales[1], block.shifts[1]), None
+
+    seen: Array = lax.scan(through, samples @ policy.embedding, policy.blocks)[0]
+    return seen
+
+
+def considered(policy: Policy, samples: Array, heads: int, bias: Array | np.float32) -> Drawn:
+    """Logits of all edges, [sample, i, j] of i → j, and the rewards that the critic expects."""
+    tokens = encoded(policy, samples, heads)
+    joint = (tokens @ policy.tails)[:, :, None] + (tokens @ policy.heads)[:, None]
+    logits = jnp.tanh(joint) @ policy.edges[:, 0] + bias
+    # What the critic learns does not shape the encoder.
+    mean = lax.stop_gradient(tokens.mean(axis=1))
+    foretold = jax.nn.relu(mean @ policy.critic + policy.critic_bias) @ policy.foretold
+    return Drawn(logits, (foretold + policy.foretold_bias)[:, 0])

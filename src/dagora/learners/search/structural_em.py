@@ -1,0 +1,85 @@
+"""Structural EM: learn a graph from a table with holes, in rounds (Friedman 1997, 1998).
+
+Each round fits the parameters of the current graph to what was seen, by EM, completes the table from that
+network, and learns a graph from the completed table by any method on scores. It ends after some rounds, or
+where a graph comes back. The graph of the highest BIC of what was seen is returned, parameters fitted by EM:
+graphs of different rounds are compared on the data, never on completions. For tables with both kinds of
+columns, networks have other likelihoods than the score that graphs are searched on: there the last graph is
+returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dagora.base.events import Edges, Event, OutOfTimeError
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.network.incomplete.completion import Completion, Filling
+from dagora.network.incomplete.fitting import TooWideError
+
+Search = Callable[[Completion, Run], Outcome]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A graph, and its score on what was seen."""
+
+    graph: Graph
+    score: float
+
+    def edges(self) -> Edges:
+        """Its edges; of a class of graphs, those of a member."""
+        return directed(self.graph).edges
+
+
+def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, rounds: int) -> Outcome:
+    """Improve a graph in rounds; `search` learns a graph from a completed table."""
+    silent = replace(run, on_event=lambda event: run.on_event(replace(event, score=None, bound=None)))
+    tried: list[Round] = []
+    if not run.budget.left:
+        return start
+    graph, why = start.plain_graph, "the rounds were used up"
+    for turn in range(rounds + 1):
+        try:
+            score = filling.fit(directed(graph), run.budget)
+        except TooWideError:
+            why = "the next graph is too wide"
+            break
+        except OutOfTimeError:
+            why = run.budget.reason
+            break
+        back = any(graph == before.graph for before in tried)
+        tried.append(Round(graph, score))
+        best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
+        run.on_event(Event("structural EM", turn, best.score, rounds, edges=best.edges))
+        if back:
+            why = "a graph came back"
+        if back or turn == rounds:
+            break
+        if run.budget.exhausted:
+            why = run.budget.reason
+            break
+        graph = search(filling.complete(turn), silent).plain_graph
+    if not tried:
+        late = run.budget.exhausted
+        why = run.budget.reason if late else "the graph is too wide for structural EM"
+        status = "time-limit" if late else start.status
+        return replace(start, status=status, message=f"{start.message}; {why}")
+    best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
+    return Outcome(
+        best.graph,
+        "time-limit" if run.budget.exhausted else "finished",
+        f"structural EM in {len(tried) - 1} round{'s' * (len(tried) != 2)}, until {why}"
+        f"{'; ' * bool(filling.note)}{filling.note}",
+        best.score,
+        {"em_rounds": float(len(tried) - 1), "em_start_score": tried[0].score},
+    )
+
+
+def directed(graph: Graph) -> DAG:
+    """A graph to fit parameters to: of a class of graphs, one of its members."""
+    return graph.extension() if isinstance(graph, CPDAG) else graph

@@ -1,0 +1,222 @@
+"""What to learn from: statistics of rows, or candidate parent sets with their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from dagora.base.errors import OptionError
+from dagora.base.options import Value
+from dagora.base.wording import option
+from dagora.data.columns.hole_pattern import check_holes, holes_in_words
+from dagora.data.columns.overview import Overview
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.interventions import Interventions, Marks, Said
+from dagora.data.series import Panel, Timing
+from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.candidates.jkl import read_jkl
+from dagora.learners.method import Method
+from dagora.stats.accepting import as_statistics
+from dagora.stats.data_warnings import check_learnable, data_warnings
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.lagged import SeriesStatistics
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.scan.scan_statistics import ScanStatistics
+from dagora.stats.statistics import HasPrivacy, Statistics
+from dagora.stats.table import TableStatistics
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to learn from: statistics of rows, or candidate parent sets that were scored before."""
+
+    rows: Statistics | None = None
+    scored: Candidates | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self.statistics.schema.names if self.scored is None else self.scored.names
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics; an error where there are only scores."""
+        if self.rows is None:
+            raise OptionError("a .jkl file holds scores and no rows: choose a method that searches on scores")
+        return self.rows
+
+    @property
+    def data_warnings(self) -> list[str]:
+        """Warnings about odd data."""
+        return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are here, so that one question more costs little and tells nobody anything."""
+        return isinstance(self.rows, TableStatistics | InterventionalStatistics | IncompleteStatistics)
+
+    @property
+    def noise(self) -> HasPrivacy | None:
+        """The statistics, where they carry noise for privacy."""
+        return self.rows if isinstance(self.rows, HasPrivacy) else None
+
+    @property
+    def noise_account(self) -> list[str]:
+        """What noise promises, and what to expect from it; empty without noise."""
+        return [] if self.noise is None else self.noise.account()
+
+    def noise_defaults(self, method: str) -> Mapping[str, Value]:
+        """Options of a method that noise changes."""
+        return {} if self.noise is None else self.noise.defaults(method)
+
+    def obeying(self, knowledge: Knowledge, method: Method) -> Knowledge:
+        """The knowledge, with the parent limit of noisy data where it has none; a higher one is refused."""
+        most = None if self.noise is None else self.noise.max_parents
+        if most is None or method.own_objective:
+            return knowledge
+        if (knowledge.max_parents or 0) > most:
+            raise OptionError(
+                f"{option('max_parents', knowledge.max_parents)} asks for more than was released with noise: "
+                f"set {option('max_parents', most)}"
+            )
+        return as_knowledge(knowledge, most)
+
+    @property
+    def overview(self) -> Overview | None:
+        """How the source of the data was understood, where it was a table."""
+        known = isinstance(self.rows, TableStatistics | IncompleteStatistics | ScanStatistics)
+        return cast("TableStatistics", self.rows).overview if known else None
+
+    @property
+    def reading_warnings(self) -> tuple[str, ...]:
+        """Warnings about how the data were understood."""
+        return () if self.overview is None else self.overview.warnings
+
+    @property
+    def dropped_rows(self) -> str:
+        """How many rows were dropped, in words; empty where none was."""
+        return "" if self.overview is None else self.overview.dropped_rows
+
+    @property
+    def regimes(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that were set from outside; empty where none was."""
+        return self.rows.interventions.regimes if isinstance(self.rows, InterventionalStatistics) else ()
+
+    @property
+    def rows_set(self) -> str:
+        """In how many rows each variable was set, in words; empty where none was."""
+        if not isinstance(self.rows, InterventionalStatistics):
+            return ""
+        interventions = self.rows.interventions
+        left_out = (f"{name} {int((~interventions.unset(name)).sum())}" for name in interventions.targets)
+        return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
+
+    @property
+    def passes(self) -> dict[str, float]:
+        """How often the rows were read, or a database was asked, where they are not in memory."""
+        return self.rows.effort if isinstance(self.rows, ScanStatistics) else {}
+
+    @property
+    def queries(self) -> str:
+        """How many queries of which width a database was asked, in words; empty where it did not count."""
+        return self.rows.said if isinstance(self.rows, ScanStatistics) else ""
+
+    @property
+    def lost_cells(self) -> list[str]:
+        """How many rows were dropped and how many missing cells were modelled, in words."""
+        if isinstance(self.rows, IncompleteStatistics):
+            return [holes_in_words(self.rows.table.pattern)]
+        return [self.dropped_rows]
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How the data were understood, as JSON."""
+        return {} if self.overview is None else self.overview.to_dict()
+
+
+def read_source(
+    data: object,
+    jobs: int,
+    reading: ReadingOptions | None = None,
+    interventions: Said | None = None,
+    timing: Timing | None = None,
+) -> Source:
+    """Read a table or a `.jkl` file, or take what is given."""
+    if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
+        data = read_jkl(data)
+    if isinstance(data, Candidates):
+        said = list(reading.stated()) if reading else []
+        if said:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
+        if interventions is not None:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option('interventions')} out")
+        if timing is not None:
+            raise OptionError(f"a .jkl file holds scores and no rows: leave {option('time')} out")
+        return Source(scored=data)
+    source = Source(read_rows(data, jobs, reading, interventions, timing))
+    check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
+    if isinstance(source.rows, IncompleteStatistics):
+        check_holes(source.names, source.rows.table.seen)
+    return source
+
+
+def read_rows(
+    data: object,
+    jobs: int = 1,
+    reading: ReadingOptions | None = None,
+    interventions: Said | None = None,
+    timing: Timing | None = None,
+) -> Statistics:
+    """Statistics of a table, with what was set in its rows, or when they were, where that is said."""
+    if timing is not None and interventions is not None:
+        raise OptionError(
+            f"{option('interventions')} does not go with {option('time')}: leave one of them out"
+        )
+    if timing is not None and reading is not None:
+        if reading.discretise is not None:
+            raise OptionError(f"{option('discretise')} does not go with {option('time')}: leave it out")
+        reading = replace(
+            reading,
+            wanted=(*reading.wanted, *timing.columns),
+            numbers=(*reading.numbers, timing.time),
+            in_time=True,
+        )
+    if interventions is not None and reading is not None:
+        reading = replace(reading, marks=marked_column(interventions))
+    rows = as_statistics(data, jobs, reading)
+    if timing is not None:
+        return in_series(rows, timing, jobs)
+    return rows if interventions is None else intervened(rows, interventions, jobs)
+
+
+def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
+    """Statistics of a table whose rows follow each other in time."""
+    if type(rows) is not TableStatistics:
+        raise OptionError(f"{option('time')} needs a table of complete rows, not statistics of them")
+    return SeriesStatistics(Panel.of_table(rows.rows(), timing.time, timing.series), jobs)
+
+
+def marked_column(interventions: Said | None) -> str | None:
+    """The column that says which variables were set, where one does."""
+    return Marks.read(interventions).column if isinstance(interventions, str | Mapping) else None
+
+
+def intervened(rows: Statistics, interventions: Said, jobs: int) -> InterventionalStatistics:
+    """Statistics of a table in some of whose rows variables were set."""
+    if type(rows) is not TableStatistics:
+        raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")
+    table = rows.rows()
+    if not isinstance(interventions, Mapping | Sequence):
+        raise OptionError(
+            "interventions takes a column, a mapping of its levels to variables, or a list with an entry per "
+            f"row, not {interventions!r}"
+        )
+    if isinstance(interventions, str | Mapping):
+        return InterventionalStatistics.of_marked(table, Marks.read(interventions), jobs)
+    overview = table.overview
+    if overview is not None and overview.kept is not None and len(interventions) == overview.rows:
+        interventions = [interventions[row] for row in overview.kept]
+    return InterventionalStatistics(table, Interventions.of_rows(interventions, table.names), jobs)

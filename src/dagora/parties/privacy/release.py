@@ -1,0 +1,120 @@
+"""One release, from rows to statistics: what a site adds up, its noise, and what the sum is good for.
+
+    part of a site   = features(terms, schema, columns) + site_noise(key, terms, feature_size(terms, schema))
+    statistics       = noisy_statistics(terms, schema, ranges, sum of the parts)
+
+The noise follows from the key: asked again for the same release, a site gives the same answer, and nothing
+can be averaged away. A key must never serve two releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError, OptionError
+from dagora.data.accepting import as_table
+from dagora.data.schema import Kind, Schema
+from dagora.parties.privacy.discrete_gaussian import discrete_gaussian
+from dagora.parties.privacy.moment_features import BITS, Range, feature_count, moment_features
+from dagora.parties.privacy.noisy_moments import NoisyMoments
+from dagora.parties.privacy.noisy_pairs import NoisyPairs
+from dagora.parties.privacy.pair_tables import pairs_of
+from dagora.parties.privacy.terms import PrivacyTerms, agree_on_terms, require_kind
+from dagora.stats.fixed_point import quantise
+
+
+def feature_size(terms: PrivacyTerms, schema: Schema) -> int:
+    """How many numbers are released; quick, however many they are."""
+    require_fit(terms, schema)
+    if terms.release == "moments":
+        return feature_count(len(schema))
+    sizes = [int(size) for size in schema.cardinalities]
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def features(terms: PrivacyTerms, schema: Schema, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """What some rows add to the sum; the columns are codes (pairs) or quantised numbers (moments)."""
+    require_fit(terms, schema)
+    if terms.release == "moments":
+        return moment_features(np.stack(columns, axis=1).astype(np.int64), terms.row_bound or 0.0)
+    sizes = [int(size) for size in schema.cardinalities]
+    codes = [np.asarray(column).astype(np.int64) for column in columns]
+    tables = [
+        np.bincount(codes[i] * sizes[j] + codes[j], minlength=sizes[i] * sizes[j])
+        for i, j in pairs_of(len(sizes))
+    ]
+    return np.concatenate(tables).astype(np.int64)
+
+
+def site_noise(key: bytes, terms: PrivacyTerms, size: int) -> NDArray[np.int64]:
+    """The noise that a site adds to its part, from its secret key of 32 bytes for this release.
+
+    >>> terms = PrivacyTerms("pairs", columns=3, sites=1, epsilon=1.0, delta=1e-6, colluders=0)
+    >>> site_noise(bytes(32), terms, 4)
+    array([-5,  0,  2,  7])
+    """
+    return discrete_gaussian(key, terms.sigma2_site, size)
+
+
+def noisy_statistics(
+    terms: PrivacyTerms, schema: Schema, ranges: Sequence[Range] | None, summed: NDArray[np.int64]
+) -> NoisyPairs | NoisyMoments:
+    """Make statistics of the sum of all parts; `ranges` are those of continuous columns."""
+    require_fit(terms, schema)
+    if terms.release == "pairs":
+        return NoisyPairs(terms, schema, summed)
+    return NoisyMoments(terms, schema, require_ranges(schema, ranges), summed)
+
+
+def release(
+    data: object, key: bytes, *, ranges: Mapping[str, Range] | None = None, **options: object
+) -> NoisyPairs | NoisyMoments:
+    """Release one table with noise: statistics that `learn` takes, and that may be shown.
+
+    Discrete columns give pair tables, continuous ones moments; those need a range (low, high) each, chosen
+    without looking at the rows. Options are those of privacy (`epsilon`, `delta`, `rows_per_person`,
+    `row_bound`). Levels are public, and so are the names of the columns.
+
+    >>> import dagora
+    >>> table = {"a": [0, 1] * 50_000, "b": [0, 1] * 50_000, "c": [0, 0, 1, 1] * 25_000}
+    >>> statistics = release(table, bytes(32), epsilon=1.0)
+    >>> result = dagora.learn(statistics)
+    >>> result.graph.edges, abs(statistics.n_rows - 100_000) < 100
+    ((('a', 'b'),), True)
+    """
+    table = as_table(data)
+    terms = agree_on_terms(table.schema, sites=1, **options)
+    listed = None
+    columns: Sequence[NDArray[Any]] = table.columns
+    if terms.release == "moments":
+        given = ranges or {}
+        listed = require_ranges(table.schema, [given[name] for name in table.names if name in given])
+        columns = [quantise(column, *limits, BITS) for column, limits in zip(columns, listed, strict=True)]
+    part = features(terms, table.schema, columns)
+    return noisy_statistics(terms, table.schema, listed, part + site_noise(key, terms, len(part)))
+
+
+def require_fit(terms: PrivacyTerms, schema: Schema) -> None:
+    """Refuse terms that were made for other columns."""
+    require_kind(schema, terms.release)
+    if len(schema) != terms.columns:
+        raise DataError(f"the terms of privacy are for {terms.columns} columns, not for {len(schema)}")
+
+
+def require_ranges(schema: Schema, ranges: Sequence[Range] | None) -> Sequence[Range]:
+    """Refuse continuous columns without a range each."""
+    wanted = sum(variable.kind is Kind.CONTINUOUS for variable in schema)
+    if ranges is None or len(ranges) != wanted:
+        raise OptionError(
+            f"{wanted} continuous columns need a range (low, high) each, chosen without looking at the rows"
+        )
+    for variable, (low, high) in zip(schema, ranges, strict=True):
+        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+            raise OptionError(
+                f"the range of '{variable.name}' must rise, from low to high: not {low} to {high}"
+            )
+    return ranges

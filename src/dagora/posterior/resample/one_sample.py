@@ -1,0 +1,52 @@
+"""Learn from one sample of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dagora.base.errors import DataError
+from dagora.base.events import Budget
+from dagora.data.columns.hole_pattern import check_holes
+from dagora.graph.bits import Rows, pack
+from dagora.learners.request import Prepared
+from dagora.learners.run import Run
+from dagora.learners.source import Source
+from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, statistics_of_rows
+from dagora.stats.observed.statistics import IncompleteStatistics
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The graph of a sample, or why there is none.
+
+    `marks` are bit rows: bit i of row j says that there is a mark i → j; an undirected edge has both.
+    """
+
+    marks: Rows | None
+    refused: str = ""
+
+
+def learn_sample(prepared: Prepared, way: str, seed: int, sample: int, budget: Budget) -> Learned | None:
+    """Draw rows and learn from them, on one thread; None where time was up before the end."""
+    if budget.left <= 0.0:
+        return None
+    source, searching = prepared.source, prepared.searching
+    random, own_seed = seeds_of(seed, sample)
+    rows = drawn_rows(way, source.statistics.n_rows, random)
+    try:
+        drawn = statistics_of_rows(source.statistics, rows)
+        if isinstance(drawn, IncompleteStatistics):
+            check_holes(source.names, drawn.table.seen)
+        local = None if searching.score is None else searching.make(drawn)
+        run = Run(prepared.knowledge, own_seed, budget)
+        outcome, _, _ = searching.with_holes(Source(drawn), local, run, prepared.em_rounds)
+    except DataError as error:
+        return Learned(None, str(error))
+    if budget.exhausted:
+        return None
+    if outcome.status == "failed":
+        return Learned(None, outcome.message)
+    graph = outcome.plain_graph
+    if graph.nodes != source.names:
+        graph = graph.reorder(source.names)
+    return Learned(pack(graph.to_numpy().T))

@@ -1,0 +1,87 @@
+"""Learn from many samples, with progress, a time limit, and a file to continue from.
+
+A sample has its own random numbers and is learned by one process, so the graphs do not depend on the number
+of processes, on whether these are here or on a cluster, nor on where a run was interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import filterfalse
+
+import numpy as np
+
+from dagora.base.errors import DataError
+from dagora.base.events import Budget, Event, Observer
+from dagora.graph.bits import words_for
+from dagora.learners.request import Prepared
+from dagora.posterior.resample.cluster_samples import learned_on_cluster
+from dagora.posterior.resample.helpers import learned_by_many
+from dagora.posterior.resample.one_sample import Learned, learn_sample
+from dagora.posterior.resample.sample_file import SampleFile
+from dagora.posterior.resample.sample_process import Work
+
+
+def run_samples(
+    prepared: Prepared,
+    way: str,
+    samples: int,
+    seed: int,
+    *,
+    budget: Budget,
+    jobs: int,
+    cluster: object,
+    file: SampleFile,
+    on_event: Observer,
+) -> tuple[dict[int, Learned], int]:
+    """Learned samples by number, as many as time allows, and how many of them were in the file.
+
+    They are learned on a `cluster`, where one is given, else by `jobs` processes.
+    """
+    nodes = len(prepared.source.names)
+    kept = file.read(nodes, directed=prepared.searching.entry.returns == "dag")
+    found = {number: learned for number, learned in kept.items() if number < samples}
+    before = len(found)
+    nothing = np.zeros((nodes, words_for(nodes)), dtype=np.uint64)
+    missing = filterfalse(frozenset(found).__contains__, range(samples))
+    on_event(Event("bootstrap", before, total=samples))
+    try:
+        processes = min(jobs, samples - before)
+        on_cluster = cluster if before < samples else None
+        for number, learned in learned_samples(prepared, way, seed, missing, budget, processes, on_cluster):
+            found[number] = learned
+            on_event(Event("bootstrap", len(found), total=samples))
+            file.save(found, nothing)
+    finally:
+        if len(found) > before:
+            file.save(found, nothing, last=True)
+    if found and all(learned.marks is None for learned in found.values()):
+        raise DataError(f"no sample of the rows could be learned from: {found[min(found)].refused}")
+    return found, before
+
+
+def learned_samples(
+    prepared: Prepared,
+    way: str,
+    seed: int,
+    numbers: Iterable[int],
+    budget: Budget,
+    jobs: int,
+    cluster: object = None,
+) -> Iterator[tuple[int, Learned]]:
+    """Samples as they are finished, on a cluster or by at most as many `jobs` as there are samples."""
+    work = Work(prepared, way, seed)
+    if cluster is not None:
+        yield from learned_on_cluster(work, numbers, budget, cluster)
+        return
+    # Two processes can hardly share a GPU's memory.
+    alone = not sys.executable or "gpu" in prepared.searching.method_options.values()
+    if jobs > 1 and not alone:
+        yield from learned_by_many(work, numbers, budget, jobs)
+        return
+    for number in numbers:
+        learned = learn_sample(prepared, way, seed, number, budget)
+        if learned is None:
+            return
+        yield number, learned

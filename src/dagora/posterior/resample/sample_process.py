@@ -1,0 +1,120 @@
+"""A process that learns from samples: it reads what to do, and writes the graphs, until its input ends.
+
+First comes what is to be learned from, once; then, for each sample, its number and the seconds that are left.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import BinaryIO, cast
+
+from dagora.base.errors import DagoraError
+from dagora.base.events import Budget
+from dagora.learners.request import Prepared
+from dagora.learners.source import Source
+from dagora.posterior.resample.one_sample import Learned, learn_sample
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
+
+# It imports from where its parent does, and never from the folder in which it is called.
+SCRIPT = """
+import sys
+sys.path = sys.argv[1:]
+from dagora.posterior.resample.sample_process import serve
+serve()
+"""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all samples have in common."""
+
+    prepared: Prepared
+    way: str
+    seed: int
+
+    def ready_to_send(self) -> Work:
+        """The same with nothing but rows in its statistics: no sums that were kept, no class of others."""
+        return replace(self, prepared=replace(self.prepared, source=Source(rows_only(self.prepared.source))))
+
+
+def rows_only(source: Source) -> Statistics:
+    """Statistics of the same rows that have counted nothing yet."""
+    statistics = source.statistics
+    if isinstance(statistics, IncompleteStatistics):
+        return IncompleteStatistics(statistics.table)
+    table = statistics.rows()
+    if isinstance(statistics, InterventionalStatistics):
+        return InterventionalStatistics(table, statistics.interventions)
+    return TableStatistics(table)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An error, for the parent to raise."""
+
+    message: str
+    kind: type[DagoraError] = DagoraError
+
+
+Asked = tuple[int, float | None]
+Answered = Learned | Failed | None
+
+
+def write(stream: BinaryIO, content: object) -> None:
+    """Send one message."""
+    pickle.dump(content, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+def read(stream: BinaryIO) -> object:
+    """Receive one message of our own process at the other end; `EOFError` where there is none any more."""
+    return pickle.load(stream)  # noqa: S301
+
+
+def serve() -> None:
+    """Learn from samples until the parent closes the pipe, or ends."""
+    # What libraries print goes to standard error, if there is one: standard output is for answers.
+    errors = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(errors, sys.stdout.fileno())
+    received: SimpleQueue[object] = SimpleQueue()
+    threading.Thread(target=listen, args=(received,), daemon=True).start()
+    work = received.get()
+    while True:
+        asked = received.get()
+        number, seconds = cast("Asked", asked)
+        write(answers, answer(cast("Work", work), number, Budget(seconds)))
+
+
+def listen(received: SimpleQueue[object]) -> None:
+    """Pass on what is read; at the end of it end this process, whatever it does."""
+    while True:
+        try:
+            received.put(read(sys.stdin.buffer))
+        except EOFError:
+            os._exit(0)
+
+
+def answer(work: Work, number: int, budget: Budget) -> Answered:
+    """The graph of a sample, None where time was up, or what went wrong."""
+    try:
+        return learn_sample(work.prepared, work.way, work.seed, number, budget)
+    except DagoraError as error:
+        return Failed(str(error), type(error))
+    except Exception as error:
+        return Failed(f"sample {number} failed: {type(error).__name__}: {error}")
+
+
+def learned_from(answered: Answered) -> Learned | None:
+    """What another process answered; an error there is raised here."""
+    if isinstance(answered, Failed):
+        raise answered.kind(answered.message)
+    return answered

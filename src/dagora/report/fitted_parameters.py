@@ -1,0 +1,84 @@
+"""What goes with a learned graph in files and reports: its parameters or why it has none, and its table.
+
+They are fitted unasked only where that is quick: from rows in memory, and tables of a bounded size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
+    from dagora.graph.any_graph import AnyGraph
+    from dagora.learners.result import Result
+    from dagora.network.gaussian_process.network import GaussianProcessNetwork
+    from dagora.network.networks import Network
+    from dagora.stats.statistics import Statistics
+
+
+def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
+    """The network of a graph with fitted parameters, or the reason why it has none."""
+    from dagora.api.fit import fit
+    from dagora.graph.ancestral.pag import PAG
+    from dagora.graph.dag import DAG
+    from dagora.graph.lagged_graph import LaggedGraph
+    from dagora.report.parameters import MOST_CELLS, few_enough
+    from dagora.stats.observed.statistics import IncompleteStatistics
+    from dagora.stats.table import TableStatistics
+
+    if statistics is None:
+        return None, "there are no rows to fit them to"
+    if isinstance(graph, PAG):
+        return None, "a PAG allows for hidden causes, which have no parameters"
+    if LaggedGraph.of_window(graph) is not None:
+        return None, "a graph in time has its weights instead"
+    if not isinstance(graph, DAG):
+        return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
+    if not isinstance(statistics, TableStatistics | IncompleteStatistics):
+        return None, why_not_fitted(statistics)
+    if not few_enough(graph, statistics.schema):
+        return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
+    return fit(graph, statistics, name="learned"), None
+
+
+def why_not_fitted(statistics: Statistics) -> str:
+    """Why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
+    from dagora.base.wording import option
+    from dagora.data.schema import Kind
+    from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
+
+    kinds = {variable.kind for variable in statistics.schema}
+    way_out = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
+    if isinstance(statistics, ScanStatistics):
+        if len(kinds) == 2:
+            return f"columns of both kinds need the rows for them: take a sample ({option('sample', SAMPLE)})"
+        return f"the rows are not in memory, and tables take more passes over them; {way_out}"
+    return f"over sites every table is one more secure sum; {way_out}"
+
+
+def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianProcessNetwork | None:
+    """The Gaussian processes of a graph that was learned by their score; None where they cannot be fitted."""
+    from dagora.api.fit import PROCESSES, fit
+    from dagora.graph.dag import DAG
+    from dagora.scores.gp.fitted import MOST_ROWS
+    from dagora.stats.table import TableStatistics
+
+    if result.score_name not in PROCESSES or not isinstance(statistics, TableStatistics):
+        return None
+    if not isinstance(result.graph, DAG) or statistics.n_rows > MOST_ROWS:
+        return None
+    published = bool(result.settings.get("published")) and result.score_name == "gp2"
+    return fit(result.graph, statistics, score=result.score_name, published=published, name="learned")
+
+
+def own_table(statistics: Statistics | None) -> AnyTable | None:
+    """The table behind statistics that were made from rows in memory; None where they are someone else's.
+
+    Over sites, owners agree on what is shown; the distribution of each column is not among it.
+    """
+    from dagora.stats.observed.statistics import IncompleteStatistics
+    from dagora.stats.table import TableStatistics
+
+    if isinstance(statistics, IncompleteStatistics):
+        return statistics.table
+    return statistics.rows() if isinstance(statistics, TableStatistics) else None

@@ -1,0 +1,105 @@
+"""What the coordinator sees: sums, and no site's part of one."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dagora.data.table import Table
+from dagora.data.writers import write_table
+from dagora.parties.horizontal.row_sums.answers import SUMMED
+from dagora.parties.horizontal.secure_sum import site_masks
+from dagora.parties.horizontal.session.questions import ANSWER
+from dagora.parties.transport.in_memory import MemoryTransport
+from dagora.parties.transport.messages import decode
+from tests.cli.federate.consortium import COORDINATOR
+
+
+class Recording:
+    """What the coordinator receives in a simulation in memory, and what the sites answered in plain."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.received: list[tuple[str, str, bytes]] = []
+        self.plain: dict[str, list[np.ndarray]] = {}
+        receive = MemoryTransport.receive
+
+        def hear(transport: MemoryTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
+            payload = receive(transport, sender, tag, timeout)
+            if transport.name == COORDINATOR:
+                self.received.append((sender, tag, payload))
+            return payload
+
+        patch.setattr(MemoryTransport, "receive", hear)
+        for kind, compute in SUMMED.items():
+
+            def remember(*arguments: object, compute: Callable = compute) -> np.ndarray:
+                vector = compute(*arguments)
+                self.plain.setdefault(threading.current_thread().name, []).append(vector.view(np.uint64))
+                return vector
+
+            patch.setitem(SUMMED, kind, remember)
+
+    def inputs(self) -> dict[str, list[np.ndarray]]:
+        """The masked vectors of each site, sum by sum."""
+        found: dict[str, list[np.ndarray]] = {}
+        for sender, tag, payload in self.received:
+            if tag == ANSWER:
+                found.setdefault(sender, []).append(decode(payload)["masked"])
+        return found
+
+    def leaks(self) -> list[tuple[str, int]]:
+        """Places where a plain vector stands among the bytes that the coordinator received."""
+        everything = [payload for _, _, payload in self.received]
+        return [
+            (who, k)
+            for who, vectors in self.plain.items()
+            for k, vector in enumerate(vectors)
+            if any(vector.tobytes() in payload for payload in everything)
+        ]
+
+
+@pytest.mark.parametrize("kind", ["garden", "numbers"])
+def test_no_plain_count_or_sum_reaches_the_coordinator(
+    run: Callable, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    file = request.getfixturevalue(kind)
+    line = ("federate", "simulate", file / "garden.csv" if kind == "garden" else file, "--parties", 3, "--in-memory")  # fmt: skip
+    with monkeypatch.context() as patch:
+        seen = Recording(patch)
+        assert run(*line, "--quiet").code == 0
+    masked, plain = seen.inputs(), list(seen.plain.values())
+    sums = len(plain[0])
+    assert sums >= 4 if kind == "garden" else sums == 1
+    assert [len(vectors) for vectors in (*masked.values(), *plain)] == [sums] * 6
+    assert seen.leaks() == []
+    for k in range(sums):
+        total = np.sum([vectors[k] for vectors in plain], axis=0, dtype=np.uint64)
+        for vectors in masked.values():
+            # Not one entry is the site's own, nor the sum; and masked entries are large.
+            assert not any((vectors[k] == other).any() for other in (*(some[k] for some in plain), total))
+            assert (vectors[k] > 2**32).mean() > 0.9
+    # The test can fail: this is what it says without masks.
+    with monkeypatch.context() as patch:
+        patch.setattr(site_masks, "pair_masks", lambda *given: np.zeros(given[-1].shape, dtype=np.uint64))
+        bare = Recording(patch)
+        assert run(*line, "--quiet").code == 0
+    assert len(bare.leaks()) == 3 * sums
+
+
+def test_the_sizes_of_messages_do_not_depend_on_the_numbers(
+    run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    traffic = []
+    for scale, rows in ((1.0, 90), (1e6, 3000)):
+        X = scale * rng.normal(size=(rows, 4)) @ np.triu(rng.normal(size=(4, 4)))
+        write_table(Table.from_numpy(X), tmp_path / "numbers.csv")
+        with monkeypatch.context() as patch:
+            seen = Recording(patch)
+            line = ("simulate", tmp_path / "numbers.csv", "--parties", 3, "--in-memory", "--method", "ges")
+            assert run("federate", *line).code == 0
+        traffic.append(sorted((sender, tag, len(payload)) for sender, tag, payload in seen.received))
+    assert traffic[0] == traffic[1]
+    assert len(traffic[0]) == 6, "a key and an answer of each site"

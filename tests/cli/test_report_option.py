@@ -1,0 +1,116 @@
+"""`--report`: one page from every command that learns, refused in time where it cannot be written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.data.writers import write_table
+from dagora.network.greenhouse import greenhouse
+from dagora.network.sample import sample
+from tests.report.reading import read, table_under
+
+
+def edges_on(file: Path) -> set[tuple[str, str]]:
+    rows = table_under(read(file.read_text()), "from", "to")
+    # Tables that follow may have as many columns.
+    return {(row[0], row[1]) for row in rows if row[2] in {"determined", "either", "by intervention"}}
+
+
+def test_learn_writes_the_edges_it_found(run: Callable, garden: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    ran = run("learn", garden / "garden.csv", "--report", file, "--truth", garden / "garden.bif")
+    assert ran.code == 0
+    assert f"written: {file}" in ran.err
+    assert edges_on(file) == set(dagora.learn(garden / "garden.csv").graph.edges)
+    page = read(file.read_text())
+    assert {"Against the truth", "Conditional probabilities"} <= set(page.within("h2"))
+    charts = [tags for _, tags in page.tags if "distribution" in tags.get("class", "")]
+    assert len(charts) == len(dagora.read_network(garden / "garden.bif").graph)
+
+
+def test_learning_by_gaussian_processes_draws_their_functions(run: Callable, tmp_path: Path) -> None:
+    """After the score gp the report has a chart for each edge; after a linear score it has regressions."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, 60)
+    lines = [
+        "a,b",
+        *(f"{u},{np.cos(2 * u) + v}" for u, v in zip(x, 0.2 * rng.standard_normal(60), strict=True)),
+    ]
+    (tmp_path / "curve.csv").write_text("\n".join(lines))
+    headings = {}
+    for score in ("gp", "bge"):
+        file = tmp_path / f"{score}.html"
+        assert run("learn", tmp_path / "curve.csv", "--score", score, "--report", file, "--quiet").code == 0
+        headings[score] = read(file.read_text()).within("h2")
+    assert ("a", "b") in edges_on(tmp_path / "gp.html")
+    assert "Functions" in headings["gp"]
+    assert "Regressions" in headings["bge"]
+
+
+def test_scores_alone_have_no_parameters(run: Callable, garden: Path, tmp_path: Path) -> None:
+    scores, file = tmp_path / "garden.jkl", tmp_path / "r.html"
+    assert run("score", garden / "garden.csv", "--max-parents", 2, "-o", scores).code == 0
+    assert run("learn", scores, "--method", "order-search", "--report", file).code == 0
+    assert "Conditional probabilities" not in read(file.read_text()).within("h2")
+
+
+def test_sample(run: Callable, garden: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    ran = run("sample", garden / "garden.csv", "--draws", 20, "--chains", 2, "--report", file, "--quiet")
+    assert ran.code == 0
+    assert "How probable each edge is" in read(file.read_text()).within("h2")
+
+
+@pytest.mark.slow
+def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    ran = run("federate", "simulate", garden / "garden.csv", "--parties", 3, "--report", file)
+    assert ran.code == 0
+    page = read(file.read_text())
+    assert page.within("h1") == ["hill-climb on 3 sites"]
+    # Parameters and distributions would have been more sums than were asked for.
+    assert "Conditional probabilities" not in page.within("h2")
+    assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
+
+
+def test_two_owners(run: Callable, tmp_path: Path) -> None:
+    table = sample(greenhouse(), 40, seed=1)
+    columns = [table.columns[table.names.index(name)] % 2 for name in ("light", "soil", "pests")]
+    (tmp_path / "a.csv").write_text(
+        "ID,light,soil\n"
+        + "".join(f"{k},{a},{b}\n" for k, (a, b) in enumerate(zip(*columns[:2], strict=True)))
+    )
+    (tmp_path / "b.csv").write_text("ID,pests\n" + "".join(f"{k},{c}\n" for k, c in enumerate(columns[2])))
+    file = tmp_path / "r.html"
+    ran = run("private", "simulate", tmp_path / "a.csv", tmp_path / "b.csv", "--key", "ID", "--max-parents", 1,
+              "--in-memory", "--report", file, "--quiet")  # fmt: skip
+    assert ran.code == 0, ran.err
+    page = read(file.read_text())
+    assert "Who learned what" in page.within("h2")
+    assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
+
+
+@pytest.mark.parametrize("command", ["learn", "sample"])
+@pytest.mark.parametrize(
+    ("name", "line"), [("r.pdf", "reports are written as .html"), ("none/r.html", "there is no folder")]
+)
+def test_a_report_that_cannot_be_written(
+    run: Callable, garden: Path, tmp_path: Path, command: str, name: str, line: str
+) -> None:
+    ran = run(command, garden / "garden.csv", "--report", tmp_path / name, "-o", tmp_path / "g.json")
+    assert ran.code == 2
+    assert line in ran.err
+    assert ran.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_shows_weights(run: Callable, tmp_path: Path) -> None:
+    data = dagora.simulate(dagora.DAG("ab", [("a", "b")]), "gaussian", 200, seed=1).table
+    write_table(data, tmp_path / "d.csv")
+    assert run("learn", tmp_path / "d.csv", "--method", "notears", "--picture", tmp_path / "p.svg").code == 0
+    weight = dagora.learn(data, "notears").weights[0, 1]
+    assert weight != 0
+    assert f">{weight:.2f}<" in (tmp_path / "p.svg").read_text()

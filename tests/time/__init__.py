@@ -1,1 +1,0 @@
-# noqa: A005 (mirrors dagora.time)
