@@ -200,24 +200,6 @@ def test_every_error_is_public() -> None:
     assert listed <= set(dagora.__all__)
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    """The imports for type checkers and the homes of the public names, which are two lists, agree."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    homes, renamed = {}, {}
-    for node in block.body:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                homes[alias.asname] = f"{node.module}:{alias.name}"
-        else:
-            (target,), value = node.targets, node.value
-            renamed |= {
-                public.id: private.id for public, private in zip(target.elts, value.elts, strict=True)
-            }
-    seen = homes | {public: homes[private] for public, private in renamed.items()}
-    assert {name: home for name, home in seen.items() if not name.startswith("_")} == dagora._HOMES
-
-
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:home|root|Users|work|mnt|opt)/\w+")
 REGISTRY = re.compile(
     r"(?:pypi\.org/simple|files\.pythonhosted\.org|artifactory|--(?:extra-)?index-url|--find-links)"

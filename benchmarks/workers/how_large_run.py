@@ -53,7 +53,7 @@ def write(file: str, rows: int, columns: int, most_levels: int) -> None:
 def learn(how: str, file: str, method: str, jobs: int) -> None:
     """Search from the file: by passes over it, also without a sample (plain), or from a table in memory."""
     import dagora
-    import dagora.stats.scan.screening_sample as sampling
+    import dagora.data.scan.screening_sample as sampling
 
     if how == "plain":
         sampling.MOST_ROWS = 0

@@ -12,19 +12,19 @@ from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import announce, option
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.scan.file_sources import open_files
+from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
+from dagora.data.scan.postgres import is_postgres, open_postgres
+from dagora.data.scan.row_sample import sample_source
 from dagora.data.table import Table
 from dagora.learners.checks import check_circumstances
 from dagora.stats.partitions.dask_frames import DaskRows, is_dask
-from dagora.stats.scan.file_sources import open_files
 from dagora.stats.scan.first_pass import scan_source
-from dagora.stats.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
-from dagora.stats.scan.postgres import is_postgres, open_postgres
-from dagora.stats.scan.row_sample import sample_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 
 if TYPE_CHECKING:
+    from dagora.data.scan.row_source import RowSource
     from dagora.stats.scan.query_counts import Database
-    from dagora.stats.scan.row_source import RowSource
 
 DUCKDB_PREFIX = "duckdb:"
 

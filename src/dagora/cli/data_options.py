@@ -76,7 +76,7 @@ class Reading:
         """A sample of rows that stay where they are; an error where none is asked for."""
         from dagora.api.open_rows import source_of
         from dagora.base.errors import OptionError
-        from dagora.stats.scan.row_sample import sample_source
+        from dagora.data.scan.row_sample import sample_source
         from dagora.stats.scan.scan_statistics import SAMPLE
 
         if self.sample is None:
@@ -176,8 +176,8 @@ class CellReading:
         """All rows of a file, of files, or of a database."""
         from dagora.api.open_rows import source_of, stays_outside
         from dagora.data.readers import read_as
+        from dagora.data.scan.row_sample import read_source
         from dagora.data.table import require_table
-        from dagora.stats.scan.row_sample import read_source
 
         if self.from_table is None and self.query is None and not stays_outside(path):
             return read_as(Path(path), following)

@@ -9,9 +9,9 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError, OptionError
+from dagora.data.scan.profile import look_at_all, new_profiles
 from dagora.data.writers import write_table
 from dagora.stats.partitions.merged_profiles import merged
-from dagora.stats.scan.profile import look_at_all, new_profiles
 from dagora.stats.table import TableStatistics
 from tests.dask_cluster import cluster_of_processes, kill, processes_of
 

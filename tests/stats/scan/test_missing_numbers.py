@@ -21,7 +21,7 @@ SPELLINGS = ["-999", "-999.0", "-999.00", "-9.99e2", " -999.0 "]
 @pytest.fixture(params=[10_000, 25])
 def most(request, monkeypatch):
     """How many values of a text column are kept: all of a small table, or too few."""
-    monkeypatch.setattr("dagora.stats.scan.profile.MAX_LEVELS", request.param)
+    monkeypatch.setattr("dagora.data.scan.profile.MAX_LEVELS", request.param)
     return request.param
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError, OptionError
+from dagora.data.scan.postgres import SETTINGS, with_settings
 from dagora.stats.moments import block_moments
-from dagora.stats.scan.postgres import SETTINGS, with_settings
 from dagora.stats.scan.query_plan import plan_queries
 from dagora.stats.scan.scan_statistics import same_moments
 from dagora.stats.statistics import Moments
@@ -299,7 +299,7 @@ def test_white_space_is_what_is_trimmed_in_memory(duck):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from dagora.stats.scan.sql import WHITE_SPACE
+    from dagora.data.scan.sql import WHITE_SPACE
 
     letters = [chr(k) for k in range(1, 0x11000) if not 0xD800 <= k < 0xE000]
     trimmed = pc.utf8_trim_whitespace(pa.array(letters)).to_pylist()

@@ -228,7 +228,7 @@ def test_columns_that_are_left_out(tmp_path):
 def test_numbers_in_text_that_tell_rows_apart(tmp_path, monkeypatch, most):
     """As in memory: a number of the row and an identifier are left out, a number that repeats is not."""
     monkeypatch.setattr(
-        "dagora.stats.scan.profile.MAX_LEVELS", most
+        "dagora.data.scan.profile.MAX_LEVELS", most
     )  # 300: while there are still rows to come
     rng = np.random.default_rng(5)
     table = pd.DataFrame(
@@ -249,7 +249,7 @@ def test_numbers_in_text_that_tell_rows_apart(tmp_path, monkeypatch, most):
 
 
 def test_a_word_among_many_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr("dagora.stats.scan.profile.MAX_LEVELS", 300)
+    monkeypatch.setattr("dagora.data.scan.profile.MAX_LEVELS", 300)
     text = frame()[["weight", "cold"]].astype(str)
     text.loc[650, "weight"] = "unknown"
     with pytest.raises(

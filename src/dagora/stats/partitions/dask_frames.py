@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.scan.codebook import Coding
+    from dagora.data.scan.codebook import Coding
     from dagora.stats.scan.row_stream import RowStream, Words
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import often_means_missing
-from dagora.stats.scan.profile import WRAP, Profile
+from dagora.data.scan.profile import WRAP, Profile
 
 Profiles = dict[str, Profile]
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.data.columns.frames import one_line
+from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
+from dagora.data.scan.profile import look_at_all
 from dagora.data.schema import Schema
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
@@ -25,8 +27,6 @@ from dagora.stats.coded_columns import coded_columns
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments, merge_moments
 from dagora.stats.partitions.merged_profiles import Profiles
-from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
-from dagora.stats.scan.profile import look_at_all
 from dagora.stats.scan.row_stream import Piece, RowStream, Words, complete_part, join
 from dagora.stats.scan.sparse import SparseCounts
 from dagora.stats.statistics import Moments
@@ -34,7 +34,7 @@ from dagora.stats.statistics import Moments
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dagora.stats.scan.codebook import Coding
+    from dagora.data.scan.codebook import Coding
 
 
 @dataclass(frozen=True)

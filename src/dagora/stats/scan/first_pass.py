@@ -18,22 +18,22 @@ from dagora.data.columns.column_type import data_row
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
+from dagora.data.scan.codebook import Coding, code_column, hole_words
+from dagora.data.scan.profile import Profile, look_at_all, new_profiles
+from dagora.data.scan.row_source import KnowsItsRows
+from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
+from dagora.data.scan.screening_sample import ScreeningSample
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.stats.data_warnings import keeping
-from dagora.stats.scan.codebook import Coding, code_column, hole_words
-from dagora.stats.scan.profile import Profile, look_at_all, new_profiles
 from dagora.stats.scan.query_counts import Database, QueryCounts
 from dagora.stats.scan.query_profiles import look_by_queries
-from dagora.stats.scan.row_source import KnowsItsRows
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
-from dagora.stats.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
-from dagora.stats.scan.screening_sample import ScreeningSample
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.scan.row_source import RowSource
+    from dagora.data.scan.row_source import RowSource
 
 
 @dataclass

@@ -16,22 +16,22 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.data.columns.missing import MISSING_WORDS
+from dagora.data.scan.cell_reader import ColumnReader
+from dagora.data.scan.changes import changed_rows
+from dagora.data.scan.sql import as_double, literal, quoted, relation, trimmed
 from dagora.stats.indicators import Scales, no_indicator_moments
-from dagora.stats.scan.cell_reader import ColumnReader
-from dagora.stats.scan.changes import changed_rows
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
 from dagora.stats.scan.sparse import summed
-from dagora.stats.scan.sql import as_double, literal, quoted, relation, trimmed
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from dagora.data.scan.codebook import Coding
     from dagora.data.schema import Schema
     from dagora.stats.blocks.cover import Set
-    from dagora.stats.scan.codebook import Coding
 
 # Sums of one query; PostgreSQL has at most 1664 columns in a result.
 SUMS = 800

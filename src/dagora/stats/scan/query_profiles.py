@@ -9,16 +9,16 @@ import numpy as np
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.missing import often_means_missing
-from dagora.stats.scan.codebook import is_categorical
-from dagora.stats.scan.profile import WRAP, Profile, as_words, cleaned, sum_of_squares, with_cleaned_words
+from dagora.data.scan.codebook import is_categorical
+from dagora.data.scan.profile import WRAP, Profile, as_words, cleaned, sum_of_squares, with_cleaned_words
+from dagora.data.scan.sql import literal, quoted, relation, trimmed
 from dagora.stats.scan.query_counts import condition, present
-from dagora.stats.scan.sql import literal, quoted, relation, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from dagora.data.scan.row_source import RowSource
     from dagora.stats.scan.query_counts import Database
-    from dagora.stats.scan.row_source import RowSource
     from dagora.stats.scan.row_stream import Words
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.scan.cell_reader import ColumnReader
+from dagora.data.scan.changes import changed_rows, refuse_changed
+from dagora.data.scan.profile import cleaned
+from dagora.data.scan.row_source import InTransactions
 from dagora.stats.moments import BLOCK_ROWS
-from dagora.stats.scan.cell_reader import ColumnReader
-from dagora.stats.scan.changes import changed_rows, refuse_changed
-from dagora.stats.scan.profile import cleaned
-from dagora.stats.scan.row_source import InTransactions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dagora.stats.scan.codebook import Coding
-    from dagora.stats.scan.row_source import RowSource
+    from dagora.data.scan.codebook import Coding
+    from dagora.data.scan.row_source import RowSource
 
 # Rows of a piece. Blocks of moments divide it, so that moments are those of a table in memory to the last
 # bit.

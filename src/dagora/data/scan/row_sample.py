@@ -17,14 +17,14 @@ from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.incomplete import AnyTable, table_of
-from dagora.stats.scan.changes import refuse_changed
+from dagora.data.scan.changes import refuse_changed
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.scan.row_source import RowSource
+    from dagora.data.scan.row_source import RowSource
 
 # At least so many bytes of rows are added before all are put together.
 MOST_ADDED = 1 << 26

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.columns.ingest import is_temporal
+from dagora.data.scan.cell_reader import ColumnReader
+from dagora.data.scan.row_sample import Reservoir
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.stats.scan.cell_reader import ColumnReader
-from dagora.stats.scan.row_sample import Reservoir
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dagora.stats.scan.codebook import Coding
-    from dagora.stats.scan.profile import Profile
+    from dagora.data.scan.codebook import Coding
+    from dagora.data.scan.profile import Profile
 
 # The most rows and cells of a sample.
 MOST_ROWS, MOST_CELLS = 100_000, 4_000_000

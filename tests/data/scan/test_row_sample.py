@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dagora.stats.scan.row_sample import Reservoir, random_numbers
+from dagora.data.scan.row_sample import Reservoir, random_numbers
 
 ROWS = 5000
 

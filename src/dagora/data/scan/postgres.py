@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from dagora.base.addresses import refuse_password
 from dagora.base.extras import POSTGRESQL
-from dagora.stats.scan.other_sources import QueriedRows, query_of
+from dagora.data.scan.other_sources import QueriedRows, query_of
 
 PREFIXES = ("postgresql://", "postgres://")
 # Nothing can be written, and every query sees the rows as they were at the first one.

@@ -12,15 +12,15 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, parse_floats
+from dagora.data.scan.changes import changed_value
+from dagora.data.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
 from dagora.kernels.decorators import kernel
-from dagora.stats.scan.changes import changed_value
-from dagora.stats.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from dagora.stats.scan.codebook import Coding
+    from dagora.data.scan.codebook import Coding
 
 # Whole numbers are looked up in a table if all that are known lie within so many of each other.
 TABLE_LENGTH = 1 << 16

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text
 from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
-from dagora.stats.scan.changes import state_of
-from dagora.stats.scan.delimited_files import DelimitedFiles
-from dagora.stats.scan.ipc_files import ipc_batches
-from dagora.stats.scan.path_columns import partition_root, path_columns, with_said
+from dagora.data.scan.changes import state_of
+from dagora.data.scan.delimited_files import DelimitedFiles
+from dagora.data.scan.ipc_files import ipc_batches
+from dagora.data.scan.path_columns import partition_root, path_columns, with_said
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    from dagora.stats.scan.row_source import RowSource
+    from dagora.data.scan.row_source import RowSource
 
 # Rows that are handed out at a time: they bound the memory.
 BATCH_ROWS = 1 << 17

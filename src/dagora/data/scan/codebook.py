@@ -37,9 +37,9 @@ from dagora.data.columns.identifiers import (
 )
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
+from dagora.data.scan.changes import changed_value
+from dagora.data.scan.profile import Profile
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
-from dagora.stats.scan.changes import changed_value
-from dagora.stats.scan.profile import Profile
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,8 +11,8 @@ from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.delimited_text import BLOCK, refuse_ragged
 from dagora.data.header import Header, open_bytes, read_header
 from dagora.data.readers import naming
-from dagora.stats.scan.changes import state_of
-from dagora.stats.scan.path_columns import path_columns, with_said
+from dagora.data.scan.changes import state_of
+from dagora.data.scan.path_columns import path_columns, with_said
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.extras import DUCKDB
 from dagora.base.wording import option
 from dagora.data.columns.frames import one_line
-from dagora.stats.scan.changes import state_of
-from dagora.stats.scan.file_sources import BATCH_ROWS, plain_text
-from dagora.stats.scan.sql import as_double, as_text, quoted, relation
+from dagora.data.scan.changes import state_of
+from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
+from dagora.data.scan.sql import as_double, as_text, quoted, relation
 
 if TYPE_CHECKING:
     import pyarrow as pa

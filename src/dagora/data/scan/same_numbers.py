@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, null_missing, parse_numbers
-from dagora.stats.scan.codebook import distinct_cells, plain_numbers
-from dagora.stats.scan.profile import Profile, new_profiles
+from dagora.data.scan.codebook import distinct_cells, plain_numbers
+from dagora.data.scan.profile import Profile, new_profiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from dagora.base.errors import DataError
 from dagora.data.readers import naming
 
 if TYPE_CHECKING:
-    from dagora.stats.scan.row_source import RowSource
+    from dagora.data.scan.row_source import RowSource
 
 
 def state_of(files: Sequence[Path]) -> tuple[tuple[str | int, ...], ...]:

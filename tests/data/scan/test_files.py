@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
-import dagora.stats.scan.file_sources as file_sources
-import dagora.stats.scan.ipc_files as ipc_files
+import dagora.data.scan.file_sources as file_sources
+import dagora.data.scan.ipc_files as ipc_files
 from dagora.base.errors import DataError
+from dagora.data.scan.file_sources import open_files
 from dagora.data.schema import Kind
-from dagora.stats.scan.file_sources import open_files
 from tests.stats.scan.test_scan import assert_same, frame
 
 DEFAULT = "__HIVE_DEFAULT_PARTITION__"
@@ -180,7 +180,7 @@ def test_a_sample_of_files_that_change_is_refused(tmp_path):
 
     source.batches = changing
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.scan.row_sample import read_source, sample_source
+    from dagora.data.scan.row_sample import read_source, sample_source
 
     for draw in (lambda: sample_source(source, 10, 0, ReadingOptions()), lambda: read_source(source, ReadingOptions())):  # fmt: skip
         with pytest.raises(DataError, match=r"a.csv and 1 more changed during the run \(a file was written"):
