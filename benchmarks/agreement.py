@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 import dagora
 import peers
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.stats.table import TableStatistics
 from report import deliver, machine, markdown_table
 from runs import network_file, note, run_worker

@@ -21,7 +21,7 @@ from time import perf_counter
 
 import dagora
 from dagora.data.table import Table
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import network_file, note
 
@@ -32,7 +32,7 @@ HEADER = ("work", "jobs", "seconds", "times as fast", "answer")
 @cache
 def rows_of(network: str, rows: int) -> Table:
     """Rows drawn from a network of the reference data."""
-    return sample(dagora.read_network(network_file(network)), rows, seed=1)
+    return sample_network(dagora.read_network(network_file(network)), rows, seed=1)
 
 
 @cache

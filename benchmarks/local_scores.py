@@ -24,7 +24,7 @@ import numpy as np
 
 import dagora
 import peers
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from problems import scored_rows
 from report import deliver, digits, machine, markdown_table, promises, seconds, verdict
 from runs import note, one_thread, run_worker

@@ -20,7 +20,7 @@ from statistics import median
 
 import numpy as np
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.learners.run import Run

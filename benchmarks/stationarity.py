@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.data.table import Table
 from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc

@@ -1,17 +1,18 @@
 """The public names and where they live: read by type checkers, and by `__init__.py` itself on first use."""
 
 from dagora.api.bootstrap import bootstrap as bootstrap
+from dagora.api.candidates import candidates as candidates
 from dagora.api.estimate_time import TimeEstimate as TimeEstimate
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.fit import fit as fit
 from dagora.api.impute import impute as impute
-from dagora.api.learn import candidates as candidates
 from dagora.api.learn import learn as learn
 from dagora.api.learn_federated import learn_federated as learn_federated
 from dagora.api.learn_private import learn_private as learn_private
 from dagora.api.methods import methods as methods
 from dagora.api.open_rows import open_rows as open_rows
 from dagora.api.sample import sample as sample
+from dagora.api.score import score as score
 from dagora.base.errors import DagoraError as DagoraError
 from dagora.base.errors import DagoraWarning as DagoraWarning
 from dagora.base.errors import DataError as DataError
@@ -63,6 +64,7 @@ from dagora.network.networks import GaussianNetwork as GaussianNetwork
 from dagora.network.networks import MixedNetwork as MixedNetwork
 from dagora.network.regressions import Lines as Lines
 from dagora.network.regressions import Softmax as Softmax
+from dagora.network.sample import sample_network as sample_network
 from dagora.network.simulate import Simulation as Simulation
 from dagora.network.simulate import simulate as simulate
 from dagora.posterior.resample.strengths import Strengths as Strengths

@@ -25,13 +25,13 @@ from dagora.base.wording import announce, span_in_words
 from dagora.data.incomplete import IncompleteTable
 from dagora.learners.registry import METHODS, method_named
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.stats.related_columns import related_columns
 
 
 @pytest.fixture(scope="module")
 def table():
-    return sample(greenhouse(), 200, seed=1)
+    return sample_network(greenhouse(), 200, seed=1)
 
 
 def known(columns, seconds, method, up_to):
@@ -92,7 +92,7 @@ def test_of_numbers_every_column_may_double_the_parent_sets(monkeypatch):
     assert found.high == pytest.approx(0.114 * 4 * 1.5 ** (1 + math.log2(15 / 13)))
 
     numbers = dagora.simulate(dagora.DAG("abcde", []), "gaussian", 50, seed=1).table
-    words = sample(greenhouse(), 50, seed=1)
+    words = sample_network(greenhouse(), 50, seed=1)
     said = []
     monkeypatch.setattr(
         estimating, "extrapolated", lambda *_given, doubling: said.append(doubling) or _given[1]

@@ -10,12 +10,9 @@ import polars as pl
 import pytest
 
 import dagora
-from dagora.api.learn import (
-    candidates,
-    learn,
-    make_score,
-    score_graph,
-)
+from dagora.api.candidates import candidates
+from dagora.api.learn import learn
+from dagora.api.score import make_score
 from dagora.base.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
 from dagora.base.events import Budget, Event
 from dagora.base.options import Option
@@ -65,7 +62,7 @@ def test_every_method_runs_on_every_score(method, score):
     result = learn(table, method, score=score, seed=3, **options, **network)
     assert (result.method, result.score_name, result.seed) == (method, score, 3)
     assert result.graph.nodes == table.names
-    assert result.score == pytest.approx(score_graph(table, result.graph, score, **options), rel=1e-12)
+    assert result.score == pytest.approx(dagora.score(table, result.graph, score, **options), rel=1e-12)
     assert result.stats["rows"] == table.n_rows
     assert result.seconds > 0
     assert set(result.versions) == {"python", "dagora", "numpy", "numba", "scipy"}
@@ -100,7 +97,7 @@ def test_data_in_every_form_give_one_answer(tmp_path):
     graphs = {learn(form).graph for form in forms}
     assert len(graphs) == 1
     assert next(iter(graphs)).edges
-    assert len({round(score_graph(form, random_dag(np.random.default_rng(0), 5)), 9) for form in forms}) == 1
+    assert len({round(dagora.score(form, random_dag(np.random.default_rng(0), 5)), 9) for form in forms}) == 1
 
 
 def test_the_number_of_jobs_changes_nothing():
@@ -274,11 +271,11 @@ def test_what_cannot_be_is_refused_in_one_line(data, options, error, word):
 def test_scores_of_graphs_and_their_refusals():
     graph = DAG(TABLE.names)
     expected = make_score(TABLE, "bdeu", ess=4).families([(i, ()) for i in range(5)]).sum()
-    assert score_graph(TABLE, graph, "bdeu", ess=4) == pytest.approx(expected)
+    assert dagora.score(TABLE, graph, "bdeu", ess=4) == pytest.approx(expected)
     with pytest.raises(OptionError, match="has no option 'ess'"):
-        score_graph(TABLE, graph, "bic", ess=4)
+        dagora.score(TABLE, graph, "bic", ess=4)
     with pytest.raises(GraphError, match="only the data have 'x1'"):
-        score_graph(TABLE, DAG(["x0"]), "bic")
+        dagora.score(TABLE, DAG(["x0"]), "bic")
 
 
 def test_candidates_obey_what_is_known():

@@ -10,7 +10,7 @@ from dagora.data.partition import split_rows
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
@@ -40,7 +40,7 @@ def gaussian(rows=400):
 @pytest.mark.parametrize("method", ["hill-climb", "tabu", "ges", "k2", "order-search", "dynamic", "ilp"])
 @pytest.mark.parametrize("kind", list(Kind))
 def test_the_graph_is_that_of_the_pooled_rows(method, kind):
-    table = sample(greenhouse(), 600, seed=2) if kind is Kind.DISCRETE else gaussian()
+    table = sample_network(greenhouse(), 600, seed=2) if kind is Kind.DISCRETE else gaussian()
     pooled = dagora.learn(table, method)
     over_sites = learn_federated(sites(table), method)
     coded = dagora.learn(as_coded(table), method)
@@ -71,7 +71,7 @@ def test_notears_needs_one_sum():
 
 
 def test_without_a_method_other_columns_are_learned_by_hill_climb():
-    table = sample(greenhouse(), 300, seed=2)
+    table = sample_network(greenhouse(), 300, seed=2)
     assert learn_federated(sites(table)).method == "hill-climb"
 
 
@@ -109,7 +109,7 @@ def test_sites_that_write_a_column_in_other_ways_are_refused():
 
 
 def test_adding_in_the_clear_gives_the_same():
-    table = sample(greenhouse(), 300, seed=2)
+    table = sample_network(greenhouse(), 300, seed=2)
     assert learn_federated(sites(table), secure=False).graph == learn_federated(sites(table)).graph
 
 
@@ -119,21 +119,21 @@ def test_methods_that_need_rows_refuse():
 
 
 def test_two_sites_need_to_say_so():
-    table = sample(greenhouse(), 200, seed=2)
+    table = sample_network(greenhouse(), 200, seed=2)
     with pytest.raises(OptionError, match=r"at least 3 are needed: .*; minimum=2 accepts that"):
         learn_federated(sites(table, 2))
     assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table, "hill-climb").graph
 
 
 def test_a_site_cannot_be_called_coordinator():
-    table = sample(greenhouse(), 200, seed=2)
+    table = sample_network(greenhouse(), 200, seed=2)
     with pytest.raises(ProtocolError, match="coordinator"):
         learn_federated(dict(zip(["coordinator", "b", "c"], split_rows(table, 3), strict=True)))
 
 
 def test_bad_options_end_everybody():
     with pytest.raises(OptionError, match="restrats"):
-        learn_federated(sites(sample(greenhouse(), 100, seed=2)), restrats=3)
+        learn_federated(sites(sample_network(greenhouse(), 100, seed=2)), restrats=3)
 
 
 @pytest.mark.parametrize("method", ["admm", "vote", "average", "notears"])
@@ -152,7 +152,7 @@ def test_traffic_is_counted_per_party_and_direction():
     ledger.sent("a", "ask", payload=1, wire=10)
     ledger.received("a", "answer", payload=2, wire=300)
     ledger.sent("b", "ask", payload=1, wire=20)
-    result = dagora.learn(sample(greenhouse(), 50, seed=2))
+    result = dagora.learn(sample_network(greenhouse(), 50, seed=2))
     stats = with_traffic(result, ledger.books()).stats
     assert (stats["bytes_to_a"], stats["bytes_from_a"], stats["bytes_to_b"], stats["bytes_from_b"]) == (
         10,
@@ -164,7 +164,7 @@ def test_traffic_is_counted_per_party_and_direction():
 
 
 def test_a_site_brings_whatever_learn_takes(tmp_path):
-    table = sample(greenhouse(), 300, seed=2)
+    table = sample_network(greenhouse(), 300, seed=2)
     parts = dict(zip(["north", "south", "west"], split_rows(table, 3), strict=True))
     dagora.write_table(parts["north"], tmp_path / "north.parquet")
     mixed = {

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+import dagora
 from dagora import DAG, Result, candidates, fit, learn, read_table, sample
-from dagora.api.learn import make_score, score_graph
+from dagora.api.score import make_score
 from dagora.base.errors import DataError, OptionError
 from dagora.data.interventions import Interventions, Marks
 from dagora.graph.enumerate import all_dags
@@ -196,7 +197,7 @@ def test_posteriors_and_scores_count_a_row_for_what_was_not_set_in_it(table, sco
     found = candidates(table, score, interventions="set")
     best = learn(found, "dynamic")
     assert best.score == pytest.approx(totals.max(), rel=1e-12)
-    assert score_graph(table, best.graph, score, interventions="set") == pytest.approx(
+    assert dagora.score(table, best.graph, score, interventions="set") == pytest.approx(
         totals.max(), rel=1e-12
     )
 

@@ -13,7 +13,7 @@ from dagora.base.errors import DataError, DisagreementError, OptionError
 from dagora.data.table import Table
 from dagora.formats.registry import read_network
 from dagora.learners.result import Result
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 
 
 def with_key(table, names):
@@ -25,7 +25,7 @@ def with_key(table, names):
 
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 def test_asia(data_dir, mode):
-    table = sample(read_network(data_dir / "networks" / "asia.bif.gz"), 700, seed=3)
+    table = sample_network(read_network(data_dir / "networks" / "asia.bif.gz"), 700, seed=3)
     host, guest = table.names[::2], table.names[1::2]
     order = ",".join(table.names[::-1])
     central = dagora.learn(table, "k2", score="k2", order=order, max_parents=2)
@@ -63,7 +63,7 @@ def test_asia(data_dir, mode):
     ],
 )
 def test_alarm_in_two_levels(data_dir, mode, limit, columns):
-    table = sample(read_network(data_dir / "networks" / "alarm.bif.gz"), 400, seed=1)
+    table = sample_network(read_network(data_dir / "networks" / "alarm.bif.gz"), 400, seed=1)
     half = [max(1, variable.cardinality // 2) for variable in table.schema]
     bits = np.column_stack([table.codes(k) >= half[k] for k in range(len(half))]).astype(int)
     joined = Table.from_numpy(bits, names=table.names, discrete=table.names).select(table.names[:columns])

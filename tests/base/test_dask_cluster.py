@@ -17,7 +17,7 @@ from dagora.base.events import Budget, Event
 from dagora.data.writers import write_table
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Size
 from dagora.papers.measuring import measure_cells
@@ -28,7 +28,7 @@ from tests.papers.toy import computed, end_the_process, refuse_three, toy, wait_
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 
-DISCRETE = sample(greenhouse(), 300, seed=5)
+DISCRETE = sample_network(greenhouse(), 300, seed=5)
 NOBODY = "tcp://127.0.0.1:1"
 
 

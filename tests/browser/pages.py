@@ -9,13 +9,13 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.learners.result import Result, TracePoint
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 
 NAMES = ("season", "cloud", "heating", "light", "temperature", "watering", "soil", "growth")
 
 
 def garden() -> dagora.Table:
-    return sample(greenhouse(), 1000, seed=1).select(NAMES)
+    return sample_network(greenhouse(), 1000, seed=1).select(NAMES)
 
 
 def made_up(size: int, seed: int = 0) -> Result:

@@ -6,7 +6,7 @@ import pytest
 
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.browser.test_explore_page import explore  # noqa: F401 (a fixture)
 
 FOCUS = """() => {
@@ -45,7 +45,7 @@ def press_tab_until(page, wanted) -> dict:
 
 def test_by_keyboard_alone(page, tmp_path: Path) -> None:
     file = tmp_path / "garden.csv"
-    write_table(sample(greenhouse(), 300, seed=1), file)
+    write_table(sample_network(greenhouse(), 300, seed=1), file)
     page.set_input_files("#file", file)
     page.wait_for_selector("#heading:has-text('11 columns')")
     page.wait_for_selector("#estimate:has-text('measured on 300 rows')")

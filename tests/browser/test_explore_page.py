@@ -14,7 +14,7 @@ import dagora
 from dagora.data.writers import write_table
 from dagora.explore.launching import launch_file
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.browser.waiting import until
 from tests.conftest import ROOT
 
@@ -47,7 +47,7 @@ def explore(tmp_path: Path):
 def table(tmp_path: Path) -> Path:
     """A table of which one column is named to do harm."""
     file = tmp_path / "garden.csv"
-    write_table(sample(greenhouse(), 400, seed=1), file)
+    write_table(sample_network(greenhouse(), 400, seed=1), file)
     file.write_text(file.read_text().replace("pests", HOSTILE, 1))
     return file
 

@@ -10,7 +10,7 @@ import pytest
 import dagora
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 
 Invoke = Callable[..., Any]
 
@@ -18,7 +18,7 @@ Invoke = Callable[..., Any]
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("bootstrap") / "plants.csv"
-    write_table(sample(greenhouse(), 300, seed=5), path)
+    write_table(sample_network(greenhouse(), 300, seed=5), path)
     return str(path)
 
 
@@ -54,7 +54,7 @@ def test_files_hold_the_strengths(run: Invoke, table: str, tmp_path: Path) -> No
 
 
 def test_a_report_on_strengths_alone(tmp_path: Path) -> None:
-    data = sample(greenhouse(), 300, seed=5)
+    data = sample_network(greenhouse(), 300, seed=5)
     strengths = dagora.bootstrap(data, "hill-climb", samples=5)
     dagora.write_report(strengths, tmp_path / "page.html", truth=greenhouse().graph, source="plants")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")

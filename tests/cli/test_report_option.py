@@ -9,7 +9,7 @@ import pytest
 import dagora
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.report.reading import read, table_under
 
 
@@ -77,7 +77,7 @@ def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
 
 
 def test_two_owners(run: Callable, tmp_path: Path) -> None:
-    table = sample(greenhouse(), 40, seed=1)
+    table = sample_network(greenhouse(), 40, seed=1)
     columns = [table.columns[table.names.index(name)] % 2 for name in ("light", "soil", "pests")]
     (tmp_path / "a.csv").write_text(
         "ID,light,soil\n"

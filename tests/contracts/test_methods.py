@@ -33,7 +33,7 @@ from dagora.learners.method import Method
 from dagora.learners.registry import METHODS
 from dagora.learners.result import STATUSES, Result
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
 from dagora.parties.site_tasks.tasks import TASKS
@@ -120,7 +120,7 @@ def table_of(kind: Kind | str) -> Table:
         ).table
     if kind is Kind.DISCRETE:
         names = ["growth", "light", "season", "cloud", "soil", "watering", "temperature"]
-        return sample(greenhouse(), 1500, seed=5).select(names)
+        return sample_network(greenhouse(), 1500, seed=5).select(names)
     return dagora.simulate(dagora.random_dag("er", 7, 1.5, seed=2), "gaussian", 400, seed=3).table
 
 

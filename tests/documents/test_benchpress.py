@@ -11,7 +11,7 @@ import pytest
 
 import dagora
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.conftest import ROOT
 
 MODULE = ROOT / "examples" / "benchpress" / "dagora"
@@ -31,7 +31,7 @@ def called(folder: Path, **chosen: object) -> tuple[list[str], np.ndarray]:
 
 @pytest.mark.parametrize("method", ["auto", "ges"])
 def test_discrete_tables_have_levels_in_their_second_line(tmp_path: Path, method: str) -> None:
-    table = sample(greenhouse(), 300, seed=1)
+    table = sample_network(greenhouse(), 300, seed=1)
     rows = np.column_stack([table.codes(k) for k in range(len(table.names))])
     cards = [variable.cardinality for variable in table.schema]
     lines = [",".join(table.names), *(",".join(map(str, row)) for row in (cards, *rows.tolist()))]

@@ -23,7 +23,7 @@ from dagora.cli.main import run as run_command
 from dagora.data.writers import write_table
 from dagora.formats.registry import write_network
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.conftest import ROOT
 from tests.postgres_server import Server, postgres_server
 
@@ -115,7 +115,7 @@ def test_every_block_is_known() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the files that the pages take for granted, small."""
-    table = sample(greenhouse(), 500, seed=1)
+    table = sample_network(greenhouse(), 500, seed=1)
     columns = {name: table.codes(k) for k, name in enumerate(("smoker", "tar", "cough", "age", "sex"))}
     lines = [",".join(columns), *(",".join(f"level {code}" for code in row) for row in zip(*columns.values(), strict=True))]  # fmt: skip
     (tmp_path / "patients.csv").write_text("\n".join(lines) + "\n")

@@ -13,7 +13,7 @@ import pytest
 
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 
 MOST_UPLOAD = 50_000
 
@@ -118,7 +118,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("starlette", reason="needs Starlette: the extra 'app'")
     pytest.importorskip("uvicorn", reason="needs Uvicorn: the extra 'app'")
     file = tmp_path_factory.mktemp("garden") / "garden.csv"
-    write_table(sample(greenhouse(), 400, seed=1), file)
+    write_table(sample_network(greenhouse(), 400, seed=1), file)
     return file
 
 

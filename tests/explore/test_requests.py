@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 import dagora
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.data.readers import look_at_file

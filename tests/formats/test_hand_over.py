@@ -20,7 +20,7 @@ from dagora import CPDAG, DAG, GraphError, OptionError
 from dagora.formats.hand_over import to_dowhy, to_pgmpy, to_pyagrum
 from dagora.network.greenhouse import greenhouse
 from dagora.network.networks import DiscreteNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.conftest import ROOT
 
 PEERS = Path(os.environ.get("DAGORA_PEERS", ROOT / ".bench"))
@@ -159,7 +159,7 @@ MODELS = {"pgmpy": "DiscreteBayesianNetwork", "pyagrum": "BayesNet", "dowhy": "C
 @pytest.fixture
 def lines(tmp_path: Path) -> str:
     """The block of the page, and the table that it reads."""
-    table = sample(greenhouse(), 300, seed=1).select(["season", "light", "growth"]).to_pandas()
+    table = sample_network(greenhouse(), 300, seed=1).select(["season", "light", "growth"]).to_pandas()
     table.set_axis(["smoker", "tar", "cough"], axis=1).to_csv(tmp_path / "patients.csv", index=False)
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/hand-over.md").read_text(), re.DOTALL)
     return block

@@ -13,7 +13,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.fit import MAX_ENTRIES, fit
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.stats.table import TableStatistics
 from tests.network.network_oracles import continuous_table, discrete_table, matrix
 
@@ -85,7 +85,7 @@ def test_declared_levels_count_even_when_never_seen():
 
 
 def test_fit_finds_the_parameters_that_made_the_data(clinic):
-    network = fit(clinic.graph, TableStatistics(sample(clinic, 200_000, seed=3)))
+    network = fit(clinic.graph, TableStatistics(sample_network(clinic, 200_000, seed=3)))
     for node in clinic.graph:
         # Every parent configuration has over 1000 rows: five standard errors of a proportion.
         np.testing.assert_allclose(network.tables[node], clinic.tables[node], atol=5 * 0.5 / np.sqrt(1000))

@@ -11,7 +11,7 @@ from dagora.graph.dag import DAG
 from dagora.network.fit import fit
 from dagora.network.likelihood import log_likelihood, log_likelihoods
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.stats.table import TableStatistics
 from tests.network.network_oracles import (
     continuous_table,
@@ -36,7 +36,7 @@ def test_every_configuration_has_its_joint_probability(clinic):
 
 
 def test_names_decide_not_positions(clinic):
-    table = sample(clinic, 500, seed=0)
+    table = sample_network(clinic, 500, seed=0)
     shuffled_levels = {node: clinic.levels[node][::-1] for node in clinic.graph}
     columns = {"extra": np.zeros(500)}
     for i, node in reversed(list(enumerate(clinic.graph))):
@@ -47,7 +47,7 @@ def test_names_decide_not_positions(clinic):
 
 def test_likelihood_of_counts_is_the_multinomial_without_its_coefficient(clinic):
     joint = enumerate_joint(clinic)
-    table = sample(clinic, 2000, seed=1)
+    table = sample_network(clinic, 2000, seed=1)
     rows = list(zip(*(table.codes(i).tolist() for i in range(5)), strict=True))
     counts = [rows.count(codes) for codes in joint]
     expected = stats.multinomial.logpmf(counts, 2000, list(joint.values()))
@@ -58,7 +58,7 @@ def test_likelihood_of_counts_is_the_multinomial_without_its_coefficient(clinic)
 
 
 def test_gaussian_rows_have_the_density_of_the_implied_joint_normal(growth):
-    table = sample(growth, 300, seed=2)
+    table = sample_network(growth, 300, seed=2)
     mean, covariance = implied_normal(growth)
     expected = stats.multivariate_normal(mean, covariance).logpdf(matrix(table))
     np.testing.assert_allclose(log_likelihoods(growth, table), expected, rtol=1e-9)
@@ -70,7 +70,7 @@ def test_gaussian_rows_have_the_density_of_the_implied_joint_normal(growth):
 @pytest.mark.parametrize("name", ["clinic", "growth"])
 def test_fitted_parameters_maximise_the_likelihood(name, request):
     truth = request.getfixturevalue(name)
-    table = sample(truth, 400, seed=4)
+    table = sample_network(truth, 400, seed=4)
     fitted = fit(truth.graph, TableStatistics(table))
     best = log_likelihood(fitted, table)
     assert best > log_likelihood(truth, table)
@@ -88,8 +88,8 @@ def test_fitted_parameters_maximise_the_likelihood(name, request):
 
 
 def test_no_rows_have_likelihood_one(clinic, growth):
-    assert log_likelihood(clinic, sample(clinic, 1, seed=0).take([False])) == 0
-    assert log_likelihood(growth, sample(growth, 1, seed=0).take([False])) == 0
+    assert log_likelihood(clinic, sample_network(clinic, 1, seed=0).take([False])) == 0
+    assert log_likelihood(growth, sample_network(growth, 1, seed=0).take([False])) == 0
 
 
 def test_a_level_the_network_does_not_know_is_refused_where_it_occurs(clinic):

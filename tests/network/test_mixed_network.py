@@ -12,7 +12,7 @@ from dagora.formats import json_format, read_network, write_network
 from dagora.graph.dag import DAG
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.networks import Lines, MixedNetwork, Softmax
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.network.network_oracles import matrix
 
 GRAPH = DAG(["y", "a", "x", "b", "c"], ["ab", "ax", "xy", "ay", "by", "xc", "bc", "yc"])
@@ -31,7 +31,7 @@ MIXED = MixedNetwork(GRAPH, **PARTS, name="all kinds")
 
 
 def test_the_density_of_rows_is_the_product_of_its_factors():
-    table = sample(MIXED, 40, seed=1)
+    table = sample_network(MIXED, 40, seed=1)
     column = {name: table.columns[i] for i, name in enumerate(table.names)}
     for row, found in enumerate(log_likelihoods(MIXED, table)):
         y, a, x, b, c = (column[name][row] for name in "yaxbc")
@@ -51,7 +51,7 @@ def test_the_density_of_rows_is_the_product_of_its_factors():
 
 
 def test_drawn_rows_follow_each_nodes_distribution():
-    table = sample(MIXED, 40_000, seed=2)
+    table = sample_network(MIXED, 40_000, seed=2)
     y, a, x, b, c = matrix(table).T
     assert (a == 1).mean() == pytest.approx(0.7, abs=0.01)
     for level in (0, 1):
@@ -72,11 +72,13 @@ def test_drawn_rows_follow_each_nodes_distribution():
 
 def test_an_sd_of_zero_has_no_density():
     flat = MixedNetwork(DAG("x"), {}, lines={"x": Lines(1.0, np.zeros(0), 0.0)})
-    assert set(sample(flat, 5, seed=0).values(0)) == {1.0}
+    assert set(sample_network(flat, 5, seed=0).values(0)) == {1.0}
     with pytest.raises(DataError, match="'x' has a standard deviation of 0"):
-        log_likelihoods(flat, sample(flat, 5, seed=0))
+        log_likelihoods(flat, sample_network(flat, 5, seed=0))
     thin = MixedNetwork(DAG("x"), {}, lines={"x": Lines(1.0, np.zeros(0), 2.0)})
-    assert log_likelihoods(thin, sample(flat, 1, seed=0))[0] == pytest.approx(-log(2) - log(2 * pi) / 2)
+    assert log_likelihoods(thin, sample_network(flat, 1, seed=0))[0] == pytest.approx(
+        -log(2) - log(2 * pi) / 2
+    )
 
 
 @pytest.mark.parametrize(

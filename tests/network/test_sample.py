@@ -13,13 +13,13 @@ from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_levels
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.network.network_oracles import enumerate_joint, implied_normal, matrix
 
 
 def test_joint_frequencies_follow_the_enumerated_distribution(clinic):
     rows = 50_000
-    table = sample(clinic, rows, seed=11)
+    table = sample_network(clinic, rows, seed=11)
     joint = enumerate_joint(clinic)
     shape = [len(clinic.levels[node]) for node in clinic.graph]
     flat = np.ravel_multi_index([table.codes(i).astype(int) for i in range(5)], shape)
@@ -34,7 +34,7 @@ def test_joint_frequencies_follow_the_enumerated_distribution(clinic):
 
 
 def test_columns_are_the_nodes_and_all_levels_are_declared_in_the_networks_order(clinic):
-    table = sample(clinic, 1, seed=0)
+    table = sample_network(clinic, 1, seed=0)
     assert table.names == clinic.graph.nodes
     assert [variable.levels for variable in table.schema] == [clinic.levels[node] for node in clinic.graph]
 
@@ -42,7 +42,7 @@ def test_columns_are_the_nodes_and_all_levels_are_declared_in_the_networks_order
 @pytest.mark.parametrize("name", ["clinic", "growth"])
 def test_a_seed_decides_the_rows(name, request):
     network = request.getfixturevalue(name)
-    first, again, other = (matrix(sample(network, 200, seed=seed)) for seed in (5, 5, 6))
+    first, again, other = (matrix(sample_network(network, 200, seed=seed)) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
 
@@ -90,12 +90,12 @@ def test_tables_rounded_in_a_file_are_brought_to_one(total):
 
 def test_a_coin_of_one_level():
     network = DiscreteNetwork(DAG("a"), {"a": ("only",)}, {"a": np.array([1.0])})
-    np.testing.assert_array_equal(sample(network, 3, seed=0).codes(0), [0, 0, 0])
+    np.testing.assert_array_equal(sample_network(network, 3, seed=0).codes(0), [0, 0, 0])
 
 
 def test_gaussian_rows_have_the_implied_margins_and_covariance(growth):
     rows = 100_000
-    table = sample(growth, rows, seed=3)
+    table = sample_network(growth, rows, seed=3)
     assert table.names == growth.graph.nodes
     assert table.schema.kinds == {Kind.CONTINUOUS}
     mean, covariance = implied_normal(growth)
@@ -114,7 +114,7 @@ def test_a_node_without_noise_is_its_regression():
         {"a": np.zeros(0), "b": np.array([2.0])},
         {"a": 1.0, "b": 0.0},
     )
-    a, b = sample(network, 10, seed=0).columns
+    a, b = sample_network(network, 10, seed=0).columns
     np.testing.assert_allclose(b, 2 * a + 1)
 
 
@@ -125,17 +125,17 @@ def test_a_hundred_thousand_rows_of_two_hundred_nodes_take_seconds():
     tables = {node: rng.dirichlet(np.ones(4), size=(4,) * len(graph.parents(node))) for node in names}
     network = DiscreteNetwork(graph, dict.fromkeys(names, tuple("abcd")), tables)
     started = time.process_time()
-    assert sample(network, 100_000, seed=0).n_rows == 100_000
+    assert sample_network(network, 100_000, seed=0).n_rows == 100_000
     assert time.process_time() - started < 20  # about 1 s on an idle core
 
 
 @pytest.mark.parametrize("rows", [0, -3, 2.5, "10"])
 def test_bad_rows(clinic, rows):
     with pytest.raises(OptionError, match="rows must be"):
-        sample(clinic, rows, seed=0)
+        sample_network(clinic, rows, seed=0)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, None])
 def test_bad_seed(clinic, seed):
     with pytest.raises(OptionError, match="seed must be"):
-        sample(clinic, 1, seed=seed)
+        sample_network(clinic, 1, seed=seed)

@@ -14,7 +14,7 @@ from dagora.graph.equivalence import cpdag_matrix
 from dagora.learners.result import Result
 from dagora.network.fit import fit
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.report.learned import result_page
 from dagora.report.parameters import MOST_CELLS, MOST_CONFIGURATIONS, few_enough
 from dagora.stats.table import TableStatistics
@@ -24,7 +24,7 @@ from tests.report.reading import read, table_under
 @pytest.fixture(scope="module")
 def garden():
     network = greenhouse()
-    table = sample(network, 2000, seed=1)
+    table = sample_network(network, 2000, seed=1)
     return network, table, dagora.learn(table, "tabu")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import dagora
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.report.sampled import LEAST_PROBABLE, posterior_page
 from tests.report.reading import read, table_under
 
@@ -14,7 +14,7 @@ NAMES = ["season", "light", "growth", "soil", "pests"]
 
 @pytest.fixture(scope="module", params=["partition", "exact"])
 def posterior(request):
-    table = sample(greenhouse(), 300, seed=1).select(NAMES)
+    table = sample_network(greenhouse(), 300, seed=1).select(NAMES)
     return dagora.sample(table, method=request.param, draws=60, chains=2)
 
 

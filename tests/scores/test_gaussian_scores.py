@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
 import dagora
-from dagora.api.learn import score_graph
 from dagora.base.errors import DataError, OptionError
 from dagora.data.partition import split_rows
 from dagora.graph.dag import DAG
@@ -322,7 +321,7 @@ def test_columns_that_add_up_are_named_and_bge_is_settled_on_them():
     orders = [order for order in permutations(table) if order[0] == "other"]
     full = [DAG(list(table), list(combinations(order, 2))) for order in orders]
     for score in ("bge", "bic-gaussian"):
-        totals = [score_graph(table, graph, score) for graph in full]
+        totals = [dagora.score(table, graph, score) for graph in full]
         np.testing.assert_allclose(totals, totals[0], rtol=1e-9)
     parts = split_rows(dagora.Table.from_frame(pd.DataFrame(table)), 3, seed=0)
     over = dagora.learn_federated({f"s{k}": part for k, part in enumerate(parts)}, "hill-climb")

@@ -12,10 +12,10 @@ import dagora
 from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.stats.table import TableStatistics
 
-HOUSE = sample(greenhouse(), 700, seed=3)
+HOUSE = sample_network(greenhouse(), 700, seed=3)
 SETS = [(), (0,), (1, 0), (0, 1, 2), (3, 4)]
 
 

@@ -1,37 +1,28 @@
-"""The library's front door: learn a graph from data, or score one."""
+"""Learn a graph from data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dagora.base.events import Budget, Event, Observer, ignore
 from dagora.base.version import versions
 from dagora.base.wording import announce
-from dagora.data.columns.reading_options import split_reading
 from dagora.data.interventions import Said
 from dagora.data.series import Timing
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
-from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.candidates.level_search import find_candidates
-from dagora.learners.checks import check_circumstances, numbers_for
+from dagora.learners.checks import check_circumstances
 from dagora.learners.edge_gains import edge_gains
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
 from dagora.learners.result import Result, TracePoint
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
-from dagora.learners.source import read_rows
 from dagora.scores.estimation import estimation, told_of
-from dagora.scores.local_score import LocalScore, check_possible, graph_score
-from dagora.scores.registry import default_score, score_named
-from dagora.stats.accepting import as_statistics
-from dagora.stats.data_warnings import check_learnable
+from dagora.scores.local_score import check_possible
 
 # Most rounds of structural EM.
 EM_ROUNDS = 6
@@ -178,65 +169,3 @@ def learn(
         data=source.account,
         interventions=source.regimes,
     )
-
-
-def score_graph(
-    data: object,
-    graph: Graph,
-    score: str | None = None,
-    *,
-    interventions: Said | None = None,
-    **options: Any,  # noqa: ANN401
-) -> float:
-    """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
-
-    `interventions` is that of `learn`.
-
-    >>> from dagora.graph.dag import DAG
-    >>> round(score_graph({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
-    -59.141
-    """
-    require_graph(graph)
-    directed = graph.extension() if isinstance(graph, CPDAG) else graph
-    reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
-    rows = read_rows(data, reading=reading, interventions=interventions)
-    return graph_score(make_score(rows, score, **options), directed)
-
-
-def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
-    """Make the named score (or the default one) of some data."""
-    reading, options = split_reading(options, numbers_for=numbers_for(None, score))
-    statistics = as_statistics(data, jobs, reading)
-    entry = default_score(statistics.schema) if score is None else score_named(score)
-    return entry.make(statistics, **options)
-
-
-def candidates(
-    data: object,
-    score: str | None = None,
-    *,
-    max_parents: int | None = None,
-    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
-    jobs: int = 1,
-    on_event: Observer = ignore,
-    budget: Budget | None = None,
-    interventions: Said | None = None,
-    **options: Any,  # noqa: ANN401
-) -> Candidates:
-    """Find the parent sets of each column that could be part of a best network, with their scores.
-
-    `interventions` is that of `learn`.
-
-    >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
-    >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
-    [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
-    """
-    check_circumstances(0, None, jobs)
-    known = as_knowledge(knowledge, max_parents)
-    reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
-    statistics = read_rows(data, jobs, replace(reading, constants=False), interventions)
-    check_learnable(statistics.schema, statistics.n_rows)
-    local = make_score(statistics, score, **options)
-    known.check_nodes(local.schema.names)
-    check_possible(local, known)
-    return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))

@@ -33,7 +33,7 @@ def command(*, output: str, rows: int, seed: int) -> None:
     from dagora.formats.registry import write_network
     from dagora.graph.metrics import compare
     from dagora.network.greenhouse import greenhouse
-    from dagora.network.sample import sample
+    from dagora.network.sample import sample_network
     from dagora.stats.table import TableStatistics
 
     folder = Path(output)
@@ -42,7 +42,7 @@ def command(*, output: str, rows: int, seed: int) -> None:
     except OSError as error:
         raise OptionError(f"cannot make the folder {output}: {error.strerror}") from None
     network = greenhouse()
-    table = sample(network, rows, seed)
+    table = sample_network(network, rows, seed)
     statistics = TableStatistics(table)
     click.echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
                f"{len(network.graph.edges)} edges")  # fmt: skip

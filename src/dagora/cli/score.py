@@ -70,7 +70,7 @@ def command(
     reading: Reading,
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
-    from dagora.api.learn import candidates
+    from dagora.api.candidates import candidates
     from dagora.base.dask_cluster import connected
     from dagora.base.errors import FormatError
     from dagora.base.events import Budget

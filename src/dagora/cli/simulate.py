@@ -103,7 +103,7 @@ def command(
     from dagora.data.writers import write_table
     from dagora.formats.registry import find_format, read_network, write_graph, write_network
     from dagora.network.networks import DiscreteNetwork
-    from dagora.network.sample import sample
+    from dagora.network.sample import sample_network
 
     file_format(output)
     check_target(output)
@@ -133,7 +133,7 @@ def command(
         network = read_network(sem.removeprefix("bif:"))
         if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
             raise OptionError(f"{truth}: BIF holds discrete networks only; write others as .json")
-        graph, table = network.graph, sample(network, rows, seed)
+        graph, table = network.graph, sample_network(network, rows, seed)
     elif sem == "var":
         for value, flag in (
             (nonlinearity, "--nonlinearity"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dagora.network.inference.questions import Value
 
 
-def sample(
+def sample_network(
     network: Network,
     rows: int,
     seed: int,
@@ -33,10 +33,10 @@ def sample(
     >>> from dagora.graph.dag import DAG
     >>> from dagora.network.networks import DiscreteNetwork
     >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.2, 0.8])})
-    >>> tosses = sample(coin, rows=1000, seed=0)
+    >>> tosses = sample_network(coin, rows=1000, seed=0)
     >>> tosses.schema[0].levels, bool(750 < tosses.codes(0).sum() < 850)
     (('tails', 'heads'), True)
-    >>> sample(coin, rows=3, seed=0, evidence={"coin": "tails"}).codes(0).tolist()
+    >>> sample_network(coin, rows=3, seed=0, evidence={"coin": "tails"}).codes(0).tolist()
     [0, 0, 0]
     """
     return require_network(network).sample(rows, seed, evidence=evidence, do=do)

@@ -6,14 +6,14 @@ import dagora
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 
 COLUMNS = ["growth", "light", "season", "cloud", "soil", "watering", "temperature"]
 
 
 @pytest.fixture(scope="module")
 def table():
-    return sample(greenhouse(), 300, seed=5).select(COLUMNS)
+    return sample_network(greenhouse(), 300, seed=5).select(COLUMNS)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.learners.search.k2 import k2, permitted_order, run_k2
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -73,7 +73,7 @@ def test_the_papers_procedure(most):
 
 def test_the_true_order_gives_the_true_network():
     network = greenhouse()
-    table = sample(network, 60_000, seed=1)
+    table = sample_network(network, 60_000, seed=1)
     score = score_named("k2").make(TableStatistics(table))
     outcome = k2(score, Run(), order=",".join(network.graph.order))
     assert set(outcome.graph.edges) == set(network.graph.edges)

@@ -7,7 +7,7 @@ from scipy import stats
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, Lines, MixedNetwork, Softmax
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.network.inference.random_networks import (
     naive_bayes,
     random_discrete,
@@ -18,7 +18,7 @@ from tests.network.inference.random_networks import (
 
 def evidence_for(network, seed, most=2):
     """Levels and values of some nodes, taken from a row so that they are possible."""
-    row = sample(network, 1, seed)
+    row = sample_network(network, 1, seed)
     names = np.random.default_rng(seed).permutation(network.graph.nodes)[: 1 + seed % most]
     levels = network.model.levels
     return {
@@ -97,7 +97,7 @@ def test_rows_given_evidence_follow_the_exact_answers(make, seed):
     network = make(6, seed)
     known = evidence_for(network, seed)
     rows = 4000
-    table = sample(network, rows, seed=9, evidence=known)
+    table = sample_network(network, rows, seed=9, evidence=known)
     levels = network.model.levels
     for i, name in enumerate(network.graph):
         column = table.columns[i]
@@ -121,7 +121,7 @@ def test_rows_given_evidence_follow_the_exact_answers(make, seed):
 def test_pairs_of_rows_given_evidence_hang_together(make):
     network = make(6, 12)
     known = evidence_for(network, 12)
-    table = sample(network, 20_000, seed=2, evidence=known)
+    table = sample_network(network, 20_000, seed=2, evidence=known)
     hidden = [name for name in network.graph if name not in known]
     levels = network.model.levels
     for one in hidden:
@@ -140,29 +140,29 @@ def test_pairs_of_rows_given_evidence_hang_together(make):
 
 
 def test_rows_after_an_intervention_leave_the_causes_alone(clinic):
-    table = sample(clinic, 20_000, seed=1, do={"tumour": "yes"})
+    table = sample_network(clinic, 20_000, seed=1, do={"tumour": "yes"})
     shares = np.bincount(table.codes(clinic.graph.index("smoker"))) / 20_000
     np.testing.assert_allclose(shares, clinic.tables["smoker"], atol=0.02)
-    seen = sample(clinic, 20_000, seed=1, evidence={"tumour": "yes"})
+    seen = sample_network(clinic, 20_000, seed=1, evidence={"tumour": "yes"})
     expected = clinic.query("P(smoker | tumour=yes)").table
     np.testing.assert_allclose(np.bincount(seen.codes(1)) / 20_000, expected, atol=0.02)
     assert abs(expected - clinic.tables["smoker"]).max() > 0.05
 
 
 def test_rows_without_evidence_are_those_of_before(clinic):
-    assert sample(clinic, 100, seed=5).equals(clinic.sample(100, 5, evidence={}))
+    assert sample_network(clinic, 100, seed=5).equals(clinic.sample(100, 5, evidence={}))
 
 
 def test_contradicting_evidence_is_drawn_from_logarithms():
     network = naive_bayes(300)
     known = {name: "yes" for name in network.graph if name != "class"}
-    table = sample(network, 5000, seed=0, evidence=known)
+    table = sample_network(network, 5000, seed=0, evidence=known)
     assert table.codes(0).mean() == pytest.approx(0.6, abs=0.04)
 
 
 def test_impossible_evidence_has_no_rows(clinic):
     with pytest.raises(QueryError, match="probability zero"):
-        sample(clinic, 5, seed=0, evidence={"scan": "unread", "tumour": "no"})
+        sample_network(clinic, 5, seed=0, evidence={"scan": "unread", "tumour": "no"})
 
 
 def test_descendants_of_evidence_may_be_choices():
@@ -173,10 +173,10 @@ def test_descendants_of_evidence_may_be_choices():
         {"c": Softmax([0.0, 0.0], [[0.0], [5.0]])},
         {"x": Lines([-3.0, 3.0], np.zeros((2, 0)), [0.1, 0.1])},
     )
-    table = sample(network, 200, seed=0, evidence={"x": 2.9})
+    table = sample_network(network, 200, seed=0, evidence={"x": 2.9})
     assert (table.codes(0) == 1).all()
     assert (table.codes(2) == 1).mean() > 0.95
     with pytest.raises(QueryError, match="no exact answer; give 'x' too, or draw rows without evidence and"):
-        sample(network, 200, seed=0, evidence={"c": "y"})
-    assert (sample(network, 200, seed=0, evidence={"c": "y", "x": 2.9}).codes(2) == 1).all()
-    assert (sample(network, 200, seed=0).codes(2) == 1).any()
+        sample_network(network, 200, seed=0, evidence={"c": "y"})
+    assert (sample_network(network, 200, seed=0, evidence={"c": "y", "x": 2.9}).codes(2) == 1).all()
+    assert (sample_network(network, 200, seed=0).codes(2) == 1).any()

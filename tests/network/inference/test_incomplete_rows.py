@@ -9,7 +9,7 @@ from scipy import stats
 from dagora.base.errors import DagoraError
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.likelihood import log_likelihood, log_likelihoods
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.network.inference.random_networks import (
     given,
     joint_array,
@@ -31,7 +31,7 @@ class WithHoles:
 
 
 def with_holes(network, seed, rows=30):
-    table = sample(network, rows, seed)
+    table = sample_network(network, rows, seed)
     rng = np.random.default_rng(seed)
     seen = rng.random((len(table.columns), rows)) < 0.6
     seen[:, 0], seen[:, 1] = True, False

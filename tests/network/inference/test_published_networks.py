@@ -6,7 +6,7 @@ import pytest
 from dagora.formats import read_network
 from dagora.network.inference.junction_tree import JunctionTree
 from dagora.network.networks import DiscreteNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.network.network_oracles import implied_normal
 
 # pyAgrum 3.3.1, LazyPropagation, by benchmarks/workers/query_pyagrum.py: tables in double precision.
@@ -44,7 +44,7 @@ def test_answers_are_those_of_pyagrum(name, question, expected, data_dir):
 def test_the_tree_and_single_questions_agree(name, data_dir):
     loaded = read_network(data_dir / "networks" / f"{name}.bif.gz")
     network = DiscreteNetwork(loaded.graph, loaded.levels, loaded.model.distributions)
-    row = sample(network, 1, seed=2)
+    row = sample_network(network, 1, seed=2)
     leaves = [node for node in network.graph if not network.graph.children(node)][:12]
     codes = {node: int(row.codes(network.graph.index(node))[0]) for node in leaves}
     found = JunctionTree(network).calibrate(codes)

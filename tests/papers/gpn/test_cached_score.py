@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.data.table import Table
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.stats.moments import table_moments

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.data.table import Table
 from dagora.network.greenhouse import greenhouse
 from dagora.parties.privacy.noisy_pairs import NoisyPairs

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.posterior.chains.order_mcmc import order_mcmc

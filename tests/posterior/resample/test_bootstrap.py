@@ -15,13 +15,13 @@ from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.learners.registry import METHODS
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.posterior.resample import one_sample
 from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, way_for
 from dagora.posterior.resample.run_samples import learned_samples
 from dagora.stats.table import TableStatistics
 
-DISCRETE = sample(greenhouse(), 300, seed=5)
+DISCRETE = sample_network(greenhouse(), 300, seed=5)
 NORMAL = dagora.simulate(dagora.random_dag("er", 5, 1.5, seed=2), "gaussian", 200, seed=3).table
 # Options that make a method quick.
 QUICK = {

@@ -17,10 +17,10 @@ from dagora.base.events import Budget
 from dagora.learners import registry as method_registry
 from dagora.learners.method import Method
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.posterior.resample import helpers
 
-DISCRETE = sample(greenhouse(), 300, seed=5)
+DISCRETE = sample_network(greenhouse(), 300, seed=5)
 
 # Learners that know whether they run in a process of their own.
 STRANGE = """

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.errors import DataError, OptionError
 from dagora.base.events import Budget, Event
 from dagora.graph.dag import DAG

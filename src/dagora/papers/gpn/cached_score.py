@@ -47,7 +47,7 @@ class CachedScore:
     """A local score with a cache; `recalled` is the time that the cache has saved since `begin`.
 
     >>> from dagora.data.table import Table
-    >>> from dagora.api.learn import make_score
+    >>> from dagora.api.score import make_score
     >>> from dagora.stats.moments import table_moments
     >>> table = Table.from_numpy(np.random.default_rng(0).standard_normal((20, 3)), names="abc")
     >>> score = CachedScore(make_score(table, "bge"), table_moments(table))

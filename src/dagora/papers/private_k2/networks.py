@@ -20,7 +20,7 @@ from dagora.data.table import Table
 from dagora.formats.registry import read_network
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.papers.reference_data import reference_file
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def drawn(name: str, rows: int, seed: int) -> Drawn:
 
 def sampled(network: DiscreteNetwork, rows: int, seed: int) -> Drawn:
     """Sample a network; a variable of more than two levels is cut in the middle of them."""
-    table = sample(network, rows, seed)
+    table = sample_network(network, rows, seed)
     halves = [max(1, variable.cardinality // 2) for variable in table.schema]
     bits = np.column_stack([table.codes(k) >= half for k, half in enumerate(halves)]).astype(np.uint8)
     return Drawn(network.graph, bits, network.graph.order_indices)
@@ -145,6 +145,6 @@ def leveled_network(seed: int, levels: Sequence[int]) -> DiscreteNetwork:
 
 def sampled_codes(network: DiscreteNetwork, rows: int, seed: int) -> Drawn:
     """Sample a network and keep all its levels."""
-    table = sample(network, rows, seed)
+    table = sample_network(network, rows, seed)
     codes = np.column_stack([table.codes(k) for k in range(len(table.schema))]).astype(np.uint8)
     return Drawn(network.graph, codes, network.graph.order_indices)

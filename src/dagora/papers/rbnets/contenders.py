@@ -24,7 +24,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.errors import DagoraError
 from dagora.data.table import Table
 from dagora.graph.dag import DAG

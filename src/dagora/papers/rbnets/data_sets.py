@@ -19,7 +19,7 @@ from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.formats.registry import read_network
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.papers.cell import Parameters
 from dagora.papers.reference_data import reference_file
 
@@ -134,7 +134,7 @@ def prepared(parameters: Parameters) -> Table:
 
 def drawn(entry: DataSet, rows: int) -> Table:
     """Rows of a network."""
-    return sample(read_network(reference_file(entry.source)), rows, SAMPLE_SEED)
+    return sample_network(read_network(reference_file(entry.source)), rows, SAMPLE_SEED)
 
 
 def two_states(entry: DataSet, reading: str) -> Table:

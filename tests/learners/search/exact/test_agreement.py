@@ -6,7 +6,7 @@ import pytest
 import dagora
 from dagora.formats.registry import read_network
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from tests.random_tables import random_continuous, random_discrete
 
 EXACT = ("dynamic", "astar", "ilp")
@@ -27,7 +27,7 @@ def check(table, score, **options):
 @pytest.mark.parametrize("score", ["bic", "bdeu", "aic"])
 @pytest.mark.parametrize("rows", [100, 1000])
 def test_a_known_network(score, rows):
-    check(sample(greenhouse(), rows, seed=rows), score, max_parents=3)
+    check(sample_network(greenhouse(), rows, seed=rows), score, max_parents=3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -43,4 +43,4 @@ def test_random_continuous_tables(score):
 
 @pytest.mark.parametrize("rows", [pytest.param(200, marks=pytest.mark.slow), 1000])
 def test_twenty_columns(data_dir, rows):
-    check(sample(read_network(data_dir / "networks" / "child.bif.gz"), rows, seed=rows), "bic")
+    check(sample_network(read_network(data_dir / "networks" / "child.bif.gz"), rows, seed=rows), "bic")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
 from dagora.data.interventions import Interventions

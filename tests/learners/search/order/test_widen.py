@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dagora.api.learn import make_score
+from dagora.api.score import make_score
 from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG

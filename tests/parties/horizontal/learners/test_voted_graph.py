@@ -18,7 +18,7 @@ from dagora.graph.random_graphs import random_dag
 from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
-from dagora.network.sample import sample
+from dagora.network.sample import sample_network
 from dagora.parties.horizontal.learners.baselines import vote
 from dagora.parties.horizontal.learners.voted_graph import SHOWN_GRAPHS, as_dag, majority
 from dagora.parties.horizontal.session.federation import OpenFederation
@@ -139,7 +139,7 @@ def test_any_method_may_be_that_of_the_sites(model):
 
 
 def test_what_cannot_vote_is_refused():
-    discrete = dict(zip("abc", split_rows(sample(greenhouse(), 60, seed=2), 3), strict=True))
+    discrete = dict(zip("abc", split_rows(sample_network(greenhouse(), 60, seed=2), 3), strict=True))
     with pytest.raises(DataError, match="continuous"):
         learn_federated(discrete, "vote", model="lingam")
     numbers = dict(zip("abc", split_rows(simulated(3, 60, 1)[1], 3), strict=True))
@@ -154,7 +154,7 @@ def test_what_cannot_vote_is_refused():
 def tables_of(kind: str) -> tuple[DAG, dict[str, Table]]:
     if kind == "discrete":
         network = greenhouse()
-        graph, table = network.graph, sample(network, 3000, seed=2)
+        graph, table = network.graph, sample_network(network, 3000, seed=2)
     else:
         graph = random_dag("er", 6, 1.0, 4)
         relations = {"relations": "shift"} if kind == "mixed" else {}

@@ -1,0 +1,52 @@
+"""Find the parent sets that could be part of a best network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dagora.api.score import make_score
+from dagora.base.events import Budget, Observer, ignore
+from dagora.data.columns.reading_options import split_reading
+from dagora.data.interventions import Said
+from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.candidates.level_search import find_candidates
+from dagora.learners.checks import check_circumstances, numbers_for
+from dagora.learners.run import Run
+from dagora.learners.source import read_rows
+from dagora.scores.local_score import check_possible
+from dagora.stats.data_warnings import check_learnable
+
+
+def candidates(
+    data: object,
+    score: str | None = None,
+    *,
+    max_parents: int | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    jobs: int = 1,
+    on_event: Observer = ignore,
+    budget: Budget | None = None,
+    interventions: Said | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Candidates:
+    """Find the parent sets of each column that could be part of a best network, with their scores.
+
+    `interventions` is that of `learn`.
+
+    >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
+    >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
+    [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]
+    """
+    check_circumstances(0, None, jobs)
+    known = as_knowledge(knowledge, max_parents)
+    reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
+    statistics = read_rows(data, jobs, replace(reading, constants=False), interventions)
+    check_learnable(statistics.schema, statistics.n_rows)
+    local = make_score(statistics, score, **options)
+    known.check_nodes(local.schema.names)
+    check_possible(local, known)
+    return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))

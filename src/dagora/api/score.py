@@ -1,0 +1,45 @@
+"""Score a graph on data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dagora.data.columns.reading_options import split_reading
+from dagora.data.interventions import Said
+from dagora.graph.cpdag import CPDAG, Graph, require_graph
+from dagora.learners.checks import numbers_for
+from dagora.learners.source import read_rows
+from dagora.scores.local_score import LocalScore, graph_score
+from dagora.scores.registry import default_score, score_named
+from dagora.stats.accepting import as_statistics
+
+
+def score(
+    data: object,
+    graph: Graph,
+    score: str | None = None,
+    *,
+    interventions: Said | None = None,
+    **options: Any,  # noqa: ANN401
+) -> float:
+    """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
+
+    `interventions` is that of `learn`.
+
+    >>> from dagora.graph.dag import DAG
+    >>> round(score({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
+    -59.141
+    """
+    require_graph(graph)
+    directed = graph.extension() if isinstance(graph, CPDAG) else graph
+    reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
+    rows = read_rows(data, reading=reading, interventions=interventions)
+    return graph_score(make_score(rows, score, **options), directed)
+
+
+def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
+    """Make the named score (or the default one) of some data."""
+    reading, options = split_reading(options, numbers_for=numbers_for(None, score))
+    statistics = as_statistics(data, jobs, reading)
+    entry = default_score(statistics.schema) if score is None else score_named(score)
+    return entry.make(statistics, **options)
