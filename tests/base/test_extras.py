@@ -52,6 +52,15 @@ CASES: dict[str, dict[str, str]] = {
         "reproduce admm/privacy": "'dagora[federated]'",
         "__import__('dagora.api.learn_private')": f"learning from the columns of two owners needs the package 'cryptography': pip install {OWNERS}",
     },
+    "nacl": {
+        "private certificates none": "dagora private needs the package 'pynacl': pip install 'dagora[private]'",
+        "private host --data none.csv --key ID --certificates none": OWNERS,
+        "private join --data none.csv --key ID --connect 127.0.0.1:1 --certificates none": OWNERS,
+        "private simulate none.csv none.csv --key ID": OWNERS,
+        "private simulate none.csv none.csv --key ID --in-memory": OWNERS,
+        "reproduce private-k2/f-vs-g": OWNERS,
+        "__import__('dagora.api.learn_private')": f"learning from the columns of two owners needs the package 'pynacl': pip install {OWNERS}",
+    },
     "gmpy2": {
         "private simulate none.csv none.csv --key ID --crypto paillier": "--crypto paillier needs the package 'gmpy2': pip install 'dagora[private]'",
         "reproduce private-k2/scaling": OWNERS,
@@ -86,7 +95,7 @@ CASES: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 # Packages that are imported under another name.
-PACKAGES = {"sklearn": "scikit-learn"}
+PACKAGES = {"sklearn": "scikit-learn", "nacl": "pynacl"}
 
 TRY = """
 import contextlib, importlib, io, json, sys

@@ -65,6 +65,8 @@ MATPLOTLIB = Need("matplotlib", "matplotlib", "papers")
 # One package in two extras: which one helps depends on what it is needed for.
 CRYPTOGRAPHY_FOR_SITES = Need("cryptography", "the package 'cryptography'", "federated")
 CRYPTOGRAPHY_FOR_OWNERS = Need("cryptography", "the package 'cryptography'", "private")
+PYNACL = Need("nacl", "the package 'pynacl'", "private")
+FOR_OWNERS = (CRYPTOGRAPHY_FOR_OWNERS, PYNACL)
 GMPY2 = Need("gmpy2", "the package 'gmpy2'", "private")
 DUCKDB = Need("duckdb", "DuckDB", "engines")
 SKLEARN = Need("sklearn", "scikit-learn", "sklearn")
@@ -78,7 +80,7 @@ NEEDS = (
     ARVIZ,
     MATPLOTLIB,
     CRYPTOGRAPHY_FOR_SITES,
-    CRYPTOGRAPHY_FOR_OWNERS,
+    *FOR_OWNERS,
     GMPY2,
     DUCKDB,
     POSTGRESQL,

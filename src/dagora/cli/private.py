@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.base.extras import CRYPTOGRAPHY_FOR_OWNERS
+from dagora.base.extras import FOR_OWNERS, require_all
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
@@ -86,7 +86,7 @@ command.add_command(group_command)
 @quiet_option()
 def certificates(*, folder: str, days: int) -> None:
     """Make FOLDER/host and FOLDER/guest: give each to that party only, and FOLDER/ca.key to nobody."""
-    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+    require_all(FOR_OWNERS, "dagora private")
     from dagora.parties.transport.certificates import make_certificates
 
     with as_bad_input():

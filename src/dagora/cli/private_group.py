@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.base.extras import CRYPTOGRAPHY_FOR_OWNERS
+from dagora.base.extras import FOR_OWNERS, require_all
 from dagora.base.wording import split_list
 from dagora.cli.data_options import CELL_OPTIONS, show_overview, show_warnings
 from dagora.cli.gathering import F, gathered
@@ -228,7 +228,7 @@ def command() -> None:
 @quiet_option()
 def certificates(*, folder: str, names: tuple[str, ...], days: int) -> None:
     """Make FOLDER/NAME for each owner: give each to that owner only, and FOLDER/ca.key to nobody."""
-    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+    require_all(FOR_OWNERS, "dagora private")
     from dagora.parties.replicated.terms import check_owners
     from dagora.parties.transport.certificates import make_certificates
 
@@ -244,7 +244,7 @@ def certificates(*, folder: str, names: tuple[str, ...], days: int) -> None:
 @group_options
 def host(*, where: str, port: int, request: GroupRequest) -> None:
     """Propose the terms, wait for the other owners, and learn together."""
-    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+    require_all(FOR_OWNERS, "dagora private")
     from dagora.base.errors import OptionError
     from dagora.parties.replicated.meeting import receive_owners
     from dagora.parties.transport.listener import Listener
@@ -277,7 +277,7 @@ def host(*, where: str, port: int, request: GroupRequest) -> None:
 @group_options
 def join(*, connect: str, where: str, port: int, request: GroupRequest) -> None:
     """Join the host, see its terms, and learn together."""
-    CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+    require_all(FOR_OWNERS, "dagora private")
     from dagora.parties.replicated.meeting import join_owners
 
     to, its_port = address(connect)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dagora.base.extras import CRYPTOGRAPHY_FOR_OWNERS, GMPY2
+from dagora.base.extras import FOR_OWNERS, GMPY2, require_all
 from dagora.base.wording import option, split_list
 from dagora.cli.data_options import CELL_OPTIONS, show_overview, show_warnings
 from dagora.cli.gathering import F, gathered
@@ -66,7 +66,7 @@ class PrivateRequest:
 
     def check_packages(self) -> None:
         """Refuse to go on without what the protocol needs, or the encryption that was asked for."""
-        CRYPTOGRAPHY_FOR_OWNERS.require("dagora private")
+        require_all(FOR_OWNERS, "dagora private")
         if self.crypto == "paillier":
             GMPY2.require(option("crypto", "paillier"))
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from dagora.base.extras import (
-    CRYPTOGRAPHY_FOR_OWNERS,
     CRYPTOGRAPHY_FOR_SITES,
+    FOR_OWNERS,
     GMPY2,
     JAX,
     MATPLOTLIB,
@@ -237,7 +237,7 @@ ITEMS = (
         PRIVATE_K2,
         quick="up to 10,000 rows and 12 variables",
         full="up to a million rows and 40 variables",
-        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_OWNERS, GMPY2),
+        needs=(MATPLOTLIB, *FOR_OWNERS, GMPY2),
     ),
     Item(
         "private-k2/f-vs-g",
@@ -246,7 +246,7 @@ ITEMS = (
         PRIVATE_K2,
         quick="up to 10,000 rows, 10 runs",
         full="up to 100,000 rows, 100 runs",
-        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_OWNERS),
+        needs=(MATPLOTLIB, *FOR_OWNERS),
     ),
     Item(
         "private-k2/leak",
@@ -264,7 +264,7 @@ ITEMS = (
         PRIVATE_K2,
         quick="asia, 100 rows, 4 to 16 terms, one parent",
         full="asia, 100 and 1000 rows, 4 to 16 terms, up to two parents",
-        needs=(CRYPTOGRAPHY_FOR_OWNERS, GMPY2),
+        needs=(*FOR_OWNERS, GMPY2),
     ),
     Item(
         "rbnets/table2",

@@ -1,5 +1,5 @@
 """Primitives of two-party computation: garbled circuits, oblivious transfer, homomorphic encryption."""
 
-from dagora.base.extras import CRYPTOGRAPHY_FOR_OWNERS
+from dagora.base.extras import FOR_OWNERS, require_all
 
-CRYPTOGRAPHY_FOR_OWNERS.require("learning from the columns of two owners")
+require_all(FOR_OWNERS, "learning from the columns of two owners")

@@ -5,9 +5,11 @@ import pytest
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
+from dagora.parties.crypto.transfer import base_transfer
 from dagora.parties.crypto.transfer.base_transfer import receive_seeds, send_seeds
-from dagora.parties.crypto.transfer.edwards import BASE, ORDER, ZERO, P, Point
+from dagora.parties.crypto.transfer.edwards import ZERO, add
 from dagora.parties.transport.messages import decode, encode
+from tests.parties.curve import BASE, ORDER, ORDER_TWO, recorded_run
 from tests.parties.pairs import both, endings, replace, seeded, traffic, uniformity, wires
 
 
@@ -27,7 +29,7 @@ def transfer(pair, choices, *, randoms=(None, None), tag="transfer"):
 def scalars(*values):
     """A source of bytes that makes the protocol draw these scalars."""
     left = list(values)
-    return lambda size: (left.pop(0) - 1).to_bytes(size, "little")
+    return lambda size: left.pop(0).to_bytes(size, "little")
 
 
 @pytest.mark.parametrize("choices", [[0] * 12, [1] * 12, [0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 1, 0], [1]])
@@ -84,13 +86,19 @@ def test_a_given_source_repeats_itself():
     assert first == second
 
 
-order_two = Point(0, P - 1, 1, 0)
+def test_a_recorded_run():
+    """Written down once, from arithmetic in Python integers by the formulas: the wire format is this for ever."""
+    assert recorded_run(base_transfer) == (
+        "42cb6c727da6b5451292247f7b2aa201c69d362281fb9a2b646a7a0c1b846e60",
+        "2a71754dc1decbe0f4ee883663a0d7c1a73abc8138e52040c73a7654f9c60d11",
+        "e8dec63ffaed7adbdbef7341f24fd19e",
+    )
 
 
 NO_KEYS = [
-    (ZERO.encode(), "a public key is zero"),
-    (order_two.encode(), "outside the group of prime order"),
-    ((BASE + order_two).encode(), "outside the group of prime order"),
+    (ZERO, "a public key is zero"),
+    (ORDER_TWO, "outside the group of prime order"),
+    (add(BASE, ORDER_TWO), "outside the group of prime order"),
     (b"\xff" * 32, "non-canonical encoding"),
     (bytes([2]) + bytes(31), "not a point of the curve"),
 ]

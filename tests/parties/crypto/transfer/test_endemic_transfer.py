@@ -1,17 +1,25 @@
 """Base transfers against cheaters: the chosen seed arrives, the other does not, and what is no point ends the run."""
 
+import contextvars
+
 import numpy as np
 import pytest
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer import endemic_transfer
-from dagora.parties.crypto.transfer.edwards import BASE, ORDER, ZERO, P, Point, decode_any
+from dagora.parties.crypto.transfer.edwards import (
+    ZERO,
+    add,
+    check_in_group,
+    clear_cofactor,
+    multiply,
+    multiply_base,
+)
 from dagora.parties.crypto.transfer.endemic_transfer import receive_seeds, send_seeds
 from dagora.parties.transport.messages import decode, encode
+from tests.parties.curve import BASE, ORDER_TWO, recorded_run, scalar
 from tests.parties.pairs import both, endings, replace, traffic, uniformity, wires
-
-order_two = Point(0, P - 1, 1, 0)
 
 
 def channel(wire, tag="transfer"):
@@ -35,6 +43,39 @@ def test_the_chosen_seed_arrives_and_the_other_does_not(network, choices):
     assert {len(seed) for seed in every} == {16}
 
 
+def test_a_recorded_run():
+    """Written down once, from arithmetic in Python integers by the formulas: the wire format is this for ever."""
+    assert recorded_run(endemic_transfer) == (
+        "01a9a5808647757fae0e7695590b544e92be7b790f8ba687dddf50eef8e56185",
+        "d9ec139f4020c50d64f9bde332e2b6ba27e91939ad34d8c2309dfb501a91c18d",
+        "bf7c2cc5728a20d867f5b3213a333523",
+    )
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_the_number_of_hashes_does_not_depend_on_the_choice(monkeypatch, choice):
+    """The receiver hashes as the sender does, both ways, besides its own random point."""
+    hashed, hash_point = {"host": [], "b": []}, endemic_transfer._hash_point
+    party = contextvars.ContextVar("party")
+
+    def listening(*given):
+        hashed[party.get()].append(given)
+        return hash_point(*given)
+
+    def play(name, function, *given):
+        party.set(name)
+        return function(*given)
+
+    monkeypatch.setattr(endemic_transfer, "_hash_point", listening)
+    both(
+        wires(),
+        lambda wire: play("host", send_seeds, channel(wire), 1),
+        lambda wire: play("b", receive_seeds, channel(wire), [choice]),
+    )
+    assert sorted(hashed["b"][1:]) == sorted(hashed["host"])
+    assert [bit for _, _, bit, _ in sorted(hashed["host"])] == [0, 1]
+
+
 def test_answers_look_alike_for_every_choice():
     said, parts = [], []
     for bit in (0, 1):
@@ -44,7 +85,7 @@ def test_answers_look_alike_for_every_choice():
         said.append(traffic(pair[1]))
         # The last byte has the sign and the range of the field in it. Both points of each pair, apart.
         parts += [points[:, each, :31].tobytes() for each in (0, 1)]
-        assert all(ORDER * decode_any(point.tobytes()) == ZERO for point in points[:1].reshape(-1, 32))
+        assert all(check_in_group(point.tobytes()) for point in points[:1].reshape(-1, 32))
     assert said[0] == said[1]
     assert all(uniformity(part) > 1e-6 for part in parts)
 
@@ -60,7 +101,7 @@ def test_every_point_is_drawn_anew():
             texts = [point.tobytes() for point in row]
             answers += texts
             hashed = endemic_transfer._hash_point("transfer", i, choice, texts[1 - choice])
-            sums.append((decode_any(texts[choice]) + hashed).encode())
+            sums.append(add(texts[choice], hashed))
     seen = offers + answers + sums
     assert len(seen) == 2 * len(choices) * 4
     assert len(set(seen)) == len(seen)
@@ -78,13 +119,13 @@ SEED = ("transfer", 3, 0, b"o" * 32, (b"r" * 32, b"s" * 32), BASE)
         ("_hash_point", POINT, 2, 1),
         ("_hash_point", POINT, 2, 2),
         ("_hash_point", POINT, 3, b"another"),
-        ("_seed", SEED, 0, "other"),
-        ("_seed", SEED, 1, 4),
-        ("_seed", SEED, 2, 1),
-        ("_seed", SEED, 3, b"p" * 32),
-        ("_seed", SEED, 4, (b"q" * 32, b"s" * 32)),
-        ("_seed", SEED, 4, (b"r" * 32, b"q" * 32)),
-        ("_seed", SEED, 5, 2 * BASE),
+        ("_derive_seed", SEED, 0, "other"),
+        ("_derive_seed", SEED, 1, 4),
+        ("_derive_seed", SEED, 2, 1),
+        ("_derive_seed", SEED, 3, b"p" * 32),
+        ("_derive_seed", SEED, 4, (b"q" * 32, b"s" * 32)),
+        ("_derive_seed", SEED, 4, (b"r" * 32, b"q" * 32)),
+        ("_derive_seed", SEED, 5, add(BASE, BASE)),
     ],
 )
 def test_hashes_for_different_purposes_are_different(function, usual, place, other):
@@ -97,12 +138,12 @@ def test_hashes_for_different_purposes_are_different(function, usual, place, oth
 
 def test_one_point_fixes_the_other():
     """A receiver that knows the logarithms of both of its points still knows only one of the two sums."""
-    first, second = (scalar * BASE for scalar in (5, 7))
-    hashed = endemic_transfer._hash_point("transfer", 0, 0, second.encode())
-    assert ORDER * hashed == ZERO != hashed
-    assert hashed != endemic_transfer._hash_point("transfer", 0, 1, second.encode())
-    assert hashed != endemic_transfer._hash_point("transfer", 1, 0, second.encode())
-    assert hashed != endemic_transfer._hash_point("transfer", 0, 0, first.encode())
+    first, second = (multiply_base(scalar(key)) for key in (5, 7))
+    hashed = endemic_transfer._hash_point("transfer", 0, 0, second)
+    assert check_in_group(hashed) != ZERO
+    assert hashed != endemic_transfer._hash_point("transfer", 0, 1, second)
+    assert hashed != endemic_transfer._hash_point("transfer", 1, 0, second)
+    assert hashed != endemic_transfer._hash_point("transfer", 0, 0, first)
 
 
 def test_a_receiver_without_hashes_would_get_both_seeds(monkeypatch):
@@ -112,12 +153,16 @@ def test_a_receiver_without_hashes_would_get_both_seeds(monkeypatch):
     def cheat(wire):
         line = channel(wire)
         offer = line.receive("offers", {"points": endemic_transfer.Array("u1", (1, 1, 32))})["points"]
-        texts = tuple((key * BASE).encode() for key in keys)
+        texts = tuple(multiply_base(scalar(key)) for key in keys)
         points = np.frombuffer(b"".join(texts), dtype=np.uint8).reshape(1, 2, 32)
         line.send("answers", points=points)
-        offered = 8 * decode_any(offer.tobytes())
+        offered = clear_cofactor(offer.tobytes())
         for bit, key in enumerate(keys):
-            known.append(endemic_transfer._seed("transfer", 0, bit, offer.tobytes(), texts, key * offered))
+            known.append(
+                endemic_transfer._derive_seed(
+                    "transfer", 0, bit, offer.tobytes(), texts, multiply(scalar(key), offered)
+                )
+            )
 
     def seeds_known():
         known.clear()
@@ -130,8 +175,8 @@ def test_a_receiver_without_hashes_would_get_both_seeds(monkeypatch):
 
 
 LIES = [
-    ("offers", ZERO.encode(), "a public key is of small order"),
-    ("offers", order_two.encode(), "a public key is of small order"),
+    ("offers", ZERO, "a public key is of small order"),
+    ("offers", ORDER_TWO, "a public key is of small order"),
     ("offers", b"\xff" * 32, "non-canonical encoding"),
     ("answers", bytes([2]) + bytes(31), "not a point of the curve"),
 ]
@@ -154,12 +199,12 @@ def test_what_is_no_key_ends_both_sides(step, point, reason):
 def test_a_part_outside_of_the_group_changes_no_seed():
     """Points of small order are multiplied away: they cannot tell a choice."""
 
-    def add(payload):
+    def move(payload):
         points = decode(payload)["points"]
-        moved = [(decode_any(row[0].tobytes()) + order_two).encode() for row in points]
+        moved = [add(row[0].tobytes(), ORDER_TWO) for row in points]
         return encode({"points": np.frombuffer(b"".join(moved), dtype=np.uint8).reshape(points.shape)})
 
-    pair = wires(change=(replace("offers", add), None))
+    pair = wires(change=(replace("offers", move), None))
     pairs, seeds = transfer(pair, [0, 1])
     # Offers are part of what is hashed, so that all seeds differ, for either choice.
     assert not set(seeds) & {seed for each in pairs for seed in each}

@@ -25,13 +25,14 @@ import numpy as np
 from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer.edwards import (
-    BASE,
     POINT_BYTES,
     ZERO,
-    Multiples,
-    Point,
-    decode,
+    add,
+    check_in_group,
+    multiply,
+    multiply_base,
     random_scalar,
+    subtract,
 )
 from dagora.parties.transport.messages import Array
 
@@ -45,18 +46,17 @@ def send_seeds(
 ) -> list[tuple[bytes, bytes]]:
     """Return pairs of seeds, of which the peer's `receive_seeds` gets one each."""
     secret = random_scalar(random)
-    offered = secret * BASE
-    offer = offered.encode()
+    offer = multiply_base(secret)
     channel.send("offer", point=offer)
     # a (B − A) = aB − aA takes a sum per pair, not a second product.
-    step = secret * offered
+    step = multiply(secret, offer)
     points = channel.receive("answers", {"points": Array("u1", (count, POINT_BYTES))})["points"]
     pairs = []
     for i in range(count):
-        answer = points[i].tobytes()
-        shared = secret * _read_point(channel, "answers", answer)
+        answer = _check_key(channel, "answers", points[i].tobytes())
+        shared = multiply(secret, answer)
         names = (channel.tag, i, offer, answer)
-        pairs.append((_seed(*names, shared), _seed(*names, shared - step)))
+        pairs.append((_derive_seed(*names, shared), _derive_seed(*names, subtract(shared, step))))
     return pairs
 
 
@@ -64,29 +64,28 @@ def receive_seeds(
     channel: Channel, choices: Sequence[int], *, random: RandomBytes = secrets.token_bytes
 ) -> list[bytes]:
     """Return, of each pair of the peer's `send_seeds`, the seed that the choice bit names."""
-    offer = channel.receive("offer", {"point": bytes})["point"]
-    offered = _read_point(channel, "offer", offer)
+    offer = _check_key(channel, "offer", channel.receive("offer", {"point": bytes})["point"])
     keys = [random_scalar(random) for _ in choices]
-    of_base, of_offer = Multiples(BASE), Multiples(offered)
     # A sum for either choice, so that the time of this line does not depend on the choice.
-    answers = [(of_base(b) + (offered if c else ZERO)).encode() for b, c in zip(keys, choices, strict=True)]
+    answers = [add(multiply_base(b), (ZERO, offer)[c]) for b, c in zip(keys, choices, strict=True)]
     points = np.frombuffer(b"".join(answers), dtype=np.uint8).reshape(-1, POINT_BYTES)
     channel.send("answers", points=points)
-    return [_seed(channel.tag, i, offer, answers[i], of_offer(b)) for i, b in enumerate(keys)]
+    return [_derive_seed(channel.tag, i, offer, answers[i], multiply(b, offer)) for i, b in enumerate(keys)]
 
 
-def _read_point(channel: Channel, step: str, content: bytes) -> Point:
+def _check_key(channel: Channel, step: str, content: bytes) -> bytes:
+    """Return a public key of the peer; end the run if it is no point of the group, or zero."""
     try:
-        point = decode(content)
+        check_in_group(content)
     except ProtocolError as error:
         channel.refuse(step, f"a public key {error}")
-    if point == ZERO:
+    if content == ZERO:
         channel.refuse(step, "a public key is zero")
-    return point
+    return content
 
 
-def _seed(use: str, index: int, offer: bytes, answer: bytes, shared: Point) -> bytes:
+def _derive_seed(use: str, index: int, offer: bytes, answer: bytes, shared: bytes) -> bytes:
     # Every part has a fixed length; the use is replaced by its digest.
     digest = hashlib.sha256(f"dagora seed: {use}".encode()).digest()
-    parts = (digest, index.to_bytes(8, "little"), offer, answer, shared.encode())
+    parts = (digest, index.to_bytes(8, "little"), offer, answer, shared)
     return hashlib.sha256(b"".join(parts)).digest()[:SEED_BYTES]

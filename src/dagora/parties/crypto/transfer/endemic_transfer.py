@@ -21,6 +21,7 @@ order. The receiver's random point is a hash of random bytes: it knows no logari
 from __future__ import annotations
 
 import hashlib
+import itertools
 import secrets
 from collections.abc import Sequence
 
@@ -30,40 +31,37 @@ from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.transfer.base_transfer import SEED_BYTES, RandomBytes
 from dagora.parties.crypto.transfer.edwards import (
-    BASE,
     POINT_BYTES,
     ZERO,
-    Multiples,
-    Point,
-    decode_any,
+    add,
+    check_on_curve,
+    clear_cofactor,
+    multiply,
+    multiply_base,
     random_scalar,
+    subtract,
 )
 from dagora.parties.transport.messages import Array
-
-DOUBLINGS = 3  # the cofactor is 8
 
 
 def send_seeds(
     channel: Channel, count: int, *, random: RandomBytes = secrets.token_bytes
 ) -> list[tuple[bytes, bytes]]:
     """Return pairs of seeds, of which the peer's `receive_seeds` gets one each."""
-    of_base = Multiples(BASE)
     keys = [random_scalar(random) for _ in range(count)]
-    offers = [of_base(key).encode() for key in keys]
+    offers = [multiply_base(key) for key in keys]
     channel.send("offers", points=_rows(offers, 1))
     points = channel.receive("answers", {"points": Array("u1", (count, 2, POINT_BYTES))})["points"]
     pairs = []
     for i, key in enumerate(keys):
-        texts = points[i, 0].tobytes(), points[i, 1].tobytes()
-        first, second = (_read_point(channel, "answers", text) for text in texts)
+        first, second = (_check_key(channel, "answers", point.tobytes()) for point in points[i])
         sums = (
-            first + _hash_point(channel.tag, i, 0, texts[1]),
-            second + _hash_point(channel.tag, i, 1, texts[0]),
+            add(first, _hash_point(channel.tag, i, 0, second)),
+            add(second, _hash_point(channel.tag, i, 1, first)),
         )
-        zero, one = (
-            _seed(channel.tag, i, bit, offers[i], texts, key * _in_group(total))
-            for bit, total in enumerate(sums)
-        )
+        shared = (multiply(key, clear_cofactor(total)) for total in sums)
+        names = (offers[i], (first, second))
+        zero, one = (_derive_seed(channel.tag, i, bit, *names, point) for bit, point in enumerate(shared))
         pairs.append((zero, one))
     return pairs
 
@@ -73,20 +71,21 @@ def receive_seeds(
 ) -> list[bytes]:
     """Return, of each pair of the peer's `send_seeds`, the seed that the choice bit names."""
     offers = channel.receive("offers", {"points": Array("u1", (len(choices), 1, POINT_BYTES))})["points"]
-    of_base = Multiples(BASE)
     answers: list[tuple[bytes, bytes]] = []
     seeds = []
     for i, choice in enumerate(choices):
-        offer = offers[i, 0].tobytes()
-        offered = _in_group(_read_point(channel, "offers", offer))
+        offer = _check_key(channel, "offers", offers[i, 0].tobytes())
+        offered = clear_cofactor(offer)
         if offered == ZERO:
             channel.refuse("offers", "a public key is of small order")
         key = random_scalar(random)
-        other = _hash_point(channel.tag, i, 2, random(POINT_BYTES)).encode()
-        chosen = (of_base(key) - _hash_point(channel.tag, i, choice, other)).encode()
+        other = _hash_point(channel.tag, i, 2, random(POINT_BYTES))
+        chosen = subtract(multiply_base(key), _hash_point(channel.tag, i, choice, other))
+        # With both of the sender's hashes the number of attempts does not depend on the choice.
+        _hash_point(channel.tag, i, 1 - choice, chosen)
         texts = (other, chosen) if choice else (chosen, other)
         answers.append(texts)
-        seeds.append(_seed(channel.tag, i, choice, offer, texts, key * offered))
+        seeds.append(_derive_seed(channel.tag, i, choice, offer, texts, multiply(key, offered)))
     channel.send("answers", points=_rows([text for texts in answers for text in texts], 2))
     return seeds
 
@@ -95,38 +94,33 @@ def _rows(texts: Sequence[bytes], each: int) -> np.ndarray:
     return np.frombuffer(b"".join(texts), dtype=np.uint8).reshape(-1, each, POINT_BYTES)
 
 
-def _read_point(channel: Channel, step: str, content: bytes) -> Point:
+def _check_key(channel: Channel, step: str, content: bytes) -> bytes:
+    """Return a public key of the peer; end the run if it is no point of the curve."""
     try:
-        return decode_any(content)
+        return check_on_curve(content)
     except ProtocolError as error:
         channel.refuse(step, f"a public key {error}")
 
 
-def _in_group(point: Point) -> Point:
-    """The point times the cofactor, which has no part outside of the group of prime order."""
-    for _ in range(DOUBLINGS):
-        point = point.double()
-    return point
-
-
-def _hash_point(use: str, index: int, bit: int, content: bytes) -> Point:
-    """A point of the group of prime order that nobody knows a logarithm of: hashes until one is a point."""
+def _hash_point(use: str, index: int, bit: int, content: bytes) -> bytes:
+    """Hash onto the group of prime order, until a hash is a point; nobody knows a logarithm of the result."""
     digest = hashlib.sha256(f"dagora point: {use}".encode()).digest()
     names = digest + index.to_bytes(8, "little") + bytes([bit])
-    attempt = 0
-    while True:
+    for attempt in itertools.count():
         text = hashlib.sha256(names + attempt.to_bytes(4, "little") + content).digest()
-        attempt += 1
         try:
-            point = _in_group(decode_any(text))
+            point = clear_cofactor(check_on_curve(text))
         except ProtocolError:
             continue
         if point != ZERO:
-            return point
+            break
+    return point
 
 
-def _seed(use: str, index: int, bit: int, offer: bytes, texts: tuple[bytes, bytes], shared: Point) -> bytes:
+def _derive_seed(
+    use: str, index: int, bit: int, offer: bytes, texts: tuple[bytes, bytes], shared: bytes
+) -> bytes:
     # Every part has a fixed length; the use is replaced by its digest.
     digest = hashlib.sha256(f"dagora endemic seed: {use}".encode()).digest()
-    parts = (digest, index.to_bytes(8, "little"), bytes([bit]), offer, *texts, shared.encode())
+    parts = (digest, index.to_bytes(8, "little"), bytes([bit]), offer, *texts, shared)
     return hashlib.sha256(b"".join(parts)).digest()[:SEED_BYTES]
