@@ -16,10 +16,9 @@ from dagora.parties.horizontal.log.site_log import MemoryLog, SiteLog, open_log
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_trial
 from dagora.parties.horizontal.plan.plan import Plan
-from dagora.parties.horizontal.policy.trial import trial_policy
+from dagora.parties.horizontal.policy.drafted_policy import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, Identity, hand_out_keys
-from dagora.parties.horizontal.secure_sum.roster import Roster
-from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
+from dagora.parties.horizontal.secure_sum.roster import Roster, SiteMasks
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.horizontal.session.serving import serve_site

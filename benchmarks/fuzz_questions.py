@@ -23,8 +23,8 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.row_sums.answers import SUMMED
 from dagora.parties.horizontal.session.questions import Question, read_question
+from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport.messages import encode
 from report import deliver, machine, markdown_table
 from runs import note

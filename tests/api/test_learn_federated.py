@@ -13,7 +13,7 @@ from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.transport.ledger import Ledger
 
 

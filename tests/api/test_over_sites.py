@@ -12,9 +12,9 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.learners.registry import METHODS
 from dagora.learners.result import Result
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.scores.registry import SCORES
 from dagora.stats.table import TableStatistics
 

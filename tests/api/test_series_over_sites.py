@@ -15,12 +15,11 @@ from dagora.data.partition import split_series
 from dagora.data.series import Panel, Timing
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.parties.horizontal.log.words import log_in_words
+from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.plan.coded_rows import code_rows
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.session.site_series import in_series
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session.federation import OpenFederation, Site, in_series
 
 TIMING = Timing("t", "series")
 IN_TIME = {"time": "t", "series": "series", "lags": 2}

@@ -34,9 +34,9 @@ from dagora.learners.registry import METHODS
 from dagora.learners.result import STATUSES, Result
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.scores.registry import SCORES, Score
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments

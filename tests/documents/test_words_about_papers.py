@@ -79,7 +79,7 @@ ALLOWED = [
         "algorithm 1, lines 3 and 6: the server collects every B_k and updates β_k itself by (7)",
     ),
     (
-        "src/dagora/parties/horizontal/learners/admm_frame.py",
+        "src/dagora/parties/horizontal/learners/consensus.py",
         "algorithm 1 of Ng & Zhang (2022) as published",
         "admm",
     ),
@@ -89,12 +89,12 @@ ALLOWED = [
         "admm-mlp",
     ),
     (
-        "src/dagora/parties/horizontal/learners/published.py",
+        "src/dagora/parties/horizontal/learners/acyclic_prox.py",
         "As printed, W is any matrix",
         "appendix B: no bounds on W",
     ),
     (
-        "src/dagora/parties/horizontal/statistics/columns.py",
+        "src/dagora/parties/horizontal/learners/columns.py",
         "`local`, as published for the linear case",
         "section 5.1: each client centres its rows, “which we adopt”",
     ),

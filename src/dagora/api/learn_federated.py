@@ -27,15 +27,19 @@ from dagora.learners.checks import named_score
 from dagora.learners.independence.features import FUNCTIONS
 from dagora.learners.registry import method_named
 from dagora.learners.result import Result
+from dagora.parties.horizontal.learners.tasks import TASKS, shown_by
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.session.federation import Federation, OpenFederation, Site, rows_together
-from dagora.parties.horizontal.session.site_series import in_series
-from dagora.parties.horizontal.statistics.secure_series import SecureSeriesStatistics
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session.federation import (
+    Federation,
+    OpenFederation,
+    Site,
+    in_series,
+    rows_together,
+)
+from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics, SecureStatistics
 from dagora.parties.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
-from dagora.parties.site_tasks.tasks import TASKS, shown_by
 from dagora.parties.transport.transport import check_name
 from dagora.scores.registry import default_score
 from dagora.scores.usable_moments import refuse_discrete
@@ -345,7 +349,7 @@ def sites_in_threads(
     """
     CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
     from dagora.parties.horizontal.plan.drafting import draft_trial
-    from dagora.parties.horizontal.policy.trial import trial_policy
+    from dagora.parties.horizontal.policy.drafted_policy import trial_policy
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
     from dagora.parties.horizontal.session.serving import serve_site

@@ -20,7 +20,7 @@ import dagora
 from dagora.cli.main import run as run_command
 from dagora.parties.horizontal.log.site_log import FILE_NAME
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.policy.drafted_policy import draft_policy
 from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
 from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy

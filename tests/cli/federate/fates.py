@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from dagora.base.errors import PartyTimeoutError
-from dagora.parties.horizontal.row_sums.answers import SUMMED
 from dagora.parties.horizontal.session import serving
+from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport import tcp
 from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.tcp import TcpTransport

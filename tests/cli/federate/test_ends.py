@@ -17,7 +17,7 @@ from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.formats.registry import write_graph
 from dagora.graph.dag import DAG
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.learners.tasks import TASKS
 from tests.cli.federate.consortium import (
     COORDINATOR,
     ENDLESS,

@@ -16,7 +16,7 @@ from dagora.base.errors import OptionError, ProtocolError
 from dagora.cli.federate.flower_server import RunFailedError, arguments_of, coordinate
 from dagora.cli.main import run as run_command
 from dagora.parties.horizontal.flower.local_socket import parse_place, read_token, visit
-from dagora.parties.horizontal.replies import refusal
+from dagora.parties.horizontal.session.replies import refusal
 from tests.cli.federate.consortium import PATIENCE, SITES
 from tests.cli.federate.pooled import edges_of, pooled
 from tests.parties.network import start as in_thread

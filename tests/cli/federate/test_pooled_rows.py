@@ -12,7 +12,7 @@ import dagora
 from dagora.cli.data_options import CellReading
 from dagora.cli.federate.processes import site_files
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+from dagora.parties.horizontal.plan.drafting import codebook_of
 from tests.cli.federate.consortium import COORDINATOR, SITES, Troupe, client_line, log_of
 from tests.cli.federate.pooled import edges_of, pooled
 

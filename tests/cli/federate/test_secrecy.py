@@ -9,9 +9,9 @@ import pytest
 
 from dagora.data.table import Table
 from dagora.data.writers import write_table
-from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.horizontal.secure_sum import site_masks
+from dagora.parties.horizontal.secure_sum import roster
 from dagora.parties.horizontal.session.questions import ANSWER
+from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport.in_memory import MemoryTransport
 from dagora.parties.transport.messages import decode
 from tests.cli.federate.consortium import COORDINATOR
@@ -82,7 +82,7 @@ def test_no_plain_count_or_sum_reaches_the_coordinator(
             assert (vectors[k] > 2**32).mean() > 0.9
     # The test can fail: this is what it says without masks.
     with monkeypatch.context() as patch:
-        patch.setattr(site_masks, "pair_masks", lambda *given: np.zeros(given[-1].shape, dtype=np.uint64))
+        patch.setattr(roster, "pair_masks", lambda *given: np.zeros(given[-1].shape, dtype=np.uint64))
         bare = Recording(patch)
         assert run(*line, "--quiet").code == 0
     assert len(bare.leaks()) == 3 * sums

@@ -9,15 +9,14 @@ import pytest
 
 from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log, read_log
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.plan.drafting import draft_trial
-from dagora.parties.horizontal.policy.trial import trial_policy
+from dagora.parties.horizontal.plan.drafting import codebook_of, draft_trial
+from dagora.parties.horizontal.policy.drafted_policy import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.horizontal.session.serving import serve_site
-from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.in_memory import memory_network
 from tests.cli.federate.consortium import (
     COORDINATOR,

@@ -16,9 +16,9 @@ from dagora.learners.constraint import fci, rfci
 from dagora.learners.constraint.pag_search import pag_by
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from tests.graph.ancestral.all_mags import classes
 from tests.learners.constraint.separation_oracle import SeparationOracle
 

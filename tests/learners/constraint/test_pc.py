@@ -17,9 +17,9 @@ from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.stats.table import TableStatistics
 from tests.learners.constraint.separation_oracle import SeparationOracle
 

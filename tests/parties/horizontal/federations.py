@@ -5,8 +5,8 @@ import numpy as np
 from dagora.data.partition import split_rows
 from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
 
 

@@ -10,12 +10,12 @@ from scipy.stats import chi2
 
 from dagora.base.errors import OptionError
 from dagora.parties.privacy.discrete_gaussian import (
+    KeyStream,
     discrete_gaussian,
     discrete_laplace,
     happens_exp,
     happens_small_exp,
 )
-from dagora.parties.privacy.key_stream import KeyStream
 
 # The probability of a correct sampler to fail one of these tests, whose keys are fixed, was 1 in 10,000.
 LEAST_P = 1e-4

@@ -11,9 +11,14 @@ import dagora
 from dagora.api.score import make_score
 from dagora.data.table import Table
 from dagora.network.greenhouse import greenhouse
-from dagora.parties.privacy.noisy_pairs import NoisyPairs
-from dagora.parties.privacy.pair_score import PairScore, association
-from dagora.parties.privacy.pair_tables import PairTables, agreeing_tables, pairs_of
+from dagora.parties.privacy.noisy_pairs import (
+    NoisyPairs,
+    PairScore,
+    PairTables,
+    agreeing_tables,
+    association,
+    pairs_of,
+)
 from dagora.parties.privacy.release import feature_size, features, release, site_noise
 from dagora.parties.privacy.terms import agree_on_terms
 from dagora.scores.local_score import LocalScore

@@ -11,9 +11,9 @@ from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.enumerate import all_dags
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.scores.registry import score_named
 from dagora.stats.name_order import NameOrder
 from dagora.stats.table import TableStatistics

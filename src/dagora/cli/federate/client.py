@@ -87,6 +87,7 @@ def client(
     """Answer the coordinator's questions about the rows of DATA; at the end, print what was answered."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.learners.tasks import TASKS
     from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log
     from dagora.parties.horizontal.plan.coded_rows import check_number_of_rows, check_series
     from dagora.parties.horizontal.policy.policy import ANY
@@ -94,7 +95,6 @@ def client(
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.horizontal.session.federation import Site
     from dagora.parties.horizontal.session.serving import serve_site
-    from dagora.parties.site_tasks.tasks import TASKS
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.tcp import connect as connect_to
 
@@ -154,7 +154,7 @@ def read_owners_policy(path: Path, data: str, folder: str) -> Policy:
 @contextmanager
 def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
     """Say at the end, however it comes, what this run was asked."""
-    from dagora.parties.horizontal.log.words import summarise
+    from dagora.parties.horizontal.log.log_text import summarise
 
     before = len(log.events)
     try:
@@ -169,9 +169,9 @@ def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     from dagora.base.errors import FormatError
     from dagora.base.files import read_text
     from dagora.base.parsing import parse_json
-    from dagora.parties.horizontal.log.history import History
+    from dagora.parties.horizontal.log.log_events import History
+    from dagora.parties.horizontal.log.log_text import plan_in_words
     from dagora.parties.horizontal.log.site_log import read_log
-    from dagora.parties.horizontal.log.words import plan_in_words
     from dagora.parties.horizontal.plan.plan import Plan
     from dagora.parties.private_file import check_private
 

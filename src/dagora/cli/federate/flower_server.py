@@ -22,8 +22,7 @@ from dagora.cli.live_line import LiveLine
 from dagora.cli.party_options import warn
 
 if TYPE_CHECKING:
-    from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport
-    from dagora.parties.horizontal.flower.grid_exchange import Exchange
+    from dagora.parties.horizontal.flower.coordinator_transport import Exchange, FlowerTransport
 
 SETTINGS = ("keys", "method", "output", "wait", "patience")
 
@@ -36,7 +35,7 @@ def server_app() -> Any:  # noqa: ANN401
     """The `ServerApp` of Flower."""
     from flwr.serverapp import ServerApp
 
-    from dagora.parties.horizontal.flower.grid_exchange import exchange_over
+    from dagora.parties.horizontal.flower.coordinator_transport import exchange_over
 
     def main(grid: Any, context: Any) -> None:  # noqa: ANN401
         coordinate(arguments_of(context.run_config), exchange_over(grid), lambda: list(grid.get_node_ids()))

@@ -22,8 +22,8 @@ def log(*, path: str, everything: bool) -> None:
     The chain of the log is checked: a line that was changed or removed is reported, with exit code 2.
     """
     from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.log.log_text import log_in_words
     from dagora.parties.horizontal.log.site_log import FILE_NAME, read_log
-    from dagora.parties.horizontal.log.words import log_in_words
     from dagora.parties.private_file import exposed
 
     file = Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)

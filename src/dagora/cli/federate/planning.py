@@ -96,10 +96,10 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         privacy_terms,
     )
     from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.learners.tasks import shown_by
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
-    from dagora.parties.site_tasks.tasks import shown_by
     from dagora.parties.transport.certificates import Credentials
 
     if planning.sites is not None:

@@ -167,7 +167,7 @@ def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:
     """
     from dagora.learners.registry import METHODS
     from dagora.parties.horizontal.policy.policy_file import read_policy
-    from dagora.parties.horizontal.policy.words import policy_in_words
+    from dagora.parties.horizontal.policy.policy_text import policy_in_words
 
     path = Path(policy_file)
     found = read_policy(path, [method.name for method in METHODS])
@@ -235,8 +235,7 @@ def columns_from(
 ) -> tuple[Codebook, int, float]:
     """The columns of a codebook, or of tables that this person may see; how many rows, how long steps are."""
     from dagora.base.errors import OptionError
-    from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, cut_at
-    from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE
+    from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, codebook_of, cut_at
     from dagora.parties.horizontal.policy.policy_file import read_codebook
 
     if (codebook is None) is (not data):
@@ -263,8 +262,7 @@ def columns_from(
 def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[dict[str, Table], float]:
     """The variables of tables whose rows are series, and the length of their steps."""
     from dagora.base.errors import OptionError
-    from dagora.parties.horizontal.session.federation import Site
-    from dagora.parties.horizontal.session.site_series import in_series
+    from dagora.parties.horizontal.session.federation import Site, in_series
 
     if reading.discretise is not None:
         raise OptionError("--discretise does not go with --time: leave it out")

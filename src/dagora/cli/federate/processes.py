@@ -89,9 +89,9 @@ def write_trial(
     """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
     from dagora.base.files import write_whole
     from dagora.parties.horizontal.plan.drafting import draft_trial
+    from dagora.parties.horizontal.policy.drafted_policy import trial_policy
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME
     from dagora.parties.horizontal.policy.policy_text import write_codebook, write_policy
-    from dagora.parties.horizontal.policy.trial import trial_policy
     from dagora.parties.horizontal.session.federation import FEWEST_ROWS
     from dagora.parties.transport.certificates import fingerprint
 

@@ -48,7 +48,7 @@ def simulate(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.api.learn_federated import check_over_sites, learn_federated, timing_for
     from dagora.data.partition import split_rows
-    from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+    from dagora.parties.horizontal.plan.drafting import codebook_of
     from dagora.stats.table import TableStatistics
 
     check_number("--parties", parties, minimum)
@@ -98,8 +98,8 @@ def simulate_in_time(
     from dagora.data.partition import split_series
     from dagora.data.table import require_table
     from dagora.learners.source import in_series
-    from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-    from dagora.parties.horizontal.session.site_series import ANY_STEP
+    from dagora.parties.horizontal.plan.drafting import codebook_of
+    from dagora.parties.horizontal.session.federation import ANY_STEP
     from dagora.stats.accepting import statistics_of
 
     if reading.discretise is not None:

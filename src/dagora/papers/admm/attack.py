@@ -26,9 +26,10 @@ from dagora.data.table import Table
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties
 from dagora.parties.horizontal.learners.admm import LinearServer, admm, begin
-from dagora.parties.horizontal.learners.admm_rounds import FIRST_RHO1, move
+from dagora.parties.horizontal.learners.columns import ask_columns
+from dagora.parties.horizontal.learners.consensus import FIRST_RHO1, move
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.plan.coded_rows import code_rows
-from dagora.parties.horizontal.row_sums.answers import moments
 from dagora.parties.horizontal.session.federation import (
     Answer,
     LargestTable,
@@ -37,8 +38,7 @@ from dagora.parties.horizontal.session.federation import (
     Sets,
     Site,
 )
-from dagora.parties.horizontal.statistics.columns import ask_columns
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.row_sums import moments
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments

@@ -27,7 +27,7 @@ from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.network.simulate import Simulation, simulate
 from dagora.papers.cell import Numbers, Parameters
-from dagora.parties.horizontal.learners.voted_graph import majority
+from dagora.parties.horizontal.learners.baselines import majority
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 
 ALL_DATA, SECURE_SUM, PUBLISHED = "all data", "secure-sum NOTEARS", "ADMM, published"

@@ -1,21 +1,77 @@
 """Exact draws from the discrete Gaussian, P(x) ∝ exp(−x² / 2σ²) on the whole numbers, for rational σ².
 
-A discrete Laplace of scale t = ⌊σ⌋ + 1 is drawn and kept with probability exp(−(|y| − σ²/t)² / 2σ²); that
-leaves the discrete Gaussian (Canonne, Kamath & Steinke 2020, algorithms 1 to 3). Every decision compares a
-uniform integer with a rational number in integers of any length: there is no rounding that could tell what
+A discrete Laplace of scale t = ⌊σ⌋ + 1 is drawn and accepted with probability exp(−(|y| − σ²/t)² / 2σ²);
+accepted draws have the discrete Gaussian (Canonne, Kamath & Steinke 2020, algorithms 1 to 3). Every decision
+compares a uniform integer with a rational number in integers of any length: no rounding can reveal what the
 noise hides. Many draws are made side by side.
+
+The uniform integers are SHAKE-256 of a secret key and a block number: the same key gives the same draws on
+any machine, and without the key they cannot be distinguished from random ones.
 """
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from math import isqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.privacy.key_stream import Integers, KeyStream
+from dagora.base.errors import OptionError
+
+# Python's integers in an array: as long as they need to be, and never rounded.
+Integers = NDArray[Any]
+
+KEY_BYTES = 32
+PURPOSE = b"dagora noise 1"
+BLOCK_BYTES = 1 << 16
+
+
+class KeyStream:
+    """Random integers from a secret key of 32 bytes.
+
+    >>> stream = KeyStream(bytes(32))
+    >>> stream.below(6, 5), KeyStream(bytes(32)).below(6, 5)
+    (array([5, 5, 5, 0, 2], dtype=object), array([5, 5, 5, 0, 2], dtype=object))
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+            raise OptionError(f"a noise key is {KEY_BYTES} bytes: make one with secrets.token_bytes(32)")
+        self._key = key
+        self._blocks = 0
+        self._left = b""
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes of the stream."""
+        parts, have = [self._left], len(self._left)
+        while have < size:
+            block = hashlib.shake_256(PURPOSE + self._key + self._blocks.to_bytes(8, "big"))
+            parts.append(block.digest(BLOCK_BYTES))
+            self._blocks += 1
+            have += BLOCK_BYTES
+        taken = b"".join(parts)
+        self._left = taken[size:]
+        return taken[:size]
+
+    def below(self, bound: int, count: int) -> Integers:
+        """So many independent integers, uniform on 0, 1, …, bound − 1 (values that are too large go)."""
+        found = np.empty(0, dtype=object)
+        while len(found) < count:
+            drawn = self._bits((bound - 1).bit_length(), count - len(found))
+            found = np.concatenate([found, drawn[drawn < bound]])
+        return found
+
+    def _bits(self, bits: int, count: int) -> Integers:
+        """So many integers of so many random bits, each from whole words of 64."""
+        width = max(1, (bits + 63) // 64)
+        words = np.frombuffer(self.take(8 * width * count), dtype=">u8").reshape(count, width).astype(object)
+        joined = words[:, 0]
+        for column in range(1, width):
+            joined = (joined << 64) | words[:, column]
+        return joined >> (64 * width - bits)
 
 
 class Uniform(Protocol):

@@ -21,8 +21,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.parties.privacy.discrete_gaussian import discrete_gaussian
 from dagora.parties.privacy.moment_features import BITS, Range, feature_count, moment_features
 from dagora.parties.privacy.noisy_moments import NoisyMoments
-from dagora.parties.privacy.noisy_pairs import NoisyPairs
-from dagora.parties.privacy.pair_tables import pairs_of
+from dagora.parties.privacy.noisy_pairs import NoisyPairs, pairs_of
 from dagora.parties.privacy.terms import PrivacyTerms, agree_on_terms, require_kind
 from dagora.stats.fixed_point import quantise
 

@@ -10,7 +10,7 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport, meet
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import Place, visit
-from dagora.parties.horizontal.replies import refusal
+from dagora.parties.horizontal.session.replies import refusal
 from tests.parties.horizontal.meeting import COORDINATOR, Meeting
 from tests.parties.network import PATIENCE, start
 

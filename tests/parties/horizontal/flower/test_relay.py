@@ -20,7 +20,7 @@ from dagora.parties.horizontal.flower.relay import (
     encode_hello,
     encode_welcome,
 )
-from dagora.parties.horizontal.replies import refusal
+from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import Limits
 

@@ -11,7 +11,7 @@ from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower import coordinator_transport, daemon
 from dagora.parties.horizontal.flower.local_socket import visit
 from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.parties.transport.transport import Limits
 from tests.parties.horizontal.flower.sites import EXACT, ONE_SUM, TOKEN, street
 from tests.parties.network import PATIENCE, eventually, start

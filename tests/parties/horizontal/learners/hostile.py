@@ -11,8 +11,8 @@ import numpy as np
 from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
 from dagora.parties.horizontal.learners.admm_mlp_site import Shape
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import Site
-from dagora.parties.site_tasks.tasks import TASKS
 from dagora.parties.transport.messages import decode, encode
 
 D, ROWS, HIDDEN = 3, 9, 2

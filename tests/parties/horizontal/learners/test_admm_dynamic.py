@@ -11,10 +11,9 @@ from dagora.data.series import Timing
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.admm_dynamic import admm_dynamic
-from dagora.parties.horizontal.learners.admm_dynamic_site import loss, step
-from dagora.parties.horizontal.session.federation import OpenFederation, Site
-from dagora.parties.horizontal.session.site_series import in_series
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.learners.admm_site import lagged_loss, lagged_step
+from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.session.federation import OpenFederation, Site, in_series
 
 TIMING = Timing("t", "series")
 
@@ -78,13 +77,13 @@ def test_a_site_refuses(what):
     question, words = HOSTILE[what]
     _, sites = federation()
     with pytest.raises(ProtocolError, match=words):
-        step(sites.sites[0], question)
+        lagged_step(sites.sites[0], question)
 
 
 def test_a_site_without_a_plan_about_series_refuses():
     _, sites = federation()
     site = sites.sites[0]
     for stranger in (Site("a", site.table), Site("a", site.table, panel=site.panel)):
-        for task, question in ((step, first()), (loss, {"weights": np.zeros((8, 4))})):
+        for task, question in ((lagged_step, first()), (lagged_loss, {"weights": np.zeros((8, 4))})):
             with pytest.raises(ProtocolError, match="the plan is not about series"):
                 task(stranger, question)

@@ -11,7 +11,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.learners.optimise.notears import notears
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.baselines import SHOWN, average, best, vote
+from dagora.parties.horizontal.learners.baselines import SHOWN_WEIGHTS, average, best, vote
 from dagora.parties.horizontal.session.federation import OpenFederation
 from dagora.stats.table import TableStatistics
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
@@ -37,7 +37,7 @@ def test_an_edge_needs_more_than_half_of_the_votes():
     outcome = vote(federation_that_learned(A_TO_B, CHAIN, B_TO_C), Run())
     assert outcome.graph.edges == (("a", "b"), ("b", "c"))
     assert outcome.weights[0, 1] == pytest.approx(0.8)
-    assert SHOWN in outcome.warnings
+    assert SHOWN_WEIGHTS in outcome.warnings
     half = vote(federation_that_learned(A_TO_B, B_TO_C), Run())
     assert half.graph.edges == ()
     assert vote(federation_that_learned(A_TO_B), Run()).graph.edges == (("a", "b"),)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.learners.tasks import TASKS
 from tests.parties.horizontal.learners.hostile import SHOWN_BY_CONSENT, D, assault, honest, site
 
 

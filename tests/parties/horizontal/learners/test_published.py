@@ -10,11 +10,10 @@ from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners import admm_rounds
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox
+from dagora.parties.horizontal.learners import consensus as module
+from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox, solve_by_lbfgs
 from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.learners.admm_mlp import admm_mlp
-from dagora.parties.horizontal.learners.published import solve_published
 from tests.parties.horizontal.federations import open_federation
 from tests.parties.horizontal.learners.algorithm1 import algorithm1, errors, linear_problem
 
@@ -74,8 +73,8 @@ def test_equation_5_is_solved(alpha, rho1):
         return 0.05 * np.abs(weights).sum() + alpha * h + rho1 / 2 * h**2 + far
 
     exact = acyclic_prox(0 * target, target, 0.7, penalties, off).weights
-    bound = solve_published(0 * target, target, 0.7, penalties, off).weights
-    free = solve_published(0 * target, target, 0.7, penalties, EVERYWHERE).weights
+    bound = solve_by_lbfgs(0 * target, target, 0.7, penalties, off).weights
+    free = solve_by_lbfgs(0 * target, target, 0.7, penalties, EVERYWHERE).weights
     assert not bound[0].diagonal().any()
     assert value(bound) <= value(exact) + 0.02
     assert value(free) < value(bound)
@@ -86,11 +85,9 @@ def test_equation_5_is_solved(alpha, rho1):
 def test_both_penalties_grow_to_their_limit_and_no_further(monkeypatch):
     seen = []
     consensus = SimpleNamespace(over=False, rho=0.001, weights=None, tell=lambda *_: None)
-    monkeypatch.setattr(
-        admm_rounds, "move", lambda at, _, penalties, __: seen.append((penalties.rho1, at.rho))
-    )
+    monkeypatch.setattr(module, "move", lambda at, _, penalties, __: seen.append((penalties.rho1, at.rho)))
     server = SimpleNamespace(cycles=lambda _: 0.0)
-    admm_rounds.follow_published(consensus, server, Penalties(0.01, rho1=0.001), EVERYWHERE)
+    module.follow_published(consensus, server, Penalties(0.01, rho1=0.001), EVERYWHERE)
     expected = [(min(0.001 * 1.75**t, 1e16), 0.001 * 1.25**t) for t in range(197)]
     assert np.allclose(seen, expected, rtol=1e-12)
     assert consensus.rho == 1e16

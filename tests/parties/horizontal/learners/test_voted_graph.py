@@ -19,10 +19,9 @@ from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
-from dagora.parties.horizontal.learners.baselines import vote
-from dagora.parties.horizontal.learners.voted_graph import SHOWN_GRAPHS, as_dag, majority
+from dagora.parties.horizontal.learners.baselines import SHOWN_GRAPHS, as_dag, majority, vote
+from dagora.parties.horizontal.learners.local_learning import learned_marks
 from dagora.parties.horizontal.session.federation import OpenFederation
-from dagora.parties.site_tasks.local_graph import learned_marks
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
 
 each_model = pytest.mark.parametrize("model", ["pc", "ges", "hill-climb", "auto"])

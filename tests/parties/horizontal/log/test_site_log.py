@@ -9,9 +9,9 @@ import pytest
 
 from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
+from dagora.parties.horizontal.log.log_text import log_in_words, summarise
 from dagora.parties.horizontal.log.site_log import open_log, read_log
-from dagora.parties.horizontal.log.words import log_in_words, summarise
 from tests.parties.horizontal.meeting import Meeting, ask_all
 from tests.parties.wiretap import Death
 from tests.random_tables import random_discrete

@@ -5,7 +5,7 @@ from dagora.base.errors import DataError, DisagreementError, FormatError
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of, fitting_range
+from dagora.parties.horizontal.plan.drafting import codebook_of, fitting_range
 from dagora.stats.fixed_point import quantise
 
 

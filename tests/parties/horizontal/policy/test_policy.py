@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.policy.drafted_policy import draft_policy
+from dagora.parties.horizontal.policy.drafted_policy import draft_policy, trial_policy
 from dagora.parties.horizontal.policy.policy import Policy, PolicyError
 from dagora.parties.horizontal.policy.policy_file import read_policy
 from dagora.parties.horizontal.policy.policy_text import write_policy
-from dagora.parties.horizontal.policy.trial import trial_policy
 from dagora.parties.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}

@@ -15,14 +15,14 @@ import pytest
 
 from dagora.base.errors import FormatError, ProtocolError
 from dagora.data.table import Table
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.policy.policy import Policy, PolicyError
-from dagora.parties.horizontal.row_sums.answers import SUMMED, joint_counts
 from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret
 from dagora.parties.horizontal.secure_sum.roster import Entry, Roster
 from dagora.parties.horizontal.session.questions import Conversation, Question, read_question
+from dagora.parties.horizontal.session.row_sums import SUMMED, joint_counts
 from dagora.parties.transport.messages import decode, encode
 from tests.parties.horizontal.meeting import COORDINATOR, Meeting, ask_all
 from tests.parties.network import PATIENCE

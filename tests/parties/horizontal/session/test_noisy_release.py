@@ -10,13 +10,13 @@ from dagora.api.learn_federated import learn_federated
 from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.row_sums.noisy_release import released_sums
+from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.session.questions import Question
+from dagora.parties.horizontal.session.row_sums import released_sums
 from dagora.parties.privacy.terms import agree_on_terms
 from tests.parties.horizontal.meeting import Meeting, ask_all
 from tests.random_tables import random_discrete

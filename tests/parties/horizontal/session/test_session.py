@@ -9,7 +9,7 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
 from dagora.parties.horizontal.session import serving
 from dagora.parties.horizontal.session.questions import Question
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.parties.transport.certificates import make_certificates
 from dagora.parties.transport.messages import decode
 from tests.parties.horizontal.meeting import COORDINATOR, Meeting, ask_all

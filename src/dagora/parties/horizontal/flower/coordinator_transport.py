@@ -5,6 +5,9 @@ sites what was collected for them, and returns with everything they answered. So
 roster travels with it, and a sum over all sites is one exchange.
 
 A site is lost when it does not answer in time, and when its SuperNode or its daemon is gone.
+
+`exchange_over` sends bytes to all SuperNodes at once over Flower's `Grid`, and looks for answers ten times a
+second; Flower's own `send_and_receive` looks every three seconds.
 """
 
 from __future__ import annotations
@@ -12,10 +15,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 from dagora.base.errors import PartyTimeoutError, ProtocolError
-from dagora.parties.horizontal.flower.grid_exchange import Exchange
+from dagora.parties.horizontal.flower.client_app import RECORD
 from dagora.parties.horizontal.flower.relay import (
     MAX_MESSAGES,
     RUN_BYTES,
@@ -28,6 +31,7 @@ from dagora.parties.horizontal.flower.relay import (
     encode_batch,
     encode_hello,
 )
+from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
@@ -38,9 +42,58 @@ from dagora.parties.transport.transport import (
     in_seconds,
     left,
     lost,
+    one_line,
     reason_to_tell,
 )
 from dagora.parties.transport.wire_format import wire_size
+
+LOOK_EVERY = 0.1
+LEAST_TTL = 60.0
+
+# Sends each node its bytes and returns, within so many seconds, the answers by node; the silent ones are
+# missing. An answer may be a refusal.
+Exchange = Callable[[Mapping[int, bytes], float], dict[int, bytes]]
+
+
+def exchange_over(grid: Any) -> Exchange:  # noqa: ANN401
+    """An exchange over the `Grid` that a `ServerApp` is given."""
+    from flwr.app import ConfigRecord, Message, RecordDict
+
+    def exchange(batches: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        deadline = time.monotonic() + seconds
+        messages = [
+            Message(
+                RecordDict({RECORD: ConfigRecord({"batch": batch, "seconds": float(seconds)})}),
+                dst_node_id=node,
+                message_type="query",
+                # What nobody waits for any more is not delivered.
+                ttl=max(seconds, LEAST_TTL),
+            )
+            for node, batch in batches.items()
+        ]
+        pushed = zip(grid.push_messages(messages), batches, strict=False)
+        waiting = {identifier: node for identifier, node in pushed if identifier}
+        answers: dict[int, bytes] = {}
+        while waiting and time.monotonic() < deadline:
+            for reply in grid.pull_messages(list(waiting)):
+                node = waiting.pop(reply.metadata.reply_to_message_id, None)
+                if node is not None:
+                    answers[node] = _content(reply)
+            time.sleep(LOOK_EVERY)
+        return answers
+
+    return exchange
+
+
+def _content(reply: Any) -> bytes:  # noqa: ANN401
+    if reply.has_error():
+        return refusal(f"Flower reports: {one_line(str(reply.error.reason))}")
+    record = dict(reply.content[RECORD]) if RECORD in reply.content else {}
+    batch, line = record.get("batch"), record.get("refusal")
+    if isinstance(batch, bytes):
+        return batch
+    return refusal(line if isinstance(line, str) else "its app is not that of this run")
+
 
 FAREWELL_SECONDS = 30.0
 RETRY_SECONDS = 2.0

@@ -34,7 +34,7 @@ from dagora.parties.horizontal.flower.relay import (
     encode_batch,
     encode_welcome,
 )
-from dagora.parties.horizontal.replies import refusal
+from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.inbox import SLICE, Inbox, InboxClosedError
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.horizontal.replies import read_reply
+from dagora.parties.horizontal.session.replies import read_reply
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import MAX_REASON, Limits, check_name, encode_tag, one_line
 

@@ -15,6 +15,12 @@ which shrinks an edge where walks lead back along it. The direction towards this
 Steps along it, with a line search, are repeated until the objective hardly falls. This takes a few
 exponentials, where a quasi-Newton method needs hundreds of evaluations. Its fixed points are the stationary
 points of (5).
+
+`solve_by_lbfgs` solves (5) as Ng & Zhang (2022) do, by L-BFGS with subgradients of the L1 norm. As printed, W
+is any matrix (“instead of the bound-constrained formulation”, section 5.1 and appendix B): its diagonal is
+free too, and only h removes the edges from a variable to itself. The rounds therefore begin near W = I, where
+the loss is 0, and another graph is found than from a diagonal held at 0. The subgradient of |w| at 0 is 0.
+L-BFGS is SciPy's, with its own limits, and starts at the last W.
 """
 
 from __future__ import annotations
@@ -174,3 +180,48 @@ def step_downhill(program: ProxProgram, point: Point) -> Point | None:
         if trial.value < point.value:
             return trial
     return None
+
+
+def with_own_edges(free: Support) -> Support:
+    """The free edges, and those from every variable to itself.
+
+    >>> with_own_edges(np.array([[False, True], [False, False]])).astype(int).tolist()
+    [[1, 1], [0, 1]]
+    """
+    own: Support = free | np.eye(len(free), dtype=np.bool_)
+    return own
+
+
+def solve_by_lbfgs(
+    start: Vector, target: Vector, q: float | Vector, penalties: Penalties, free: Support
+) -> Solution:
+    """Weights [u, i, j] near `target` under the penalties, zero where not free; q is Kρ₂.
+
+    How far they are from a solution is not known: at a kink no subgradient need be small.
+
+    >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
+    >>> everywhere = np.ones((2, 2), dtype=bool)
+    >>> solve_by_lbfgs(0 * target, target, 1.0, Penalties(0.5), everywhere).weights.round(3)
+    array([[[0. , 1.5], [0.5, 0. ]]])
+    """
+    from scipy.optimize import minimize
+
+    chosen = np.broadcast_to(free, start.shape)
+
+    def objective(entries: Vector) -> tuple[float, Vector]:
+        weights = np.zeros_like(start)
+        weights[chosen] = entries
+        walks = exponential_less_one(np.square(weights).sum(axis=0) + penalties.present)
+        h = min(float(np.trace(walks)), SATURATED)
+        away = weights - target
+        price = (penalties.alpha + 0.5 * penalties.rho1 * h) * h
+        size, far = (penalties.lambda1 * np.abs(weights)).sum(), 0.5 * (q * np.square(away)).sum()
+        slope = 2.0 * (penalties.alpha + penalties.rho1 * h) * (walks.T + np.eye(len(walks)))
+        gradient = penalties.lambda1 * np.sign(weights) + slope * weights + q * away
+        return float(size + price + far), gradient[chosen]
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = minimize(objective, start[chosen], jac=True, method="L-BFGS-B")
+    weights = np.zeros_like(start)
+    weights[chosen] = found.x
+    return Solution(weights, np.inf)

@@ -6,7 +6,7 @@ by the alternating direction method of multipliers (Ng & Zhang 2022, equations (
 holds the centred rows of site k, where n counts the rows of all sites, so that a site's weight is its number
 of rows and the loss is that of the pooled data. As published, every site shows the coordinator its B_k in
 each round, from which the coordinator has β_k by (7); here the site sends β_k as well (`admm_site`). With
-them it shows S_k, the covariance of its rows; the coordinator updates W (`admm_rounds`). n and the means and
+them it shows S_k, the covariance of its rows; the coordinator updates W (`consensus`). n and the means and
 variances of all rows come from one sum. Where the sites' covariances may not be shown, `notears` learns from
 that sum alone.
 
@@ -22,9 +22,9 @@ until there is none, and then the sites agree on the weights, which minimise the
 on that graph.
 
 With `published` it is algorithm 1 of the paper: rows centred at each site and not scaled, (5) solved by
-L-BFGS over all of W (`published`), ρ₁ = ρ₂ = 0.001 growing by 1.75 and 1.25 per round to at most 10¹⁶, until
-both are there or for 200 rounds, and the threshold applied once at the end. What is not in the paper: edges
-that then still close a cycle are dropped, weakest first.
+L-BFGS over all of W (`solve_by_lbfgs`), ρ₁ = ρ₂ = 0.001 growing by 1.75 and 1.25 per round to at most 10¹⁶,
+until both are there or for 200 rounds, and the threshold applied once at the end. What is not in the paper:
+edges that then still close a cycle are dropped, weakest first.
 """
 
 from __future__ import annotations
@@ -39,29 +39,33 @@ from dagora.graph.dag import DAG
 from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
-from dagora.parties.horizontal.learners.admm_frame import (
+from dagora.parties.horizontal.learners.acyclic_prox import (
+    Penalties,
+    Solution,
+    acyclic_prox,
+    cycles,
+    solve_by_lbfgs,
+    with_own_edges,
+)
+from dagora.parties.horizontal.learners.columns import Columns
+from dagora.parties.horizontal.learners.consensus import (
+    FIRST_RHO1,
+    PATH_TOLERANCE,
+    PUBLISHED_ROUNDS,
+    Consensus,
+    Server,
     ask_problem,
     centre_of,
     consensus_stats,
     describe_ending,
     describe_published,
     final_loss,
-    tolerance_of,
-)
-from dagora.parties.horizontal.learners.admm_rounds import (
-    FIRST_RHO1,
-    PATH_TOLERANCE,
-    PUBLISHED_ROUNDS,
-    Consensus,
-    Server,
     follow_balanced,
     follow_published,
     settle,
+    tolerance_of,
 )
-from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
-from dagora.parties.horizontal.statistics.columns import Columns
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -98,7 +102,7 @@ class LinearServer:
     ) -> Solution:
         """Solve (5) with losses and penalties in the original units of the columns."""
         penalties = replace(penalties, lambda1=penalties.lambda1 * self.own, present=self.required)
-        solve = solve_published if self.published else acyclic_prox
+        solve = solve_by_lbfgs if self.published else acyclic_prox
         weights, left = solve(start[None], target[None], q * np.square(self.unit), penalties, free)
         return Solution(weights[0], left)
 

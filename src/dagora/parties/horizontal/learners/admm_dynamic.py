@@ -27,17 +27,19 @@ from dagora.learners.run import Run
 from dagora.learners.time.dynotears import check_window, edges_in_time, windows_covariance
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm import FAINT, OUR_TOLERANCE, threshold_consensus
-from dagora.parties.horizontal.learners.admm_dynamic_site import LOSS, STEP
-from dagora.parties.horizontal.learners.admm_frame import describe_ending, final_loss, finite_residual
-from dagora.parties.horizontal.learners.admm_rounds import (
+from dagora.parties.horizontal.learners.admm_site import LAGGED_LOSS, LAGGED_STEP
+from dagora.parties.horizontal.learners.consensus import (
     FIRST_RHO1,
     PATH_TOLERANCE,
     Consensus,
+    describe_ending,
+    final_loss,
+    finite_residual,
     follow_balanced,
     settle,
 )
 from dagora.parties.horizontal.session.federation import Federation
-from dagora.parties.horizontal.statistics.secure_series import SecureSeriesStatistics
+from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -102,7 +104,7 @@ def admm_dynamic(
     consensus = Consensus(
         federation,
         run,
-        task=STEP,
+        task=LAGGED_STEP,
         begin={"n": windows.n_rows, "mean": windows.moments().mean, "unit": unit},
         weight_unit=1.0,
         weights=np.zeros(allowed.shape),
@@ -128,7 +130,7 @@ def admm_dynamic(
         settle(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
-    loss = final_loss(consensus, LOSS, consensus.weights)
+    loss = final_loss(consensus, LAGGED_LOSS, consensus.weights)
     price = lambda1 * np.abs(weights[:d]).sum() + lambda_lagged * np.abs(weights[d:]).sum()
     status, message = describe_ending(consensus, tolerance)
     return Outcome(

@@ -6,7 +6,7 @@
 over networks with one hidden layer per variable, where A_ij is the norm of network j's first-layer weights of
 x_i (Ng & Zhang 2022, section 5.2; Zheng et al. 2020). The consensus is on all parameters, biases included; n
 counts the rows of all sites. Sites fit (`admm_mlp_site`) and show their networks in each round; the
-coordinator updates W (`admm_rounds`), with the exact L1 norm, and λ₂ on both layers but not on biases.
+coordinator updates W (`consensus`), with the exact L1 norm, and λ₂ on both layers but not on biases.
 Afterwards edges with A_ij below the threshold are removed, and then the weakest edges that still close a
 cycle. By default rounds continue with that graph fixed until the sites agree on its networks; edges that then
 fall below the threshold are removed too. Columns are centred on the mean of all sites unless `centre` says
@@ -14,9 +14,9 @@ otherwise.
 
 With `published` it is algorithm 1 of the paper: λ₁ = 0.001 and no λ₂, rows not centred, every site's fit (4)
 and the coordinator's problem (5) by L-BFGS to its end, with no bounds, so that a network may first use its
-own variable and only h takes it away (`published`); ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25 per round to at
-most 10¹⁶, until both are there or for 200 rounds, and the threshold applied once at the end. The paper writes
-the L1 norm of all parameters; here it is that of the first layer, as in Zheng et al. (2020).
+own variable and only h takes it away (`solve_by_lbfgs`); ρ₁ = ρ₂ = 0.1 growing by 1.75 and 1.25 per round to
+at most 10¹⁶, until both are there or for 200 rounds, and the threshold applied once at the end. The paper
+writes the L1 norm of all parameters; here it is that of the first layer, as in Zheng et al. (2020).
 """
 
 from __future__ import annotations
@@ -32,27 +32,31 @@ from dagora.graph.dag import DAG
 from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
-from dagora.parties.horizontal.learners.admm_frame import (
+from dagora.parties.horizontal.learners.acyclic_prox import (
+    Penalties,
+    Solution,
+    acyclic_prox,
+    cycles,
+    solve_by_lbfgs,
+    with_own_edges,
+)
+from dagora.parties.horizontal.learners.admm_mlp_site import Shape
+from dagora.parties.horizontal.learners.columns import Columns
+from dagora.parties.horizontal.learners.consensus import (
+    PUBLISHED_ROUNDS,
+    Consensus,
     ask_problem,
     centre_of,
     consensus_stats,
     describe_ending,
     describe_published,
     final_loss,
-    tolerance_of,
-)
-from dagora.parties.horizontal.learners.admm_mlp_site import Shape
-from dagora.parties.horizontal.learners.admm_rounds import (
-    PUBLISHED_ROUNDS,
-    Consensus,
     follow_balanced,
     follow_published,
     settle,
+    tolerance_of,
 )
-from dagora.parties.horizontal.learners.published import solve_published, with_own_edges
 from dagora.parties.horizontal.session.federation import Federation
-from dagora.parties.horizontal.statistics.columns import Columns
 
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
@@ -84,7 +88,7 @@ class NetworkServer:
         weights = target.copy()
         weights[self.shape.outward] *= q / (q + penalties.lambda2)
         penalties = replace(penalties, present=self.required)
-        solve = solve_published if self.published else acyclic_prox
+        solve = solve_by_lbfgs if self.published else acyclic_prox
         inward, left = solve(first(start), first(target), q, penalties, free)
         weights[: self.shape.inward] = inward.ravel()
         return Solution(weights, left)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.jax import require_jax
-from dagora.parties.horizontal.checked_fields import (
+from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, remembered
+from dagora.parties.horizontal.learners.checked_fields import (
     check_names,
     finite_answer,
     real,
@@ -27,9 +28,8 @@ from dagora.parties.horizontal.checked_fields import (
     truths,
     whole,
 )
-from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, remembered
+from dagora.parties.horizontal.learners.columns import Preparation
 from dagora.parties.horizontal.session.federation import Answer, Question, Site
-from dagora.parties.horizontal.statistics.columns import Preparation
 
 Vector = NDArray[np.float64]
 

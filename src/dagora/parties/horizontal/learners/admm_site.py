@@ -8,20 +8,34 @@ one eigendecomposition of S_k serves every ρ. The site answers D, that is B_k s
 β_k; the paper's sites send B_k alone, and the server computes β_k by (7): the same knowledge. The answer of
 the first round gives S_k: who takes part shows the coordinator the covariance of its rows. Adding up the
 answers of all sites under masks would not help, as `papers/admm/attack` shows.
+
+Over series (`admm_dynamic`), S_k holds the second moments of the windows of the site's series about the means
+of all sites, and B_k = (W; A_1; …; A_p) has a column for each variable. The answer of the first round then
+gives the covariance of the windows of its series.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.horizontal.checked_fields import check_names, finite_answer, real, reals, refuse
+from dagora.data.series import Panel
+from dagora.parties.horizontal.learners.checked_fields import (
+    MOST_ROWS,
+    check_names,
+    finite_answer,
+    real,
+    reals,
+    refuse,
+    whole,
+)
+from dagora.parties.horizontal.learners.columns import Preparation
 from dagora.parties.horizontal.session.federation import Answer, Question, Site
-from dagora.parties.horizontal.statistics.columns import Preparation
+from dagora.stats.lagged import window_moments
 
 Vector = NDArray[np.float64]
 
@@ -159,3 +173,48 @@ def remembered(site: Site, key: str) -> SiteState:
         )
     state: SiteState = site.memory[key]
     return state
+
+
+LAGGED_STEP, LAGGED_LOSS = "admm-lagged-step", "admm-lagged-loss"
+# Key of a site's memory.
+LAGGED_MEMORY = "admm-lagged"
+
+
+def series_of(task: str, site: Site) -> tuple[Panel, tuple[int, int]]:
+    """The site's series, and the shape of the weights: the columns of a window, and the variables."""
+    if site.panel is None or not site.lags:
+        raise refuse(task, "windows of time are asked for, and the plan is not about series")
+    d = len(site.table.names)
+    return replace(site.panel, table=site.table), (d * (site.lags + 1), d)
+
+
+def lagged_step(site: Site, question: Question) -> Answer:
+    """Task `admm-lagged-step`: one round; the first question also has the means and units of windows."""
+    panel, shape = series_of(LAGGED_STEP, site)
+    begins = "mean" in question
+    check_names(LAGGED_STEP, question, ("weights", "rho", *(("n", "mean", "unit") if begins else ())))
+    weights = reals(LAGGED_STEP, question, "weights", shape)
+    rho = real(LAGGED_STEP, question, "rho", open_low=True)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if begins:
+            part = LeastSquaresPart.of_covariance(*scaled_covariance(panel, site.lags, question, shape[0]))
+            site.memory[LAGGED_MEMORY] = SiteState.begin(part, shape)
+        return finite_answer(LAGGED_STEP, remembered(site, LAGGED_MEMORY).step(weights, rho))
+
+
+def scaled_covariance(panel: Panel, lags: int, question: Question, columns: int) -> tuple[Vector, Vector]:
+    """S_k of windows divided by the units asked for, about the means asked for; and the units."""
+    unit = reals(LAGGED_STEP, question, "unit", (columns,))
+    if not (unit > 0).all():
+        raise refuse(LAGGED_STEP, "every 'unit' must be above 0")
+    mean = reals(LAGGED_STEP, question, "mean", (columns,))
+    n = whole(LAGGED_STEP, question, "n", 1, MOST_ROWS)
+    own = window_moments(panel, np.flatnonzero(panel.lengths > lags), lags)
+    away = own.mean - mean
+    products = own.scatter + own.n * np.outer(away, away)
+    return products / np.outer(unit, unit) / n, unit
+
+
+def lagged_loss(site: Site, question: Question) -> Answer:
+    """Task `admm-lagged-loss`: this site's part of the loss of given weights."""
+    return answer_loss(site, LAGGED_LOSS, LAGGED_MEMORY, series_of(LAGGED_LOSS, site)[1], question)

@@ -1,7 +1,7 @@
 """Baselines without joint learning: each site learns from its own rows, and the results are merged.
 
 - `vote`: the edges that more than half of the sites have (Na & Yang 2010), by NOTEARS or, with graphs
-  instead of weights, by PC or a search (`voted_graph`);
+  instead of weights, by PC or a search;
 - `average`: the mean of the sites' weights, with the threshold applied to the mean;
 - `best`: the graph of the site with the fewest errors, which can only be chosen if the truth is known.
 
@@ -11,6 +11,13 @@ number of rows; fewer rows than columns are enough. Vote and average can have cy
 
 Nothing here is secret: the coordinator sees the weights or the graph that every site learned. Weights reveal
 much about its rows (a few rows can nearly be reconstructed from them). Every result says so.
+
+Votes on graphs: a mark stays if more than half of the sites have it (Na & Yang 2010; Ng & Zhang 2022 with PC
+and FGES): a pair marked both ways is then undirected. A site that could not learn votes for no edge. The
+voted graph may have cycles and undirected edges; `raw_weights` of the result are the shares of the votes, and
+their `majority` is that graph. The DAG made from it loses the edges of fewest votes that close a cycle. Then
+its undirected edges are given directions that make no v-structure that was not voted for, if there are such;
+else each is given the direction of more sites, or that of the names' order, unless it would close a cycle.
 """
 
 from __future__ import annotations
@@ -18,29 +25,35 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
 from dagora.base.events import Event
 from dagora.base.options import find
+from dagora.base.wording import option
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
+from dagora.graph.equivalence import consistent_extension
 from dagora.graph.metrics import compare
 from dagora.learners.optimise.acyclic_support import acyclic_support, refuse_parent_limit
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.parties.horizontal.checked_fields import check_names, choice, real, shown_reals
-from dagora.parties.horizontal.learners.site_alone import circumstances, ending, read_run
-from dagora.parties.horizontal.learners.voted_graph import vote_on_graphs
+from dagora.parties.horizontal.learners.checked_fields import (
+    shown_reals,
+    shown_truths,
+)
+from dagora.parties.horizontal.learners.local_learning import (
+    GRAPH_TASK,
+    check_directions,
+    circumstances,
+    ending,
+)
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
-from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
-from dagora.parties.horizontal.statistics.columns import continuous_columns
-from dagora.scores.usable_moments import refuse_unusable
+from dagora.parties.horizontal.session.federation import Federation, Question
 
 Vector = NDArray[np.float64]
+Marks = NDArray[np.bool_]
 
-FIELDS = ("model", "lambda1", "threshold", "knowledge", "seconds", "seed")
-# The most that a coordinator may ask a site for: larger numbers mean nothing, or overflow.
-LARGEST_PENALTY = 1e100
-SHOWN = "the weights that every site learned from its own rows were shown to the coordinator"
+SHOWN_WEIGHTS = "the weights that every site learned from its own rows were shown to the coordinator"
+SHOWN_GRAPHS = "the graph that every site learned from its own rows was shown to the coordinator"
 
 
 def vote(
@@ -93,7 +106,7 @@ def best(
     chosen = int(np.argmin(distances))
     status, message = ending(run, f"the graph of site '{federation.parties[chosen]}', closest to the truth")
     stats = {"sites": float(len(learned)), "shd": float(distances[chosen])}
-    return Outcome(graphs[chosen], status, message, None, stats, learned[chosen], (SHOWN,))
+    return Outcome(graphs[chosen], status, message, None, stats, learned[chosen], (SHOWN_WEIGHTS,))
 
 
 def tally(learned: Vector) -> Vector:
@@ -121,7 +134,7 @@ def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float,
     required = run.knowledge.required_matrix(names)
     raw = (np.abs(strength) >= threshold) & (strength != 0)
     support, dropped = acyclic_support(strength, threshold, required)
-    warnings = [SHOWN]
+    warnings = [SHOWN_WEIGHTS]
     if dropped:
         edges = [f"'{names[i]} → {names[j]}' ({strength[i, j]:.3g})" for i, j in dropped]
         warnings.append(f"dropped to reach a DAG: {', '.join(edges)}")
@@ -170,41 +183,93 @@ def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str)
             )
 
 
-def local_weights(site: Site, question: Question) -> Answer:
-    """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
-    task = "local-weights"
-    check_names(task, question, FIELDS)
-    model = choice(task, question, "model", WEIGHT_MODELS)
-    lambda1 = real(task, question, "lambda1", high=LARGEST_PENALTY)
-    threshold = real(task, question, "threshold")
-    run = read_run(task, question, site.table.names)
-    if model == "mlp":
-        from dagora.learners.optimise.mlp.notears_mlp import notears_mlp
-        from dagora.stats.table import TableStatistics
+def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -> Outcome:
+    """Ask every site for its graph, and keep the marks that more than half of the sites have."""
+    names = federation.schema.names
+    if not 0 < alpha < 1:
+        raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
+    if run.knowledge.max_parents is not None:
+        raise KnowledgeError(
+            f"the method vote cannot obey {option('max_parents')}: votes are on edges: leave it out"
+        )
+    run.knowledge.check_nodes(names)
+    check_directions(model, run.knowledge, names)
+    run.on_event(Event("every site learns on its own", 0, total=1))
+    shown = federation.gather(GRAPH_TASK, {"model": model, "alpha": alpha, **circumstances(federation, run)})
+    run.on_event(Event("every site learns on its own", 1, total=1))
+    graphs = shown_truths(shown, "graph", (len(names), len(names)))
+    for party, graph in graphs.items():
+        if graph.diagonal().any():
+            raise ProtocolError(f"{party} answered with an edge from a column to itself", party=party)
+    learned = [bool(value[0]) for value in shown_truths(shown, "learned", (1,)).values()]
+    share: Vector = np.stack(list(graphs.values())).mean(axis=0)
+    return counted(names, run, share, len(learned), learned.count(False))
 
-        outcome = notears_mlp(TableStatistics(site.table), run, lambda1=lambda1, threshold=threshold)
-        return {"weights": outcome.weights}
-    return {"weights": learn_linear(site, run, lambda1, threshold)}
+
+def majority(share: Vector) -> Marks:
+    """The marks that more than half of the sites have.
+
+    >>> majority(np.array([[0.0, 0.6], [0.5, 0.0]])).tolist()
+    [[False, True], [False, False]]
+    """
+    marks: Marks = share > 0.5
+    return marks
 
 
-def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vector:
-    """NOTEARS by the path solver, on the second moments of this site's rows, however few they are."""
-    from dagora.learners.optimise.path.path_solver import solve_by_path
-    from dagora.learners.optimise.path.smooth_path import PathProgram
-
-    names = site.table.names
-    columns = continuous_columns(site.table)
-    columns = columns - columns.mean(axis=1, keepdims=True)
-    with np.errstate(over="ignore"):
-        covariance = np.ascontiguousarray(columns @ columns.T / columns.shape[1])
-    # A column may be constant at one site; only the others must have a usable variance.
-    varying = columns.any(axis=1)
-    varied = [name for name, varies in zip(names, varying, strict=True) if varies]
-    refuse_unusable(varied, np.zeros(len(varied)), np.diag(covariance)[varying], "NOTEARS")
-    program = PathProgram(
-        covariance,
-        lambda1,
-        ~run.knowledge.forbidden_matrix(names),
-        run.knowledge.required_matrix(names),
+def counted(names: tuple[str, ...], run: Run, share: Vector, sites: int, silent: int) -> Outcome:
+    """The outcome of a vote: a DAG, and in words what became of the marks on the way to it."""
+    required = run.knowledge.required_matrix(names)
+    marks = (majority(share) | required) & ~required.T
+    undirected = int(np.triu(marks & marks.T).sum())
+    by_name = np.argsort(names)
+    square = np.ix_(by_name, by_name)
+    support, dropped, kept = as_dag(share[square], marks[square], required[square])
+    ordered = [names[place] for place in by_name]
+    lost = [(ordered[i], ordered[j]) for i, j in dropped]
+    warnings = [SHOWN_GRAPHS]
+    if silent:
+        warnings.append(
+            f"{silent} of {sites} sites voted for no edge: they could not learn a graph from their rows, or "
+            "not in time"
+        )
+    if lost:
+        edges = [f"'{a} → {b}' ({share[names.index(a), names.index(b)]:.3g})" for a, b in lost]
+        warnings.append(f"dropped to reach a DAG: {', '.join(edges)}")
+    message = "the sites' graphs were merged"
+    if undirected:
+        how = "without new v-structures" if kept else "that more sites had, with new v-structures"
+        message += f"; undirected edges ({undirected}) were given directions {how}"
+    status, message = ending(run, message)
+    return Outcome(
+        DAG.from_numpy(support, ordered).reorder(names),
+        status,
+        message,
+        stats={
+            "sites": float(sites),
+            "sites_without_graph": float(silent),
+            "raw_edges": float(np.triu(marks | marks.T).sum()),
+            "undirected_edges": float(undirected),
+            "dropped_edges": float(len(dropped)),
+        },
+        warnings=tuple(warnings),
+        dropped=tuple(lost),
+        raw_weights=share,
     )
-    return solve_by_path(program, run, threshold, "guarded", 0).weights
+
+
+def as_dag(share: Vector, marks: Marks, required: Marks) -> tuple[Marks, list[tuple[int, int]], bool]:
+    """A DAG from voted marks, the edges dropped for it, and whether its v-structures are all voted for.
+
+    >>> marks = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
+    >>> dag, dropped, kept = as_dag(marks.astype(float), marks, np.zeros_like(marks))
+    >>> np.argwhere(dag).tolist(), dropped, kept
+    ([[0, 2], [2, 1]], [], True)
+    """
+    either = marks & marks.T
+    directed, dropped = acyclic_support(np.where(marks & ~either, share, 0.0), 0.0, required)
+    extended = consistent_extension(directed | either)
+    if extended is not None:
+        return extended, dropped, True
+    # The direction of more sites comes first, by how many more; if it closes a cycle, the other does not.
+    strength = np.where(directed, 3.0, np.where(either, 2.0 + share - share.T, 0.0))
+    return acyclic_support(strength, 0.0, required)[0], dropped, False

@@ -1,11 +1,19 @@
-"""Draft a plan from what is to be learned: which sums it needs, and the most that it may ask for."""
+"""Draft a codebook from tables that one person may see, and a plan from the sums that a method needs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dagora.parties.horizontal.plan.codebook import Codebook
+import numpy as np
+
+from dagora.base.errors import DisagreementError
+from dagora.data.columns.levels import IS_NUMBER, sort_levels
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
@@ -19,6 +27,125 @@ from dagora.parties.horizontal.plan.plan import (
     worst_case,
 )
 from dagora.parties.privacy.terms import PrivacyTerms
+
+
+def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
+    """A codebook that fits tables which one person may see, by the sites that have them.
+
+    Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges
+    reach from the smallest to the largest value, and further on both sides by `margin` of that width,
+    rounded outwards to two digits.
+
+    >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
+    >>> [coding.to_dict() for coding in codebook_of({"north": table}, margin=0.1)]
+    [{'name': 'a', 'levels': ['no', 'yes']}, {'name': 'x', 'range': [1.1, 2.7]}]
+    """
+    first = next(iter(tables))
+    names = tables[first].names
+    for site, table in tables.items():
+        for here, there, some, others in (
+            (first, site, names, table.names),
+            (site, first, table.names, names),
+        ):
+            lacking = [name for name in some if name not in others]
+            if lacking:
+                raise DisagreementError(
+                    f"'{lacking[0]}' is a column of {here} but not of {there}: sites need the same columns"
+                )
+    common = tuple(_common_coding(name, tables, margin) for name in names)
+    book = Codebook(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
+    return Codebook.from_list(book.to_list())  # names and levels that no plan can hold are refused here
+
+
+def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Coding:
+    """The coding of a column that fits it at every site, or a line that says where they disagree."""
+    described = {site: table.schema[table.schema.index(name)] for site, table in tables.items()}
+    numbers = [site for site, variable in described.items() if variable.kind is Kind.CONTINUOUS]
+    coded_as_numbers = {
+        site: all(IS_NUMBER.fullmatch(level) for level in variable.levels)
+        for site, variable in described.items()
+        if variable.kind is Kind.DISCRETE
+    }
+    text = [site for site, numeric in coded_as_numbers.items() if not numeric]
+    if text and numbers:
+        raise DisagreementError(
+            f"column '{name}' is text at {text[0]} and numbers at {numbers[0]}: the sites must write it alike"
+        )
+    numeric = [site for site, numeric in coded_as_numbers.items() if numeric and described[site].levels]
+    if text and numeric:
+        raise DisagreementError(
+            f"column '{name}' has words as levels at {text[0]} and numbers at {numeric[0]}: "
+            "the sites must write it alike"
+        )
+    if not numbers:
+        declared = {variable.levels for variable in described.values()}
+        # Sites with the same levels keep their order; otherwise the union is sorted.
+        levels = min(declared) if len(declared) == 1 else sort_levels(x for some in declared for x in some)
+        return Coding(name, levels=levels)
+    low, high = math.inf, -math.inf
+    for site, table in tables.items():
+        position = table.schema.index(name)
+        values = table.columns[position]
+        if described[site].kind is Kind.DISCRETE:
+            values = np.array([float(level) for level in described[site].levels])[values]
+        if len(values):
+            low, high = min(low, float(values.min())), max(high, float(values.max()))
+    return fitting_range(name, low, high, margin)
+
+
+def _without_rare(coding: Coding, tables: Mapping[str, Table], rare: int) -> Coding:
+    """The column with its rare levels under the name `other`; without them all, nothing would be left."""
+    rows = dict.fromkeys(coding.levels, 0)
+    for table in tables.values():
+        position = table.schema.index(coding.name)
+        if coding.levels:
+            levels = table.schema[position].levels
+            counted = np.bincount(table.columns[position], minlength=len(levels)).tolist()
+            for level, count in zip(levels, counted, strict=True):
+                rows[level] += count
+    common = tuple(level for level in coding.levels if rows[level] >= rare)
+    if len(common) == len(coding.levels):
+        return coding
+    return replace(coding, levels=common or (OTHER,), other=True)
+
+
+def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Coding:
+    """A continuous column whose range holds the numbers from `low` to `high`.
+
+    >>> fitting_range("x", 3.0, 3.0).to_dict()
+    {'name': 'x', 'range': [0.0, 6.0]}
+    """
+    if not low <= high:
+        low = high = 0.0
+    if low == high:
+        step = max(1.0, abs(low))
+        return Coding(name, low=low - step, high=high + step)
+    if not margin:
+        return Coding(name, low=low, high=high)
+    more = (high - low) * margin
+    unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    return Coding(
+        name,
+        low=float(f"{math.floor((low - more) / unit) * unit:.12g}"),
+        high=float(f"{math.ceil((high + more) / unit) * unit:.12g}"),
+    )
+
+
+def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook:
+    """The codebook with some continuous columns cut into intervals.
+
+    >>> cut_at(Codebook((Coding("x", low=0.0, high=9.0),)), {"x": [3.0]}).schema[0].levels
+    ('(-inf, 3]', '(3, inf)')
+    """
+    return Codebook(
+        tuple(
+            replace(coding, cuts=tuple(edges[coding.name]), low=0.0, high=0.0)
+            if coding.continuous and len(edges.get(coding.name, ()))
+            else coding
+            for coding in codebook
+        )
+    )
+
 
 COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
 MOST_COLUMNS_PER_TABLE = 64

@@ -1,4 +1,4 @@
-"""The policy that is drafted for an owner to read and change: the usual limits for some columns and rows."""
+"""Drafts of policies: with the usual limits for an owner to change, and without limits for a trial."""
 
 from __future__ import annotations
 
@@ -6,9 +6,25 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
-from dagora.parties.horizontal.plan.plan import COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, worst_case
-from dagora.parties.horizontal.policy.policy import Policy
+from dagora.parties.horizontal.plan.drafting import (
+    CELLS_PER_TABLE,
+    COLUMNS_PER_TABLE,
+    MOST_COLUMNS_PER_TABLE,
+    NO_LIMIT,
+)
+from dagora.parties.horizontal.plan.plan import (
+    COUNTS,
+    INDICATORS,
+    LAGGED,
+    MOMENTS,
+    MOST_CELLS,
+    MOST_FUNCTIONS,
+    QUESTIONS,
+    RELEASE,
+    Plan,
+    worst_case,
+)
+from dagora.parties.horizontal.policy.policy import ANY, Policy
 
 ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
 
@@ -65,3 +81,25 @@ def drafted_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
     usual = 1 << max(1, (rows // ROWS_PER_CELL).bit_length() - 1)
     needed = 1 << (prod(largest[:columns]) - 1).bit_length()
     return columns, min(CELLS_PER_TABLE, max(usual, needed))
+
+
+def trial_policy(plan: Plan) -> Policy:
+    """A policy that allows everything to the parties of a plan, and only to them."""
+    return Policy(
+        coordinator=plan.coordinator,
+        sites=plan.sites,
+        codebook=plan.codebook,
+        questions=QUESTIONS,
+        least_sites=len(plan.sites),
+        shows=(ANY,),
+        functions=MOST_FUNCTIONS,
+        lags=plan.lags,
+        step=plan.step,
+        columns_per_table=MOST_COLUMNS_PER_TABLE,
+        cells_per_table=MOST_CELLS,
+        largest_rows=plan.largest_rows,
+        tables_per_run=NO_LIMIT,
+        tables_for_ever=NO_LIMIT,
+        rho_for_ever=1e9,
+        place="the policy of a trial",
+    )

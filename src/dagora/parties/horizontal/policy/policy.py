@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from dagora.base.errors import DagoraError
 from dagora.base.wording import comma_list
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
 from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, Plan
 

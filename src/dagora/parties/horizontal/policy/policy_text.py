@@ -1,4 +1,4 @@
-"""Policies and codebooks as the text of TOML files, with a comment for each part."""
+"""Policies and codebooks as the text of TOML files, with a comment for each part; policies in words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.plan import COUNTS, LAGGED
 from dagora.parties.horizontal.policy.policy import Policy
 from dagora.parties.transport.transport import one_line
 
@@ -144,3 +145,23 @@ def _quoted(text: str) -> str:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def policy_in_words(policy: Policy) -> list[str]:
+    """What a policy allows, a line for each part."""
+    lines = [f"coordinator: {policy.coordinator}"]
+    least = policy.least_sites or max(3, len(policy.sites))
+    lines.append(f"sites: {', '.join(policy.sites)}; at least {least} of them in every sum")
+    lines.append(
+        f"methods: {', '.join(policy.methods)}; shown as its own: {', '.join(policy.shows) or 'nothing'}"
+    )
+    lines.append(f"sums: {', '.join(policy.questions) or 'none'}{' with noise only' if policy.noise else ''}")
+    if COUNTS in policy.questions:
+        lines.append(
+            f"tables of at most {policy.columns_per_table} columns and {policy.cells_per_table} cells"
+        )
+    if LAGGED in policy.questions:
+        lines.append(f"windows of time that reach at most {policy.lags} steps of {policy.step:.7g} back")
+    lines.append(f"at most {policy.tables_per_run} sums in a run and {policy.tables_for_ever} for ever")
+    lines.append(f"{len(policy.codebook.columns)} columns: {', '.join(policy.codebook.schema.names)}")
+    return lines

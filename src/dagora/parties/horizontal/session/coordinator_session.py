@@ -22,14 +22,6 @@ from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.data.schema import Schema
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
-from dagora.parties.horizontal.replies import collect, tell
-from dagora.parties.horizontal.row_sums.noisy_release import read_release, release_size
-from dagora.parties.horizontal.row_sums.reading import (
-    read_basis_moments,
-    read_indicator_moments,
-    read_lagged_moments,
-    read_moments,
-)
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
 from dagora.parties.horizontal.session.federation import Question as Content
 from dagora.parties.horizontal.session.questions import (
@@ -40,6 +32,15 @@ from dagora.parties.horizontal.session.questions import (
     Conversation,
     Question,
 )
+from dagora.parties.horizontal.session.replies import collect, tell
+from dagora.parties.horizontal.session.row_sums import (
+    read_basis_moments,
+    read_indicator_moments,
+    read_lagged_moments,
+    read_moments,
+    read_release,
+)
+from dagora.parties.privacy.release import feature_size
 from dagora.parties.transport.messages import Array, Field, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
 from dagora.stats.basis import BasisMoments
@@ -185,7 +186,7 @@ class CoordinatorSession:
 
     def _size(self, question: Question) -> int:
         if question.kind == RELEASE and self.plan.privacy is not None:
-            return release_size(self.plan, self.plan.privacy)
+            return feature_size(self.plan.privacy, self.schema)
         return question.size(self.schema)
 
     def _ask(self, question: Question) -> None:

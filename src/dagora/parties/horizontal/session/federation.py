@@ -18,8 +18,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
+from dagora.base.files import naming
 from dagora.data.schema import Schema
-from dagora.data.series import Panel
+from dagora.data.series import Panel, Timing, same_step
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import (
@@ -29,16 +31,14 @@ from dagora.parties.horizontal.plan.coded_rows import (
     follow_codebook,
     fraction_bits,
 )
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
+from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
-from dagora.parties.horizontal.row_sums.answers import (
+from dagora.parties.horizontal.session.row_sums import (
     basis_moments,
     indicator_moments,
     joint_counts,
-    lagged,
+    lagged_moments,
     moments,
-)
-from dagora.parties.horizontal.row_sums.reading import (
     read_basis_moments,
     read_indicator_moments,
     read_lagged_moments,
@@ -194,9 +194,45 @@ class OpenFederation:
         """Moments of windows of time from the sum of the sites' sums."""
         for site in self.sites:
             check_series(site.panel, self.step)
-        sums = np.sum([lagged(rows, lags) for rows in self._rows], axis=0, dtype=np.int64)
+        sums = np.sum([lagged_moments(rows, lags) for rows in self._rows], axis=0, dtype=np.int64)
         return read_lagged_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), lags)
 
     def gather(self, task: str, question: Question) -> dict[str, Answer]:
         """Every site's own answer, by name."""
         return {site.name: self.tasks[task](site, question) for site in self.sites}
+
+
+# The length of a step where no series has two.
+ANY_STEP = 1.0
+
+
+def in_series(sites: Sequence[Site], timing: Timing) -> tuple[list[Site], float]:
+    """The sites with their rows in the order of time, and the length of a step, which all must share.
+
+    A series whose name is at two sites is refused: windows that reach from one site to the other would be
+    lost.
+    """
+    found: dict[str, Panel] = {}
+    for site in sites:
+        with naming(site.name):
+            found[site.name] = Panel.of_table(site.table, timing.time, timing.series)
+    steps = {name: panel.step for name, panel in found.items() if panel.step is not None}
+    first = next(iter(steps), "")
+    for name, step in steps.items():
+        if not same_step(step, steps[first]):
+            raise DataError(
+                f"the steps of time are {steps[first]:.7g} long at {first} and {step:.7g} at {name}: sites "
+                "need steps of one length"
+            )
+    homes: dict[str, str] = {}
+    for name, panel in found.items():
+        for label in panel.labels if timing.series is not None else ():
+            if label in homes:
+                raise DataError(
+                    f"the series '{label}' (column '{timing.series}') is at {homes[label]} and at {name}: a "
+                    "series lives whole at one site; if these are two, give them two names"
+                )
+            homes[label] = name
+    return [Site(name, panel.table, panel=panel) for name, panel in found.items()], steps.get(
+        first
+    ) or ANY_STEP

@@ -21,14 +21,11 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DagoraError, FormatError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
-from dagora.parties.horizontal.log.history import History
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
 from dagora.parties.horizontal.policy.policy import Policy
-from dagora.parties.horizontal.replies import refusal
-from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.horizontal.row_sums.noisy_release import KEY_BYTES, release_part
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
 from dagora.parties.horizontal.session.questions import (
@@ -40,6 +37,9 @@ from dagora.parties.horizontal.session.questions import (
     Question,
     read_question,
 )
+from dagora.parties.horizontal.session.replies import refusal
+from dagora.parties.horizontal.session.row_sums import SUMMED, release_part
+from dagora.parties.privacy.discrete_gaussian import KEY_BYTES
 from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import Transport, one_line, reason_to_tell
@@ -134,7 +134,7 @@ class _Service:
             self.log.add("refused", {"reason": one_line(str(why)), **beginning_of(offered["plan"])})
             self._refuse(KEYS, why, f"refused the plan; {OWNER_KNOWS}")
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
-        from dagora.parties.horizontal.secure_sum.site_masks import SiteMasks
+        from dagora.parties.horizontal.secure_sum.roster import SiteMasks
 
         masks, entry = SiteMasks.begin(self.identity, self.plan)
         self.transport.send(self.coordinator, KEYS, entry.encode())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.parties.horizontal.checked_fields import (
+from dagora.parties.horizontal.learners.checked_fields import (
     MOST_ROWS,
     check_names,
     choice,

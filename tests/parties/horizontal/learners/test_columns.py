@@ -3,7 +3,7 @@ import pytest
 
 from dagora.base.errors import DataError
 from dagora.data.partition import split_rows
-from dagora.parties.horizontal.statistics.columns import ask_columns
+from dagora.parties.horizontal.learners.columns import ask_columns
 from tests.parties.horizontal.federations import Recording
 from tests.random_tables import continuous_table
 

@@ -2,9 +2,9 @@
 
 from dagora.base.loading import load
 from dagora.learners.registry import METHODS
+from dagora.parties.horizontal.learners.tasks import PLACES, TASKS, shown_by
 from dagora.parties.horizontal.plan.plan import SHOWN_BY
-from dagora.parties.horizontal.row_sums.answers import SUMMED
-from dagora.parties.site_tasks.tasks import PLACES, TASKS, shown_by
+from dagora.parties.horizontal.session.row_sums import SUMMED
 
 
 def test_only_these_are_shown():

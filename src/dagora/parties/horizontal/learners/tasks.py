@@ -1,6 +1,6 @@
 """Tasks whose answers a site shows as its own, by name.
 
-Sums are not here: whatever is summed is one of the questions of a plan (see `row_sums.answers`). Which method
+Sums are not here: whatever is summed is one of the questions of a plan (see `session.row_sums`). Which method
 needs which task is part of the plan (`plan.SHOWN_BY`), and a site answers a task only if its owner's policy
 names the method under `shows`.
 """
@@ -16,15 +16,15 @@ from dagora.parties.horizontal.session.federation import Answer, Question, Site,
 GRAPH = "local-graph"
 LEARNERS = "dagora.parties.horizontal.learners"
 PLACES = {
-    "own-squares": "dagora.parties.horizontal.statistics.columns:own_squares",
+    "own-squares": f"{LEARNERS}.columns:own_squares",
     "admm-step": f"{LEARNERS}.admm_site:step",
     "admm-loss": f"{LEARNERS}.admm_site:loss",
     "admm-mlp-step": f"{LEARNERS}.admm_mlp_site:step",
     "admm-mlp-loss": f"{LEARNERS}.admm_mlp_site:loss",
-    "admm-lagged-step": f"{LEARNERS}.admm_dynamic_site:step",
-    "admm-lagged-loss": f"{LEARNERS}.admm_dynamic_site:loss",
-    "local-weights": f"{LEARNERS}.baselines:local_weights",
-    GRAPH: "dagora.parties.site_tasks.local_graph:local_graph",
+    "admm-lagged-step": f"{LEARNERS}.admm_site:lagged_step",
+    "admm-lagged-loss": f"{LEARNERS}.admm_site:lagged_loss",
+    "local-weights": f"{LEARNERS}.local_learning:local_weights",
+    GRAPH: f"{LEARNERS}.local_learning:local_graph",
 }
 
 

@@ -11,9 +11,9 @@ from dagora.base.errors import DataError
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.coded_rows import check_series, code_rows
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.row_sums import answers
-from dagora.parties.horizontal.row_sums.answers import lagged
+from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session import row_sums
+from dagora.parties.horizontal.session.row_sums import lagged_moments
 
 NAMES = ["id", "t", "x", "y"]
 
@@ -60,7 +60,7 @@ def test_the_answer_for_series_together_is_the_sum_of_the_answers(seed, lengths,
     order = rng.permutation(len(lengths))
     cut = min(dealt, len(lengths) - 1)
     parts = [some_of(table, order[:cut]), some_of(table, order[cut:])]
-    whole, one, other = (lagged(coded(part, book), lags) for part in (table, *parts))
+    whole, one, other = (lagged_moments(coded(part, book), lags) for part in (table, *parts))
     assert whole.dtype == np.int64
     np.testing.assert_array_equal(whole, one + other)
     np.testing.assert_array_equal(whole, by_a_loop(coded(table, book), lags))
@@ -70,9 +70,9 @@ def test_the_answer_for_series_together_is_the_sum_of_the_answers(seed, lengths,
 def test_blocks_of_windows_give_the_same_sums(monkeypatch):
     table = series(np.random.default_rng(1), [9, 2, 14])
     rows = coded(table, codebook_of({"all": Panel.of_table(table, "t", "id").table}))
-    expected = lagged(rows, 2)
-    monkeypatch.setattr(answers, "WINDOW_NUMBERS", 30)
-    np.testing.assert_array_equal(lagged(rows, 2), expected)
+    expected = lagged_moments(rows, 2)
+    monkeypatch.setattr(row_sums, "WINDOW_NUMBERS", 30)
+    np.testing.assert_array_equal(lagged_moments(rows, 2), expected)
 
 
 def test_the_largest_numbers_do_not_wrap():
@@ -84,13 +84,13 @@ def test_the_largest_numbers_do_not_wrap():
         continuous=NAMES,
     )
     rows = coded(table, codebook_of({"all": Panel.of_table(table, "t", "id").table}), 1025)
-    np.testing.assert_array_equal(lagged(rows, 1), by_a_loop(rows, 1))
+    np.testing.assert_array_equal(lagged_moments(rows, 1), by_a_loop(rows, 1))
 
 
 def test_rows_that_are_no_series_have_no_windows():
     table = Table.from_numpy(np.random.default_rng(0).normal(size=(5, 2)), ["x", "y"], continuous=["all"])
     with pytest.raises(DataError, match="not series"):
-        lagged(code_rows(table, codebook_of({"all": table}), 1024), 1)
+        lagged_moments(code_rows(table, codebook_of({"all": table}), 1024), 1)
 
 
 def test_steps_of_another_length_than_agreed_are_refused():

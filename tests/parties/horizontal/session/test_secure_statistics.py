@@ -5,10 +5,10 @@ from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
+from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.session import secure_statistics as module
 from dagora.parties.horizontal.session.federation import LargestTable, OpenFederation, Site
-from dagora.parties.horizontal.statistics import secure_statistics as module
-from dagora.parties.horizontal.statistics.secure_statistics import SecureStatistics
-from dagora.parties.site_tasks.tasks import TASKS
+from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, random_continuous, random_discrete
 

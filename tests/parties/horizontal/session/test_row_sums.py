@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, fraction_bits
-from dagora.parties.horizontal.plan.drafted_codebook import codebook_of
-from dagora.parties.horizontal.row_sums.answers import SUMMED, exact_products, joint_counts, moments
-from dagora.parties.horizontal.row_sums.reading import read_moments
+from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session.row_sums import (
+    SUMMED,
+    exact_products,
+    joint_counts,
+    moments,
+    read_moments,
+)
 from dagora.stats.table import TableStatistics
 
 # Of sums over rows; `test_windows` has those over windows of series.

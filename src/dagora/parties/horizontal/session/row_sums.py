@@ -1,0 +1,267 @@
+"""Sums over rows as integers: the answer of a site to each question, and the moments that the total gives.
+
+An answer is a sum over the site's rows of integers that depend on one row each. So the answer for two sets of
+rows together is the sum of the two answers, bit for bit, and whatever a coordinator asks, in however many
+rounds, the sums that it sees are a function of all rows together: they cannot reveal which site has which
+row. (For `lagged` read series in place of row: its integers depend on one series each.) A task is registered
+in `SUMMED` only if it has this property; the tests check it for each.
+
+To a release with noise a site adds its share of the noise, drawn afresh. The site's log keeps its part, and
+gives the same part again when the same plan comes again, so that the noise cannot be averaged away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.kernels.decorators import kernel
+from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.coded_rows import CodedRows
+from dagora.parties.horizontal.plan.plan import Plan
+from dagora.parties.privacy.moment_features import BITS, moment_features
+from dagora.parties.privacy.noisy_moments import NoisyMoments
+from dagora.parties.privacy.noisy_pairs import NoisyPairs, pairs_of
+from dagora.parties.privacy.release import noisy_statistics, site_noise
+from dagora.parties.privacy.terms import PrivacyTerms
+from dagora.stats.basis import BasisMoments, basis_features
+from dagora.stats.indicators import IndicatorMoments, feature_starts
+from dagora.stats.statistics import Moments, flatten, running_sum
+
+# Rows that are multiplied at a time.
+BLOCK = 1 << 16
+# Numbers of windows of time that are held at a time.
+WINDOW_NUMBERS = 1 << 23
+# A standard deviation of fewer steps of the fixed point than this is not known well enough.
+FEWEST_STEPS = 256
+
+Sets = Sequence[tuple[int, ...]]
+
+
+def joint_counts(rows: CodedRows, sets: Sets) -> NDArray[np.int64]:
+    """Counts of all cells of each set of discrete columns, set after set; the first column varies slowest."""
+    cards = rows.schema.cardinalities
+    columns, offsets = flatten(sets)
+    sizes = [prod(int(cards[column]) for column in columns[a:b]) for a, b in pairwise(offsets)]
+    return count_cells(rows.codes, cards, columns, offsets, running_sum(np.array(sizes, dtype=np.int64)))
+
+
+def moments(rows: CodedRows) -> NDArray[np.int64]:
+    """The number of rows, the sums of the continuous columns, and of the products of all pairs of them."""
+    return first_and_second(rows.numbers, rows.bits)
+
+
+def first_and_second(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """The number of rows, the sums of columns of integers up to 2ᵇ, and of all products of two columns."""
+    d, n = numbers.shape
+    products = np.zeros((d, d), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        products += exact_products(numbers[:, start : start + BLOCK], bits)
+    return np.concatenate([[n], numbers.sum(axis=1), products[np.triu_indices(d)]]).astype(np.int64)
+
+
+def exact_products(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """Z Zᵀ of integers up to 2ᵇ in size, exactly, by products of doubles.
+
+    Each integer is split into two halves, whose products add up to less than 2⁵³ over a block of rows.
+    """
+    half = bits // 2
+    high = numbers >> half
+    upper, lower = high.astype(np.float64), (numbers - (high << half)).astype(np.float64)
+    mixed = (upper @ lower.T).astype(np.int64)
+    whole = (upper @ upper.T).astype(np.int64) << (2 * half)
+    result: NDArray[np.int64] = whole + ((mixed + mixed.T) << half) + (lower @ lower.T).astype(np.int64)
+    return result
+
+
+def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
+    """The number of rows, and sums and products of basis functions of the continuous columns.
+
+    The functions (`stats.basis`) lie in [−1, 1]; each value is rounded to an integer up to 2ᵇ before it is
+    multiplied or added.
+    """
+    size = len(rows.numbers) * functions
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    for start in range(0, rows.n_rows, BLOCK):
+        scaled = np.ldexp(rows.numbers[:, start : start + BLOCK].astype(np.float64), -rows.bits)
+        values = np.rint(np.ldexp(basis_features(scaled, functions), rows.bits)).astype(np.int64)
+        total += first_and_second(values, rows.bits)
+    return total
+
+
+def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
+    """The number of rows, and sums and products of continuous columns, their squares, and indicators.
+
+    These are the features of `stats.indicators`: z and z² as integers up to 2ᵇ, and 2ᵇ where a level is seen.
+    """
+    starts = feature_starts(rows.schema)
+    size = int(starts[-1])
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    for start in range(0, rows.n_rows, BLOCK):
+        some = slice(start, start + BLOCK)
+        features = np.zeros((size, rows.codes[:, some].shape[1]), dtype=np.int64)
+        number = 0
+        for place, cardinality in enumerate(rows.schema.cardinalities.tolist()):
+            own = features[starts[place] : starts[place + 1]]
+            if cardinality == 0:
+                own[0] = rows.numbers[number, some]
+                # Squares of up to 26 bits are exact in a double.
+                own[1] = np.rint(np.ldexp(np.square(own[0].astype(np.float64)), -rows.bits))
+                number += 1
+            else:
+                levels = np.arange(1, cardinality)[:, None]
+                own[:] = (rows.codes[place, some] == levels).astype(np.int64) << rows.bits
+        total += first_and_second(features, rows.bits)
+    return total
+
+
+def lagged_moments(rows: CodedRows, lags: int) -> NDArray[np.int64]:
+    """The number of windows, and sums and products of their columns: x_t first, then x_{t−1}, … x_{t−p}.
+
+    A window is a row with the `lags` rows before it in its series. It never crosses from one series to
+    another, so the sums are additive over series; one shorter than lags + 1 rows adds nothing.
+    """
+    if rows.starts is None:
+        raise DataError("these rows are not series")
+    size = len(rows.numbers) * (lags + 1)
+    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    begins = np.repeat(rows.starts[:-1], np.diff(rows.starts))
+    ends = np.flatnonzero(np.arange(rows.n_rows) - begins >= lags)
+    block = max(1, min(BLOCK, WINDOW_NUMBERS // max(1, size)))
+    for start in range(0, len(ends), block):
+        some = ends[start : start + block]
+        windows = np.concatenate([rows.numbers[:, some - lag] for lag in range(lags + 1)])
+        total += first_and_second(windows, rows.bits)
+    return total
+
+
+SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
+    "counts": joint_counts,
+    "moments": moments,
+    "basis": basis_moments,
+    "indicators": indicator_moments,
+    "lagged": lagged_moments,
+}
+
+
+@kernel
+def count_cells(
+    codes: NDArray[np.uint16],
+    cards: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Count every cell of every set; the arrays are the site's own, checked and consistent."""
+    n = codes.shape[1]
+    counts = np.zeros(starts[-1], dtype=np.int64)
+    cell = np.empty(n, dtype=np.int64)
+    for k in range(len(offsets) - 1):
+        cell[:] = starts[k]
+        stride = 1
+        for a in range(offsets[k + 1] - 1, offsets[k] - 1, -1):
+            column = columns[a]
+            for row in range(n):
+                cell[row] += stride * codes[column, row]
+            stride *= cards[column]
+        for row in range(n):
+            counts[cell[row]] += 1
+    return counts
+
+
+def released_sums(rows: CodedRows, terms: PrivacyTerms) -> NDArray[np.int64]:
+    """The sums over the rows, without noise: additive, and moved by one row no more than the terms say."""
+    if terms.release == "pairs":
+        return joint_counts(rows, pairs_of(len(rows.schema)))
+    # No more bits than squares and products of a row have room for.
+    spare = max(0, rows.bits - BITS)
+    numbers = (rows.numbers + ((1 << spare) >> 1)) >> spare
+    return moment_features(numbers.T, terms.row_bound or 0.0, rows.bits - spare)
+
+
+def release_part(rows: CodedRows, terms: PrivacyTerms, key: bytes) -> NDArray[np.int64]:
+    """A site's part of the release; `key` is secret, and used once."""
+    sums = released_sums(rows, terms)
+    return sums + site_noise(key, terms, len(sums))
+
+
+def read_release(sums: NDArray[np.int64], plan: Plan, terms: PrivacyTerms) -> NoisyPairs | NoisyMoments:
+    """What the sum over all sites is good for."""
+    ranges = [(coding.low, coding.high) for coding in plan.codebook.continuous]
+    return noisy_statistics(terms, plan.codebook.schema, ranges or None, sums)
+
+
+def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Moments:
+    """Means and scatter of the columns in their own units, from the sums of `moments`."""
+    columns = codebook.continuous
+    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
+
+
+def in_own_units(scaled: Moments, columns: Sequence[Coding], bits: int) -> Moments:
+    """Moments of columns in their units, from those of numbers in [−1, 1]."""
+    check_ranges(scaled, columns, bits)
+    width = np.array([coding.half_width for coding in columns])
+    centre = np.array([coding.centre for coding in columns])
+    with np.errstate(over="ignore", invalid="ignore"):  # callers refuse moments that are not finite
+        return Moments(scaled.n, centre + width * scaled.mean, scaled.scatter * np.outer(width, width))
+
+
+def read_lagged_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int, lags: int) -> Moments:
+    """Moments of windows of time in the columns' own units, from the sums of `lagged_moments`."""
+    columns = codebook.continuous * (lags + 1)
+    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
+
+
+def read_basis_moments(
+    sums: NDArray[np.int64], codebook: Codebook, bits: int, functions: int
+) -> BasisMoments:
+    """Moments of basis functions, from the sums of `basis_moments`."""
+    columns = codebook.continuous
+    scaled = scaled_moments(sums, len(columns) * functions, bits)
+    own = Moments(scaled.n, scaled.mean[::functions], scaled.scatter[::functions, ::functions])
+    check_ranges(own, columns, bits)
+    centre, width = (
+        np.array([getattr(coding, part) for coding in columns]) for part in ("centre", "half_width")
+    )
+    return BasisMoments(functions, centre, width, scaled)
+
+
+def read_indicator_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> IndicatorMoments:
+    """Moments of the widened table, from the sums of `indicator_moments`."""
+    starts = feature_starts(codebook.schema)
+    scaled = scaled_moments(sums, int(starts[-1]), bits)
+    numbers = starts[:-1][codebook.schema.cardinalities == 0]
+    own = Moments(scaled.n, scaled.mean[numbers], scaled.scatter[np.ix_(numbers, numbers)])
+    check_ranges(own, codebook.continuous, bits)
+    return IndicatorMoments(scaled, starts)
+
+
+def scaled_moments(sums: NDArray[np.int64], size: int, bits: int) -> Moments:
+    """Moments of numbers in [−1, 1] from sums of integers, exact up to the last division."""
+    n = int(sums[0])
+    if size == 0 or n == 0:
+        return Moments(n, np.zeros(size), np.zeros((size, size)))
+    first = sums[1 : size + 1].astype(object)
+    second = np.zeros((size, size), dtype=object)
+    second[np.triu_indices(size)] = sums[size + 1 :].astype(object)
+    exact = second * n - np.triu(np.outer(first, first))
+    scatter = (exact / n).astype(np.float64)
+    scatter = np.ldexp(scatter + np.triu(scatter, 1).T, -2 * bits)
+    return Moments(n, np.ldexp((first / n).astype(np.float64), -bits), scatter)
+
+
+def check_ranges(scaled: Moments, columns: Sequence[Coding], bits: int) -> None:
+    """Refuse columns that vary by only a few steps of the fixed point."""
+    finest = FEWEST_STEPS / (1 << bits)
+    spread = np.sqrt(np.maximum(np.diag(scaled.scatter), 0.0) / max(1, scaled.n))
+    for coding, deviation in zip(columns, spread, strict=True):
+        if 0 < deviation < finest:
+            raise DataError(
+                f"column '{coding.name}' varies by less than {finest:.1g} of its range from {coding.low:g} "
+                f"to {coding.high:g}: agree on a narrower range"
+            )

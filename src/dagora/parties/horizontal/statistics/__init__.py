@@ -1,1 +1,0 @@
-"""Counts and moments over sites, and the agreement on columns that precedes them."""
