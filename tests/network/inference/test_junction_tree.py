@@ -28,7 +28,7 @@ def arithmetic(request, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_families_and_marginals_are_those_of_the_joint_distribution(seed, arithmetic):
+def test_marginals_are_those_of_the_joint_distribution(seed, arithmetic):
     network = random_discrete(6, seed)
     evidence = random_evidence(network, seed)
     joint = given(network, joint_array(network), evidence)
@@ -36,40 +36,28 @@ def test_families_and_marginals_are_those_of_the_joint_distribution(seed, arithm
     found = tree.calibrate(evidence)
     codes = np.full((3, 6), -1)
     codes[1] = [evidence.get(node, -1) for node in network.graph]
-    rows = tree.calibrate_many(codes)
+    rows = tree.log_probabilities(codes)
     with np.errstate(divide="ignore"):
         expected = np.log(joint.sum())
     assert found.log_probability == pytest.approx(expected, abs=1e-12)
-    assert rows.log_probabilities == pytest.approx([0, expected, 0], abs=1e-12)
+    assert rows == pytest.approx([0, expected, 0], abs=1e-12)
     if joint.sum() == 0:
         return
     for node in network.graph:
-        family = marginal(network, joint, (*network.graph.parents(node), node)) / joint.sum()
-        np.testing.assert_allclose(found.family(node), family, atol=1e-12)
-        np.testing.assert_allclose(rows.family(node)[1], family, atol=1e-12)
         alone = marginal(network, joint, [node]) / joint.sum()
         np.testing.assert_allclose(found.marginal(node), alone, atol=1e-12)
-        np.testing.assert_allclose(rows.marginal(node)[1], alone, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_expected_counts_are_the_sum_over_rows(seed, monkeypatch):
+def test_many_rows_have_the_probabilities_of_each_alone(seed, monkeypatch):
     monkeypatch.setattr(junction_tree, "CELLS_AT_ONCE", 100)  # several parts
     network = random_discrete(5, seed)
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(-1, len(network.levels[node]), 40) for node in network.graph], axis=1)
-    weights = rng.uniform(0, 3, 40)
     tree = JunctionTree(network)
-    counts, log_probabilities = tree.expected_families(codes, weights)
-    expected = {node: np.zeros_like(network.tables[node]) for node in network.graph}
-    for row, weight, found in zip(codes, weights, log_probabilities, strict=True):
+    for row, found in zip(codes, tree.log_probabilities(codes), strict=True):
         one = tree.calibrate({node: int(c) for node, c in zip(network.graph, row, strict=True) if c >= 0})
         assert found == pytest.approx(one.log_probability)
-        if np.isfinite(found):
-            for node in network.graph:
-                expected[node] += weight * one.family(node)
-    for node in network.graph:
-        np.testing.assert_allclose(counts[node], expected[node], atol=1e-10)
 
 
 def test_hundreds_of_contradicting_observations_do_not_underflow():
@@ -81,32 +69,15 @@ def test_hundreds_of_contradicting_observations_do_not_underflow():
     expected = 150 * (np.log(0.999) + np.log(0.001))
     assert found.log_probability == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(found.marginal("class"), [0.4, 0.6], rtol=1e-9)
-    rows = tree.calibrate_many(np.array([[-1, *[1] * 300], [-1] * 301]))
-    assert rows.log_probabilities == pytest.approx([expected, 0], rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(rows.marginal("class"), [[0.4, 0.6], [0.4, 0.6]], rtol=1e-9)
+    rows = tree.log_probabilities(np.array([[-1, *[1] * 300], [-1] * 301]))
+    assert rows == pytest.approx([expected, 0], rel=1e-9, abs=1e-9)
 
 
 def test_nodes_of_one_level_and_no_nodes_at_all():
     one = DiscreteNetwork(DAG("a"), {"a": ("only",)}, {"a": np.ones(1)})
     assert JunctionTree(one).calibrate().marginal("a").tolist() == [1.0]
-    assert JunctionTree(one).calibrate_many(np.array([[0], [-1]])).log_probabilities.tolist() == [0.0, 0.0]
+    assert JunctionTree(one).log_probabilities(np.array([[0], [-1]])).tolist() == [0.0, 0.0]
     assert JunctionTree(DiscreteNetwork(DAG([]), {}, {})).calibrate().log_probability == 0.0
-
-
-def test_other_parameters_use_the_same_tree():
-    network, other = random_discrete(6, 3), random_discrete(6, 3)
-    for node in other.graph:
-        other.tables[node][...] = np.random.default_rng(5).dirichlet(
-            np.ones(other.tables[node].shape[-1]), other.tables[node].shape[:-1]
-        )
-    tree = JunctionTree(network)
-    before = {node: tree.calibrate().marginal(node) for node in network.graph}
-    again = tree.with_tables(other.tables)
-    for node in network.graph:
-        np.testing.assert_allclose(
-            again.calibrate().marginal(node), marginal(other, joint_array(other), [node])
-        )
-        np.testing.assert_array_equal(tree.calibrate().marginal(node), before[node])
 
 
 def test_a_tree_that_is_too_wide_is_refused_with_its_width():

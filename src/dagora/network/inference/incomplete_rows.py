@@ -46,11 +46,7 @@ def discrete_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks
         [np.where(seen[node], columns[node].astype(np.int64), -1) for node in model.graph], axis=1
     )
     different, which = np.unique(codes, axis=0, return_inverse=True)
-    tree = JunctionTree(model)
-    logs = np.zeros(len(different))
-    for part in tree.parts(len(different)):
-        logs[part] = tree.calibrate_many(different[part]).log_probabilities
-    return np.asarray(logs[which.reshape(-1)])
+    return np.asarray(JunctionTree(model).log_probabilities(different)[which.reshape(-1)])
 
 
 def gaussian_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:

@@ -14,7 +14,7 @@ from dagora.graph.dag import DAG
 from dagora.network.inference.answer import Answer, Distribution
 from dagora.network.inference.asking import ask
 from dagora.network.inference.exact import impossible
-from dagora.network.inference.junction_tree import Calibrated, JunctionTree
+from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
 from dagora.network.inference.knowing import check_known, check_targets, check_value
 from dagora.network.inference.problem import Known, relevant_nodes
 from dagora.network.inference.questions import EVERYTHING, Question
@@ -27,7 +27,7 @@ PAYING = 3
 
 def ask_all(model: Model, questions: Sequence[Question], settings: Settings) -> list[Answer]:
     """Answer questions in their order, as `ask` answers each."""
-    trees: dict[tuple[object, ...], Calibrated | None] = {}
+    trees: dict[tuple[object, ...], CalibratedTree | None] = {}
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
         groups.setdefault(what_is_known(question), []).append(question)
@@ -69,7 +69,9 @@ def what_is_known(question: Question) -> tuple[object, ...]:
     )
 
 
-def shared_tree(model: Model, targets: Sequence[str], known: Known, settings: Settings) -> Calibrated | None:
+def shared_tree(
+    model: Model, targets: Sequence[str], known: Known, settings: Settings
+) -> CalibratedTree | None:
     """The calibrated tree of all that bears on the targets; None where it would be too large."""
     nodes = relevant_nodes(model, targets, known)
     free = [node for node in nodes if node not in known.do]
