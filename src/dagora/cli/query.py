@@ -55,7 +55,7 @@ def command(
     """Answer questions about NETWORK, a file with parameters (.bif or .json)."""
     from dagora.base.files import json_text
     from dagora.formats.registry import read_network
-    from dagora.network.inference.questions import parse
+    from dagora.network.inference.question import parse
     from dagora.network.inference.settings import check_settings
     from dagora.network.inference.sharing import ask_all
 

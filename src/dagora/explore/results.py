@@ -16,7 +16,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.graph.side_by_side import draw_pair
 from dagora.learners.result import Result
 from dagora.network.inference.answer import Answer
-from dagora.network.inference.questions import made_question
+from dagora.network.inference.question import made_question
 from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network

@@ -2,23 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import GraphError
+from dagora.base.errors import GraphError, QueryError
+from dagora.data.table import Table
 from dagora.graph.dag import DAG
-from dagora.network.inference.answering import Answering
+from dagora.network.drawing import as_drawn_table, check_rows, seed_sequence
+from dagora.network.inference.answer import Answer, ask
+from dagora.network.inference.conditional_rows import draw_given
+from dagora.network.inference.question import SHAPE, Value, check_known, made_question, parse
+from dagora.network.inference.settings import SAMPLES, check_settings
 from dagora.network.model import Model
 from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
 from dagora.network.regressions import Softmax as Softmax  # noqa: PLC0414
 
 
+class QueryableNetwork:
+    """A network that answers questions and draws rows; all networks share this base."""
+
+    @property
+    def model(self) -> Model:
+        """The network as inference and drawing see it."""
+        raise NotImplementedError
+
+    def query(
+        self,
+        question: str | None = None,
+        *,
+        of: str | Iterable[str] | Mapping[str, Value] | None = None,
+        given: Mapping[str, Value] | None = None,
+        do: Mapping[str, Value] | None = None,
+        method: str = "auto",
+        samples: int = SAMPLES,
+        seed: int = 0,
+        memory: int | str | None = None,
+    ) -> Answer:
+        """Answer a question such as `P(cancer | smoker=yes)`.
+
+        `P(a, b | c=yes, x=1.5)` is a joint distribution given levels and values, `P(a=yes | …)` the
+        probability of an event, `MAP(a, b | …)` the most probable levels together, `MAP(* | …)` of all that
+        is not given; `do(d=no)` after the bar sets a variable instead of observing it. Instead of the text,
+        `of`, `given` and `do` may be given; a mapping `of` is an event.
+
+        Answers are exact if they can be. `method="sampling"` estimates them from weighted samples; `auto`
+        does so by itself only where a discrete node depends on continuous nodes that are not given. `memory`
+        bounds the largest table (2 GiB, or half of what is free).
+        """
+        if (question is None) == (of is None) or (question is not None and (given or do)):
+            raise QueryError(f"give either a text, or of=, given= and do=: {SHAPE}")
+        check_given(given, do)
+        if of is not None and not are_names(of):
+            raise QueryError(f"of takes names of variables, or a mapping of them to levels, not {of!r}")
+        asked = parse(question) if of is None else made_question("P", of, None, given, do)
+        return ask(self.model, asked, check_settings(method, samples, seed, memory))
+
+    def sample(
+        self,
+        rows: int,
+        seed: int,
+        *,
+        evidence: Mapping[str, Value] | None = None,
+        do: Mapping[str, Value] | None = None,
+        memory: int | str | None = None,
+    ) -> Table:
+        """Draw rows, given evidence or interventions if there are any: those have their value in each row."""
+        check_rows(rows)
+        check_given(evidence, do)
+        rng = np.random.default_rng(seed_sequence(seed))
+        known = check_known(self.model, evidence or {}, do or {})
+        limits = replace(check_settings("exact", 1, seed, memory).limits, asked="rows")
+        return as_drawn_table(self.model, draw_given(self.model, known, rows, rng, limits))
+
+
 @dataclass(frozen=True, eq=False)
-class DiscreteNetwork(Answering):
+class DiscreteNetwork(QueryableNetwork):
     """Conditional probability tables.
 
     `tables[x]` has one axis per parent, in the order of `graph.parents(x)`, and the levels of `x` last; it
@@ -55,7 +118,7 @@ class DiscreteNetwork(Answering):
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianNetwork(Answering):
+class GaussianNetwork(QueryableNetwork):
     """Linear regressions with Gaussian noise: x = intercept + Σ coefficient · parent + sd · N(0, 1).
 
     `coefficients[x]` follows the order of `graph.parents(x)`.
@@ -99,7 +162,7 @@ class GaussianNetwork(Answering):
 
 
 @dataclass(frozen=True, eq=False)
-class MixedNetwork(Answering):
+class MixedNetwork(QueryableNetwork):
     """Discrete and continuous nodes in one graph, with edges in any direction between the kinds.
 
     A node with `levels` is discrete. It has a table as in a `DiscreteNetwork` if all its parents are
@@ -156,6 +219,21 @@ class MixedNetwork(Answering):
 
 
 Network = DiscreteNetwork | GaussianNetwork | MixedNetwork
+
+
+def are_names(of: object) -> bool:
+    """Whether something is a name, several names, or a mapping by names."""
+    several = isinstance(of, Mapping | list | tuple | set | frozenset)
+    return isinstance(of, str) or (
+        several and all(isinstance(name, str) for name in cast("Iterable[object]", of))
+    )
+
+
+def check_given(*known: object) -> None:
+    """Refuse evidence that is no mapping."""
+    for some in known:
+        if some is not None and not isinstance(some, Mapping):
+            raise QueryError(f"evidence is a mapping such as {{'smoker': 'yes'}}, not {some!r}")
 
 
 def check_table(node: str, table: NDArray[np.float64], expected: tuple[int, ...]) -> None:

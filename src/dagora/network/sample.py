@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dagora.data.table import Table
-    from dagora.network.inference.questions import Value
+    from dagora.network.inference.question import Value
 
 
 def sample_network(

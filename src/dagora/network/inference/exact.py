@@ -13,8 +13,8 @@ from dagora.base.errors import QueryError
 from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component, split_components
 from dagora.network.inference.factors import Factor, Limits, Product, find_order
-from dagora.network.inference.knowing import describe
 from dagora.network.inference.problem import Known, Problem, bearing_on, set_up
+from dagora.network.inference.question import describe
 from dagora.network.model import Model
 
 Array = NDArray[np.float64]

@@ -11,13 +11,11 @@ import numpy as np
 
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
-from dagora.network.inference.answer import Answer, Distribution
-from dagora.network.inference.asking import ask
+from dagora.network.inference.answer import Answer, Distribution, ask
 from dagora.network.inference.exact import impossible
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
-from dagora.network.inference.knowing import check_known, check_targets, check_value
 from dagora.network.inference.problem import Known, relevant_nodes
-from dagora.network.inference.questions import EVERYTHING, Question
+from dagora.network.inference.question import EVERYTHING, Question, check_known, check_targets, check_value
 from dagora.network.inference.settings import Settings
 from dagora.network.model import Model
 

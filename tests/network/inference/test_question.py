@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import DagoraError, QueryError
 from dagora.graph.dag import DAG
-from dagora.network.inference.questions import Question, parse
+from dagora.network.inference.question import Question, parse
 from dagora.network.networks import Lines, MixedNetwork, Softmax
 
 NETWORK = MixedNetwork(
