@@ -23,6 +23,7 @@ from dagora.posterior.draws import Draws
 from dagora.posterior.registry import REFUSED, SAMPLERS, Sampler, sampler_named
 from dagora.posterior.summary.posterior import Posterior
 from dagora.scores.bdeu import bdeu
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.registry import SCORES, Score, score_named
 from dagora.stats.table import TableStatistics
 from tests.posterior import oracle
@@ -365,8 +366,8 @@ def test_a_doubtful_score_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
             self.schema, self.n_rows = self._exact.schema, self._exact.n_rows
             self.families = self._exact.families
 
-        def standard_errors(self) -> dict[tuple[int, tuple[int, ...]], float]:
-            return {(0, (1,)): 0.02, (2, (0, 1)): 0.3}
+            errors = {(0, (1,)): 0.02, (2, (0, 1)): 0.3}
+            self.capabilities = ScoreCapabilities(standard_errors=lambda: errors)
 
     monkeypatch.setattr(
         "dagora.scores.registry.Score.make", lambda _, statistics, **given: Doubtful(statistics)

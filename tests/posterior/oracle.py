@@ -22,7 +22,7 @@ from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import Prior, prior_named
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
-from dagora.scores.local_score import LocalScore
+from dagora.scores.local_score import LocalScore, ScoreCapabilities
 from dagora.stats.table import TableStatistics
 
 Graph = tuple[int, ...]
@@ -30,6 +30,8 @@ Graph = tuple[int, ...]
 
 class RandomScore:
     """Independent random log weights, one per family; counts how many families were asked for."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, nodes: int, spread: float, seed: int = 0, level: float = 0.0) -> None:
         self.schema = Schema(Variable(f"x{i}", Kind.CONTINUOUS) for i in range(nodes))
@@ -44,6 +46,8 @@ class RandomScore:
 
 class TwoModes:
     """Two graphs hold nearly all weight: every node has all nodes before it as parents, or all after it."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, nodes: int, weight: float = 40.0) -> None:
         self.schema = Schema(Variable(f"x{i}", Kind.CONTINUOUS) for i in range(nodes))

@@ -7,6 +7,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.scores.estimation import estimation
 from dagora.scores.gp.score import gp
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 
@@ -23,8 +24,9 @@ class Estimated:
     def families(self, families):
         return np.zeros(len(families))
 
-    def standard_errors(self):
-        return self._errors
+    @property
+    def capabilities(self):
+        return ScoreCapabilities(standard_errors=lambda: self._errors)
 
 
 def test_median_and_largest():

@@ -12,7 +12,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.graph.enumerate import all_dags
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.run import Run
-from dagora.scores.local_score import BlockScore, graph_score
+from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table, random_continuous
@@ -106,7 +106,6 @@ def test_the_batch_and_the_order_of_parents_change_nothing():
     together = score.families(families)
     np.testing.assert_array_equal(together, [score.families([family])[0] for family in families])
     np.testing.assert_array_equal(together, score.families([(c, tuple(sorted(p))) for c, p in families]))
-    assert isinstance(score, BlockScore)
     parents = np.array([[0, 1], [1, 4], [3, 5]])
     np.testing.assert_array_equal(
         score.block(np.array([2, 3, 4]), parents),

@@ -25,7 +25,6 @@ from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_
 from dagora.posterior.resample.run_samples import run_samples
 from dagora.posterior.resample.sample_file import SampleFile, fingerprint
 from dagora.posterior.resample.strengths import Strengths
-from dagora.scores.local_score import check_possible
 
 # Of a time limit, the share that learning from all rows may take where samples follow.
 FIRST = 0.5
@@ -98,7 +97,7 @@ def bootstrap(
     source, searching = prepared.source, prepared.searching
     check_drawable(source.statistics)
     if searching.score is not None:
-        check_possible(searching.make(source.statistics), prepared.knowledge)
+        searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
     doubts = source.data_warnings
     announce(doubts)

@@ -17,7 +17,6 @@ from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.checks import check_circumstances, numbers_for
 from dagora.learners.run import Run
 from dagora.learners.source import read_rows
-from dagora.scores.local_score import check_possible
 from dagora.stats.data_warnings import check_learnable
 
 
@@ -48,5 +47,5 @@ def candidates(
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)
-    check_possible(local, known)
+    local.capabilities.check_knowledge(known)
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))

@@ -21,8 +21,8 @@ from dagora.learners.request import prepare
 from dagora.learners.result import Result, TracePoint
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
-from dagora.scores.estimation import estimation, told_of
-from dagora.scores.local_score import check_possible
+from dagora.scores.estimation import estimation
+from dagora.scores.local_score import ScoreCapabilities
 
 # Most rounds of structural EM.
 EM_ROUNDS = 6
@@ -118,7 +118,8 @@ def learn(
 
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else searching.make(source.statistics)
-    check_possible(local, known)
+    capabilities = ScoreCapabilities() if local is None else local.capabilities
+    capabilities.check_knowledge(known)
     screened = screen(searching, source, local, run)
     outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
     errors, doubts = estimation(local)
@@ -141,7 +142,7 @@ def learn(
                 None,
                 (
                     outcome.message,
-                    *told_of(local),
+                    *capabilities.messages(),
                     *source.lost_cells,
                     source.rows_set,
                     source.queries,

@@ -26,8 +26,7 @@ from dagora.posterior.registry import SAMPLERS, Sampler, check_score, sampler_na
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
 from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
-from dagora.scores.estimation import estimation, told_of
-from dagora.scores.local_score import check_possible
+from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score, default_score, score_named
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
@@ -172,9 +171,10 @@ def scored_draws(
     """Draws under a score, what there is to say about that, and numbers about its estimates."""
     notes = check_score(chosen)
     local = asked = chosen.make(statistics, **options)
-    check_possible(local, run.knowledge)
+    local.capabilities.check_knowledge(run.knowledge)
     found = asking(local)
-    found = replace(found, message="; ".join(filter(None, (found.message, *told_of(local)))))
+    messages = (found.message, *local.capabilities.messages())
+    found = replace(found, message="; ".join(filter(None, messages)))
     if reweight is not None and found.log_scores.size:
         asked = chosen.make(statistics, **{**options, "estimator": reweight})
         found = reweight_draws(found, local, asked, run)

@@ -10,7 +10,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import Edge
 from dagora.learners.run import Run
-from dagora.scores.local_score import LocalScore, align, families_at_once, is_expensive, is_slow, scans_rows
+from dagora.scores.local_score import LocalScore, align, families_at_once
 
 # Beyond this many edges nobody looks at each.
 MOST_EDGES = 5000
@@ -31,7 +31,8 @@ def edge_gains(score: LocalScore, graph: Graph, run: Run) -> dict[Edge, float]:
     {('a', 'b'): 25.88}
     """
     edges = (*graph.edges, *graph.undirected)
-    if len(edges) > MOST_EDGES or is_expensive(score) or is_slow(score) or scans_rows(score):
+    cost = score.capabilities
+    if len(edges) > MOST_EDGES or cost.is_expensive or cost.is_slow or cost.scans_rows:
         return {}
     try:
         found_dag = graph.extension() if isinstance(graph, CPDAG) else graph

@@ -17,14 +17,16 @@ graphs. Both agree on standardised columns, in which the score is computed.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.scores.gaussian import FlatFamilies
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
-from dagora.scores.pivot_form import PivotForm, form_scores, one_group
+from dagora.scores.pivot_form import form_scores, one_group
 from dagora.stats.statistics import Statistics
 
 PRIOR_SCALES = ("columns", "unit")
@@ -77,9 +79,10 @@ class BGe(MomentScore):
         )
         return sizes, -0.5, -0.5 * (n + freedom + p + 1)  # |R_{P∪x}| = |R_PP| r(x | P)
 
-    def pivot_form(self) -> PivotForm:
-        """The score as a function of determinants and residuals."""
-        return self._form
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Those of a score of moments, and its form of determinants and residuals."""
+        return replace(super().capabilities, pivot_form=lambda: self._form)
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         return form_scores(self._form, families)

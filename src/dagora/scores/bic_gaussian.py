@@ -10,15 +10,17 @@ it scores −∞. Where columns add up, each gets a little noise (`adding_up`).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.adding_up import ROUNDING, adding_up_doubts, columns_adding_up, with_noise
 from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
-from dagora.scores.pivot_form import PivotForm, form_scores, one_group
+from dagora.scores.pivot_form import form_scores, one_group
 from dagora.stats.statistics import MomentSource
 
 # With more columns than these, bounds are computed for all of them at once.
@@ -43,19 +45,20 @@ class GaussianBIC(MomentScore):
         sizes[np.arange(columns) + 1 >= m] = -np.inf
         self._form = one_group(self._moments.scatter, np.zeros(columns), sizes, 0.0, np.full(columns, -m / 2))
 
-    def doubts(self) -> list[str]:
-        """Whether columns add up, and whether chance alone brings many edges."""
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Those of a score of moments, its form of residuals, and warnings."""
+        return replace(super().capabilities, pivot_form=lambda: self._form, warnings=self._warnings)
+
+    def _warnings(self) -> list[str]:
+        """Linearly dependent columns, and edges that chance alone may bring."""
         rows, columns = self._moments.n, len(self._schema)
 
         def expected(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
-        told = adding_up_doubts(self.adding_up, "bge")
-        return [*told, *noise_doubts(expected, self._penalty, rows, columns)]
-
-    def pivot_form(self) -> PivotForm:
-        """The score as a function of residuals; determinants do not matter."""
-        return self._form
+        dependent = adding_up_doubts(self.adding_up, "bge")
+        return [*dependent, *noise_doubts(expected, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         return form_scores(self._form, families)

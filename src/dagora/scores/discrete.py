@@ -21,7 +21,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.scores.known_sums import KnownSums
 from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
 from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
@@ -76,6 +76,8 @@ class DiscreteScore:
         self._penalty = penalty
         self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
         self._known = KnownSums()
+        # Over sites, many questions go into one message instead.
+        self._counts_rows = isinstance(statistics, TableStatistics)
 
     @property
     def schema(self) -> Schema:
@@ -88,17 +90,17 @@ class DiscreteScore:
         return self._statistics.n_rows
 
     @property
-    def counts_rows(self) -> bool:
-        """Whether every question goes over the rows of a table here; over sites, many go into one message."""
-        return isinstance(self._statistics, TableStatistics)
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families that count rows or take passes over them, and warnings."""
+        return ScoreCapabilities(
+            block=self.block,
+            counts_rows=self._counts_rows,
+            needs_pass=self._needs_pass if isinstance(self._statistics, HasPasses) else None,
+            warnings=self._warnings,
+        )
 
-    @property
-    def scans_rows(self) -> bool:
-        """Whether every question takes a pass over rows that are not in memory."""
-        return isinstance(self._statistics, HasPasses)
-
-    def needs_a_pass(self, families: Sequence[Family]) -> bool:
-        """Whether the rows must be read for these families; never where they are in memory."""
+    def _needs_pass(self, families: Sequence[Family]) -> bool:
+        """Return True if the rows must be read for these families."""
         statistics = self._statistics
         return isinstance(statistics, HasPasses) and not statistics.knows(
             [(*parents, child) for child, parents in families]
@@ -118,8 +120,8 @@ class DiscreteScore:
         """The rows as level numbers, a row for each column; an error where the rows may not be seen."""
         return np.stack(self._statistics.rows().columns).astype(np.int64)
 
-    def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
+    def _warnings(self) -> list[str]:
+        """A warning if chance alone may bring many edges."""
         factor = self._penalty
         if factor is None:
             return []
@@ -135,7 +137,7 @@ class DiscreteScore:
         parents, offsets = flatten([parents for _, parents in families])
         sets = families_with_parents(children, parents, offsets)
         place = np.arange(2 * len(families))
-        if not self.counts_rows:  # each set is a part of a message
+        if not self._counts_rows:  # each set is a part of a message
             different, place = distinct([tuple(columns) for columns in sets])
             counts = self._statistics.counts(different)
         else:
@@ -170,7 +172,7 @@ class DiscreteScore:
     def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:
         """Σ φ of sets of one size, given as rows in lexicographic order."""
         d, size = len(self._cardinalities), sets.shape[1]
-        if not self.counts_rows or len(sets) < WORTH_KEEPING or size > largest_size(d):
+        if not self._counts_rows or len(sets) < WORTH_KEEPING or size > largest_size(d):
             return self._joint_sums(sets, watch)
         keys = keys_of(sets, d)
         sums, unknown = self._known.look_up(size, keys)
@@ -182,7 +184,7 @@ class DiscreteScore:
         self, size: int, parts: Sequence[NDArray[np.int64]], threads: Threads, watch: Watch = unwatched
     ) -> list[Floats]:
         """Σ φ of sets of one size, given by ascending keys in parts; each is counted once, by threads."""
-        if not self.counts_rows:
+        if not self._counts_rows:
             different, places = distinct_keys(parts, threads)
             values = self._joint_sums(rows_of_keys(different, size, len(self._cardinalities), threads), watch)
             return [values[place] for place in places]

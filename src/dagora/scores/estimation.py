@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from dagora.scores.local_score import DoubtingScore, EstimatedScore, Family, LocalScore, TellingScore
+from dagora.scores.local_score import LocalScore
 
 # Standard error, in nats, above which there is a warning: the family's weight is known to about 10 %.
 DOUBTFUL = 0.1
 
 
 def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
-    """Median and largest standard error of the families scored, and what the score doubts about itself.
+    """Median and largest standard error of the families scored, and the warnings of the score.
 
-    There is a warning if an error exceeds `DOUBTFUL`. Both are empty for a score without errors or doubts.
+    There is a warning if an error exceeds `DOUBTFUL`. Both are empty for a score without errors or warnings.
     """
-    errors = errors_of(score)
+    errors = {} if score is None else score.capabilities.standard_errors()
     if score is None or not errors:
-        return {}, score.doubts() if isinstance(score, DoubtingScore) else []
+        return {}, [] if score is None else score.capabilities.warnings()
     stats = {
         "estimated_families": float(len(errors)),
         "score_error_median": median(errors.values()),
@@ -39,16 +39,6 @@ def estimation(score: LocalScore | None) -> tuple[dict[str, float], list[str]]:
         "that depend on it are less certain than they look; use more points, or another estimator"
     )
     return stats, [warning]
-
-
-def told_of(score: object) -> list[str]:
-    """What a score says of itself in the message of a result."""
-    return score.told() if isinstance(score, TellingScore) else []
-
-
-def errors_of(score: object) -> Mapping[Family, float]:
-    """Standard errors of the families scored; empty for scores that have none."""
-    return score.standard_errors() if isinstance(score, EstimatedScore) else {}
 
 
 def describe_errors(stats: Mapping[str, float]) -> str:

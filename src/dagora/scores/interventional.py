@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.scores.local_score import BlockScore, DoubtingScore, Family, LocalScore, is_expensive
-from dagora.scores.pivot_form import HasPivotForm, PivotForm, grouped
+from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities
+from dagora.scores.pivot_form import grouped
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 
@@ -67,23 +67,20 @@ class InterventionalScore:
         return self._statistics.n_rows
 
     @property
-    def expensive(self) -> bool:
-        """Whether scoring a family takes milliseconds or more."""
-        return any(map(is_expensive, self._parts))
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families, and what the scores of the groups have in common."""
+        parts = [part.capabilities for part in self._parts]
+        return ScoreCapabilities(
+            block=self.block,
+            pivot_form=self._pivot_form,
+            counts_rows=any(part.counts_rows for part in parts),
+            is_expensive=any(part.is_expensive for part in parts),
+            warnings=lambda: list(dict.fromkeys(line for part in parts for line in part.warnings())),
+        )
 
-    @property
-    def counts_rows(self) -> bool:
-        """Whether every question goes over rows."""
-        return any(getattr(part, "counts_rows", False) for part in self._parts)
-
-    def doubts(self) -> list[str]:
-        """What the scores doubt, each sentence once."""
-        parts = (part.doubts() for part in self._parts if isinstance(part, DoubtingScore))
-        return list(dict.fromkeys(line for lines in parts for line in lines))
-
-    def pivot_form(self) -> PivotForm | None:
+    def _pivot_form(self) -> PivotForm | None:
         """The forms of the parts as one; None where a part has none."""
-        forms = [part.pivot_form() if isinstance(part, HasPivotForm) else None for part in self._parts]
+        forms = [part.capabilities.pivot_form() for part in self._parts]
         known = [form for form in forms if form is not None]
         return grouped(known, self._part_of) if len(known) == len(forms) else None
 
@@ -108,8 +105,9 @@ class InterventionalScore:
             places = np.flatnonzero(part_of == k)
             if not places.size:
                 continue
-            if isinstance(part, BlockScore):
-                found[places] = part.block(children[places], parents[places])
+            block = part.capabilities.block
+            if block is not None:
+                found[places] = block(children[places], parents[places])
             else:
                 found[places] = part.families(
                     [(int(children[place]), tuple(parents[place].tolist())) for place in places.tolist()]

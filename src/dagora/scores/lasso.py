@@ -13,6 +13,7 @@ and shift are refused, as the program itself refuses them.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from dagora.base.errors import OptionError
 from dagora.kernels.decorators import kernel
 from dagora.scores.gaussian import FlatFamilies
 from dagora.scores.lasso_kernels import solve_lasso
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.usable_moments import refuse_duplicates
 from dagora.stats.statistics import Statistics
@@ -43,18 +45,23 @@ class LassoScore(MomentScore):
         self._covariance = np.ascontiguousarray(self._moments.covariance)
         self._lambda1 = float(lambda1)
 
-    def doubts(self) -> list[str]:
-        """Whether the units of the columns differ much."""
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Those of a score of moments, and a warning."""
+        return replace(super().capabilities, warnings=self._warnings)
+
+    def _warnings(self) -> list[str]:
+        """A warning if the units of the columns differ much."""
         spreads = np.sqrt(np.diag(self._covariance))
         if spreads.max(initial=0.0) <= APART * spreads.min(initial=np.inf):
             return []
         wide, narrow = (self._schema.names[int(k)] for k in (spreads.argmax(), spreads.argmin()))
-        doubt = (
+        warning = (
             f"the score lasso depends on the units of the columns, and '{wide}' spreads "
             f"{spreads.max() / spreads.min():.3g} times as far as '{narrow}': other units would suggest "
             "another graph; standardise the columns unless their units are comparable"
         )
-        return [doubt]
+        return [warning]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         objectives = lasso_objectives(

@@ -2,14 +2,30 @@
 
 The score of a graph is the sum of the scores of its families (a child and its parents). Higher is better. A
 score is deterministic: the same family always gets the same number. All searches and samplers on scores run
-on any object that follows this protocol.
+on any object that follows this protocol. A plain score has `capabilities = ScoreCapabilities()`; the others:
+
+| capability      | what it makes faster or more honest                         | scores                     |
+|-----------------|-------------------------------------------------------------|----------------------------|
+| block           | scoring many families of one size                           | all of the registry        |
+| moments         | the search space dual-pc; the threshold of rl-bic           | *-gaussian, bge, lasso, gp |
+| pivot_form      | BOSS: the families of an order are scored within one kernel | bic-gaussian, bge          |
+| counts_rows     | a time limit is kept to on many rows                        | discrete and mixed ones    |
+| needs_pass      | one pass over scanned rows serves likely later questions    | discrete ones              |
+| is_expensive    | smaller search spaces and simpler searches                  | gp, gp2                    |
+| is_slow         | `auto` stops after tabu search; no gains of single edges    | those of missing values    |
+| storage         | checkpoints hold the scores computed so far                 | gp, gp2                    |
+| check_knowledge | a required edge that is impossible is refused               | bayes-mixed                |
+| standard_errors | results state the accuracy of the score                     | gp, gp2                    |
+| messages        | results state what was scored                               | mixed, gp2, missing values |
+| warnings        | edges that chance or units may have brought                 | bic*, lasso                |
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +37,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.stats.statistics import Moments
 
+Floats = NDArray[np.float64]
 # A child's position and its parents' positions.
 Family = tuple[int, Sequence[int]]
 
@@ -34,6 +51,67 @@ MOST_FAMILIES, LIMITED_FAMILIES, EXPENSIVE_FAMILIES = 1 << 15, 4096, 16
 ROWS_AT_ONCE = 30_000_000
 
 
+class PivotForm(NamedTuple):
+    """The numbers of a score of the form described in `scores/pivot_form`.
+
+    All but `group` and `child` have a first axis for the groups.
+    """
+
+    group: NDArray[np.int64]
+    matrix: Floats
+    child: Floats
+    size: Floats
+    determinant: Floats
+    residual: Floats
+
+
+class ScoreBlock(Protocol):
+    """A function that scores many families of one size."""
+
+    def __call__(
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+    ) -> Floats:
+        """Scores of `children[k]` with the parents in row k (ascending) of `parents`."""
+
+
+class ScoreStorage(NamedTuple):
+    """The functions that store the results of a score and load them again."""
+
+    fingerprint: Callable[[], str]  # equal for scores that give the same numbers
+    export: Callable[[], Mapping[str, NDArray[np.generic]]]  # all results so far, as arrays
+    load: Callable[[Mapping[str, NDArray[np.generic]]], int]  # returns the number of families
+
+
+def nothing(*_: object) -> None:
+    """Do nothing and return None."""
+
+
+@dataclass(frozen=True)
+class ScoreCapabilities:
+    """Everything that a score can do beyond `families`; the defaults are those of a plain score."""
+
+    block: ScoreBlock | None = None  # much faster than `families` on many families of one size
+    moments: Moments | None = None  # of the continuous columns, for tests of correlations
+    pivot_form: Callable[[], PivotForm | None] = nothing  # lets a search score families in one kernel
+    counts_rows: bool = False  # the time of a family grows with the number of rows
+    needs_pass: Callable[[Sequence[Family]], bool] | None = None  # see `scans_rows`
+    is_expensive: bool = False  # one family takes milliseconds or more
+    is_slow: bool = False  # many families take minutes
+    storage: ScoreStorage | None = None  # results are worth keeping from one run to the next
+    check_knowledge: Callable[[Knowledge], None] = nothing  # raises if an impossible edge is required
+    standard_errors: Callable[[], Mapping[Family, float]] = dict  # of those families so far that have one
+    messages: Callable[[], list[str]] = list  # what the name of the score does not say
+    warnings: Callable[[], list[str]] = list  # reasons why its results on these data may mislead
+
+    @property
+    def scans_rows(self) -> bool:
+        """True if rows are not in memory: `needs_pass` says if some families take a pass over them.
+
+        Then few large questions are best.
+        """
+        return self.needs_pass is not None
+
+
 class LocalScore(Protocol):
     """A score that is a sum over families."""
 
@@ -45,124 +123,27 @@ class LocalScore(Protocol):
     def n_rows(self) -> int:
         """Number of rows behind the score."""
 
-    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """The record of what the score can do beyond the minimum."""
+
+    def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families; consecutive ones that differ only in their last parent are cheapest."""
 
 
-@runtime_checkable
-class BlockScore(Protocol):
-    """A score that is much faster on many families of one size."""
-
-    def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
-    ) -> NDArray[np.float64]:
-        """Scores of `children[k]` with the parents in row k (ascending) of `parents`."""
-
-
-@runtime_checkable
-class HasMoments(Protocol):
-    """A score of continuous columns that can show the moments it is computed from."""
-
-    @property
-    def moments(self) -> Moments:
-        """First and second moments of the columns."""
-
-
-@runtime_checkable
-class DoubtingScore(Protocol):
-    """A score that knows when its results on the data at hand are easily misread."""
-
-    def doubts(self) -> list[str]:
-        """Sentences for the user; empty where there is nothing to say."""
-
-
-@runtime_checkable
-class TellingScore(Protocol):
-    """A score that is not what its name alone says, such as one with another kernel."""
-
-    def told(self) -> list[str]:
-        """Sentences for the message of a result; empty where the name says it all."""
-
-
-@runtime_checkable
-class ChoosyScore(Protocol):
-    """A score under which some edges are impossible: a family with such an edge scores −∞."""
-
-    def check_knowledge(self, knowledge: Knowledge) -> None:
-        """Refuse knowledge that requires an impossible edge."""
-
-
-@runtime_checkable
-class EstimatedScore(Protocol):
-    """A score whose numbers are estimates."""
-
-    def standard_errors(self) -> Mapping[Family, float]:
-        """Standard errors of those families scored so far that have one."""
-
-
-@runtime_checkable
-class RememberingScore(Protocol):
-    """A score so expensive that its results are worth keeping from one run to the next."""
-
-    def fingerprint(self) -> str:
-        """A text that is equal for scores that give the same numbers."""
-
-    def remembered(self) -> Mapping[str, NDArray[np.generic]]:
-        """All results computed so far, as arrays that can be stored."""
-
-    def recall(self, arrays: Mapping[str, NDArray[np.generic]]) -> int:
-        """Take over the results of a score with the same fingerprint; return the number of families."""
-
-
-def is_expensive(score: object) -> bool:
-    """Whether scoring a family takes milliseconds or more; such a score has a true attribute `expensive`."""
-    return bool(getattr(score, "expensive", False))
-
-
-def is_slow(score: object) -> bool:
-    """Whether scoring many families takes minutes; such a score has a true attribute `slow`."""
-    return bool(getattr(score, "slow", False))
-
-
-def scans_rows(score: object) -> bool:
-    """Whether every question takes a pass over rows that are not in memory: then few and large ones are best.
-
-    Such a score has a true attribute `scans_rows`.
-    """
-    return bool(getattr(score, "scans_rows", False))
-
-
-@runtime_checkable
-class ScanningScore(Protocol):
-    """A score that may need a pass over rows that are not in memory, and knows when."""
-
-    def needs_a_pass(self, families: Sequence[Family]) -> bool:
-        """Whether something must be counted for these families that is not known yet."""
-
-
-def needs_a_pass(score: object, families: Sequence[Family]) -> bool:
-    """Whether scoring some families takes a pass over rows that are not in memory."""
-    return isinstance(score, ScanningScore) and score.needs_a_pass(families)
-
-
 def families_at_once(score: LocalScore, budget: Budget) -> int:
-    """How many families are scored between two looks at the clock: a twentieth of a second, if time counts.
+    """The number of families scored between two looks at the clock: 1/20 s of work under a time limit.
 
     A pass over rows that are scanned is not interrupted, so there one should serve as many as possible. A
     family's score does not depend on the families that are scored with it.
     """
-    if math.isinf(budget.left) or scans_rows(score):
+    capabilities = score.capabilities
+    if math.isinf(budget.left) or capabilities.scans_rows:
         return MOST_FAMILIES
-    if is_expensive(score):
+    if capabilities.is_expensive:
         return EXPENSIVE_FAMILIES
-    rows = score.n_rows if getattr(score, "counts_rows", False) else 1
+    rows = score.n_rows if capabilities.counts_rows else 1
     return max(1, min(LIMITED_FAMILIES, ROWS_AT_ONCE // rows))
-
-
-def check_possible(score: object, knowledge: Knowledge) -> None:
-    """Refuse knowledge that requires what is impossible under a score."""
-    if isinstance(score, ChoosyScore):
-        score.check_knowledge(knowledge)
 
 
 def align(graph: DAG, names: Sequence[str]) -> DAG:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, in_blocks
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import gaussian_moments
 from dagora.stats.statistics import Moments, MomentSource
 from dagora.stats.table import TableStatistics
@@ -39,6 +39,11 @@ class MomentScore(ABC):
     def moments(self) -> Moments:
         """The moments that the score is computed from."""
         return self._moments
+
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families, and the moments."""
+        return ScoreCapabilities(block=self.block, moments=self._moments)
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families."""

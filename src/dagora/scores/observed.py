@@ -17,7 +17,7 @@ from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.stats.observed.set_likelihoods import MOST_CELLS
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -35,8 +35,6 @@ def bic(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedBI
 
 class ObservedBIC:
     """BIC on what was seen; sets of too many cells score −∞. `penalty` is a factor on a parameter's price."""
-
-    slow = True
 
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
         self._statistics = statistics
@@ -57,24 +55,30 @@ class ObservedBIC:
         return self._statistics.n_rows
 
     @property
-    def counts_rows(self) -> bool:
-        """Whether every question goes over the rows: it does."""
-        return True
+    def capabilities(self) -> ScoreCapabilities:
+        """Slow blocks of families that count rows, messages and warnings."""
+        return ScoreCapabilities(
+            block=self.block,
+            counts_rows=True,
+            is_slow=True,
+            messages=self._messages,
+            warnings=self._warnings,
+        )
 
-    def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
+    def _warnings(self) -> list[str]:
+        """A warning if chance alone may bring many edges."""
 
         def expected(penalty: float) -> float:
             return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
 
         return noise_doubts(expected, self._penalty, self.n_rows, len(self._cardinalities))
 
-    def told(self) -> list[str]:
-        """What the name alone does not say."""
-        said = ["bic on the cells that were seen"]
+    def _messages(self) -> list[str]:
+        """The rows that were used, and families that were left out."""
+        messages = ["bic on the cells that were seen"]
         if self._too_large:
-            said.append(f"families of more than {MOST_CELLS:,} cells were not considered")
-        return said
+            messages.append(f"families of more than {MOST_CELLS:,} cells were not considered")
+        return messages
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families."""

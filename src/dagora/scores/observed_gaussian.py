@@ -21,7 +21,7 @@ from dagora.base.events import Watch, unwatched
 from dagora.scores.adding_up import EM_ROUNDING
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.gaussian import FlatFamilies, family_pivots
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.stats.observed.seen_together import SeenTogether
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -38,8 +38,6 @@ class BICOfMomentsByEM(GaussianBIC):
 class ObservedGaussianBIC:
     """Gaussian BIC on what was seen; `together` knows which columns were seen together."""
 
-    slow = True
-
     def __init__(self, statistics: Statistics, together: SeenTogether, *, penalty: float = 1.0) -> None:
         self._plain = BICOfMomentsByEM(statistics, penalty=penalty)
         self.adding_up = self._plain.adding_up
@@ -47,13 +45,15 @@ class ObservedGaussianBIC:
         self.schema = self._plain.schema
         self.n_rows = self._plain.n_rows
 
-    def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
-        return self._plain.doubts()
-
-    def told(self) -> list[str]:
-        """What the name alone does not say."""
-        return ["bic-gaussian on the cells that were seen"]
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Slow blocks of families, a message, and the warnings of complete rows."""
+        return ScoreCapabilities(
+            block=self.block,
+            is_slow=True,
+            messages=lambda: ["bic-gaussian on the cells that were seen"],
+            warnings=self._plain.capabilities.warnings,
+        )
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, each added up over the parts of it that rows have seen."""

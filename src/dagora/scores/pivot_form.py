@@ -13,33 +13,12 @@ several matrices, and `group[x]` says which is that of x.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gaussian import FlatFamilies, family_pivots
-
-Floats = NDArray[np.float64]
-
-
-class PivotForm(NamedTuple):
-    """What the formula above needs; all but `group` and `child` have a first axis for the groups."""
-
-    group: NDArray[np.int64]
-    matrix: Floats
-    child: Floats
-    size: Floats
-    determinant: Floats
-    residual: Floats
-
-
-@runtime_checkable
-class HasPivotForm(Protocol):
-    """A score that may have the form; None where this one has not."""
-
-    def pivot_form(self) -> PivotForm | None:
-        """The numbers of the form."""
+from dagora.scores.local_score import Floats, PivotForm
 
 
 def one_group(matrix: Floats, child: Floats, size: Floats, determinant: float, residual: Floats) -> PivotForm:

@@ -8,11 +8,14 @@ import pytest
 from dagora.api.score import make_score
 from dagora.data.table import Table
 from dagora.papers.gpn.cached_score import CachedScore
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.moments import table_moments
 
 
 class Slow:
     """A score whose families each take a second of a clock of its own."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.schema = make_score(table(), "bge").schema
@@ -28,6 +31,10 @@ class Slow:
 
 
 class SlowBlocks(Slow):
+    @property
+    def capabilities(self):
+        return ScoreCapabilities(block=self.block)
+
     def block(self, children, parents, watch=None):
         values = self.families(list(zip(children.tolist(), map(tuple, parents.tolist()), strict=True)))
         watch(len(values), len(values))

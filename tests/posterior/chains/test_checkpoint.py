@@ -18,7 +18,7 @@ from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
 from dagora.scores.gp.score import GaussianProcessScore
-from dagora.scores.local_score import RememberingScore
+from dagora.scores.local_score import ScoreCapabilities, ScoreStorage
 from tests.posterior.oracle import RandomScore, ToldBudget, gaussian
 
 Sampler = Callable[..., Draws]
@@ -27,10 +27,10 @@ Sampler = Callable[..., Draws]
 class DearScore(RandomScore):
     """Random log weights that are computed once; `asked` counts the families that had to be computed."""
 
-    expensive = True
-
     def __init__(self, nodes: int = 6, seed: int = 8) -> None:
         super().__init__(nodes, 1.0, seed)
+        storage = ScoreStorage(self.fingerprint, self.export, self.load)
+        self.capabilities = ScoreCapabilities(is_expensive=True, storage=storage)
         self._seed = seed
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
 
@@ -43,11 +43,11 @@ class DearScore(RandomScore):
     def fingerprint(self) -> str:
         return f"random {self._seed}"
 
-    def remembered(self) -> dict[str, np.ndarray]:
+    def export(self) -> dict[str, np.ndarray]:
         text = json.dumps([[child, parents, value] for (child, parents), value in self._known.items()])
         return {"text": np.array(text)}
 
-    def recall(self, arrays: Mapping[str, np.ndarray]) -> int:
+    def load(self, arrays: Mapping[str, np.ndarray]) -> int:
         content = json.loads(str(arrays["text"]))
         self._known.update({(child, tuple(parents)): value for child, parents, value in content})
         return len(content)
@@ -79,7 +79,6 @@ SETTINGS = {"draws": 40, "chains": 2, "thin": 10, "warmup": 100}
 def test_a_run_stopped_while_scoring_goes_on(sampler: Sampler, tmp_path: Path, families: int) -> None:
     file = tmp_path / "run.npz"
     whole = DearScore()
-    assert isinstance(whole, RememberingScore)
     expected = sampler(whole, Run(seed=3), **SETTINGS)
     first, second = DearScore(), DearScore()
     run = stopping(lambda event: event.phase == "scoring" and event.step >= families)

@@ -12,7 +12,7 @@ from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
 from dagora.posterior.summary.diagnostics import weight_ess
 from dagora.posterior.summary.reweighting import reweight, weight_warnings
-from dagora.scores.local_score import Family, LocalScore
+from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.posterior.oracle import enumerate_graphs, enumeration, matrices, posterior_of
@@ -25,6 +25,8 @@ TARGET = score_named("bdeu").make(TableStatistics(TABLE), ess=8.0)
 
 class Counting:
     """A score that remembers what it was asked for."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, score: LocalScore) -> None:
         self._score = score

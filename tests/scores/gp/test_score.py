@@ -7,11 +7,9 @@ import pytest
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.base.events import OutOfTimeError
-from dagora.scores.estimation import told_of
 from dagora.scores.gp.fit import Fit, Fitter
 from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.score import PUBLISHED_KERNEL, GaussianProcessScore
-from dagora.scores.local_score import BlockScore
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table
@@ -57,7 +55,6 @@ def test_the_same_family_gives_the_same_number(columns, score):
     alone = score_of(columns)
     for family, value in zip(FAMILIES, one.families(FAMILIES), strict=True):
         assert alone.details(family).log_score == pytest.approx(value, abs=1e-6)
-    assert isinstance(one, BlockScore)
     heard = []
     block = score_of(columns).block(
         np.array([4, 3]), np.array([[0, 1], [0, 4]]), lambda done, total: heard.append((done, total))
@@ -156,7 +153,7 @@ def test_the_registry_makes_both():
     statistics = TableStatistics(continuous_table(wavy_columns(30)))
     one = score_named("gp").make(statistics, estimator="laplace")
     two = score_named("gp2").make(statistics, estimator="laplace", published=True)
-    assert (told_of(one), told_of(two)) == ([], [PUBLISHED_KERNEL])
+    assert (one.capabilities.messages(), two.capabilities.messages()) == ([], [PUBLISHED_KERNEL])
     assert one.families([(4, ())]) == two.families([(4, ())])
     assert one.families([(4, (0,))]) != two.families([(4, (0,))])
 
@@ -193,11 +190,11 @@ def test_a_mode_that_the_climbs_missed_is_found_by_the_points(columns, score, mo
     assert found.log_score == pytest.approx(expected.log_score, abs=0.06)
 
 
-def test_what_is_recalled_is_all_that_was_remembered(columns, score):
+def test_loaded_results_are_all_that_were_exported(columns, score):
     score.families(FAMILIES)
-    remembered = score.remembered()
-    assert len(remembered["pairs"]) >= 4, "the modes of pairs, from which larger families climb"
-    again = score_of(columns)
-    assert again.recall(remembered) == len(remembered["children"])
-    for name, array in again.remembered().items():
-        np.testing.assert_array_equal(array, remembered[name])
+    exported = score.capabilities.storage.export()
+    assert len(exported["pairs"]) >= 4, "the modes of pairs, from which larger families climb"
+    again = score_of(columns).capabilities.storage
+    assert again.load(exported) == len(exported["children"])
+    for name, array in again.export().items():
+        np.testing.assert_array_equal(array, exported[name])

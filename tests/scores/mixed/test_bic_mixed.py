@@ -55,8 +55,8 @@ def test_it_is_bic_where_all_columns_are_of_one_kind_to_the_last_bit(kind, penal
     mixed = score_named("bic-mixed").make(TableStatistics(table), penalty=penalty)
     assert np.array_equal(plain.families(FAMILIES), mixed.families(FAMILIES))
     assert np.array_equal(in_blocks(plain, FAMILIES), in_blocks(mixed, FAMILIES))
-    assert plain.doubts() == mixed.doubts()
-    assert mixed.told() == []
+    assert plain.capabilities.warnings() == mixed.capabilities.warnings()
+    assert mixed.capabilities.messages() == []
 
 
 def plain_set_score(table, columns, penalty):
@@ -294,7 +294,7 @@ def test_a_constant_number_and_too_many_levels_are_refused():
 def test_chance_edges_are_foretold():
     rng = np.random.default_rng(0)
     table = random_mixed(rng, 12, [2, 0] * 20)
-    doubts = score_named("bic-mixed").make(TableStatistics(table)).doubts()
-    assert len(doubts) == 1
-    assert "12 rows are few for 40 columns" in doubts[0]
-    assert score_named("bic-mixed").make(TableStatistics(table_of())).doubts() == []
+    warnings = score_named("bic-mixed").make(TableStatistics(table)).capabilities.warnings()
+    assert len(warnings) == 1
+    assert "12 rows are few for 40 columns" in warnings[0]
+    assert score_named("bic-mixed").make(TableStatistics(table_of())).capabilities.warnings() == []

@@ -84,7 +84,7 @@ def test_sets_of_too_many_cells_are_not_scored(monkeypatch: pytest.MonkeyPatch) 
     values = score.families([(0, [1]), (0, [1, 2]), (2, [0, 1])])
     assert np.isfinite(values[0])
     assert np.isneginf(values[1:]).all()
-    assert "were not considered" in score.told()[-1]
+    assert "were not considered" in score.capabilities.messages()[-1]
 
 
 def numbers(rows: int, seed: int) -> np.ndarray:

@@ -16,11 +16,13 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.graph.bit_kernels import first_subset
 from dagora.graph.bits import pack
 from dagora.learners.candidates.candidates import Candidates
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 
 
 class CandidateScore:
     """The LocalScore that candidates define."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates

@@ -30,7 +30,7 @@ from dagora.learners.candidates.pruning import Grown, joined, rules_for
 from dagora.learners.run import Run
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
-from dagora.scores.local_score import TIE, BlockScore, LocalScore
+from dagora.scores.local_score import TIE, LocalScore
 from dagora.scores.mixed.bic_mixed import MixedBIC
 
 # The most sets times rows that a level may cost (about a minute), and how many a core counts in a second.
@@ -331,12 +331,13 @@ def better_than_subsets(entry: Grown, own: NDArray[np.float64]) -> NDArray[np.in
 def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> list[NDArray[np.float64]]:
     """Scores of all families of a level; those of one size are scored as a block if the score has `block`."""
     parts: dict[int, NDArray[np.float64]] = {}
+    block = score.capabilities.block
     for width in {len(entry.base) for entry in grown}:
         chosen = [position for position, entry in enumerate(grown) if len(entry.base) == width]
         children = np.concatenate([np.full(len(grown[k].sets), grown[k].child) for k in chosen])
         parents = np.concatenate([grown[k].parents for k in chosen])
-        if isinstance(score, BlockScore):
-            scored = score.block(children, parents, watch)
+        if block is not None:
+            scored = block(children, parents, watch)
         else:
             scored = score.families(list(zip(children.tolist(), parents.tolist(), strict=True)))
         start = 0

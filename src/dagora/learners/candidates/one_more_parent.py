@@ -24,7 +24,7 @@ class OneMoreParent:
     """Tells which further parents may raise a score; without a rule for the score, all may."""
 
     def __init__(self, score: LocalScore | None = None) -> None:
-        ruled = isinstance(score, DiscreteScore) and score.counts_rows and score.price > 0
+        ruled = isinstance(score, DiscreteScore) and score.capabilities.counts_rows and score.price > 0
         self._score = score if isinstance(score, DiscreteScore) and ruled else None
 
     @property

@@ -36,7 +36,7 @@ from dagora.learners.search.greedy.neighbour_scores import NeighbourScores
 from dagora.learners.search.order.order_search import Work, order_search, search_orders
 from dagora.learners.search.order.widen import Widening
 from dagora.scores.discrete import DiscreteScore
-from dagora.scores.local_score import TIE, LocalScore, is_expensive, is_slow
+from dagora.scores.local_score import TIE, LocalScore
 
 # Disturbances of each order without improvement after which the search ends, and the number of orders.
 PATIENCE, CHAINS = 6000, 4
@@ -62,11 +62,13 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     """Learn a graph by what is best for the data; the message says what was done."""
     if isinstance(source, Candidates):
         return order_search(source, run)
-    if is_expensive(source.given):
+    capabilities = source.given.capabilities
+    if capabilities.is_expensive:
         return said(hill_climb(source.given, run), "hill climbing, as each score of this kind takes long")
-    if is_slow(source.by_name):
+    if source.by_name.capabilities.is_slow:
         return said(tabu_search(source.by_name, run), "tabu search, as cells are missing")
-    kept = NeighbourScores() if isinstance(source.given, DiscreteScore) and source.given.counts_rows else None
+    counts_rows = isinstance(source.given, DiscreteScore) and capabilities.counts_rows
+    kept = NeighbourScores() if counts_rows else None
     first = tabu_beside(source.given, run, kept)
     if run.budget.exhausted:
         return said(first, "tabu search")

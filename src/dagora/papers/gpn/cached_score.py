@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
-from dagora.scores.local_score import BlockScore, Family, LocalScore
+from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.stats.statistics import Moments
 
 Key = tuple[int, tuple[int, ...]]
@@ -77,9 +77,9 @@ class CachedScore:
         return self._score.n_rows
 
     @property
-    def moments(self) -> Moments:
-        """The moments of the columns, on which a search space is found."""
-        return self._moments
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families, and the moments on which a search space is found."""
+        return ScoreCapabilities(block=self.block, moments=self._moments)
 
     @property
     def computed(self) -> int:
@@ -118,9 +118,10 @@ class CachedScore:
 
         if new:
             fresh = [keys[i] for i in new]
-            if isinstance(self._score, BlockScore):
+            block = self._score.capabilities.block
+            if block is not None:
                 started = Cost.now()
-                values = self._score.block(children[new], parents[new], passed_on)
+                values = block(children[new], parents[new], passed_on)
                 self._keep(fresh, values, Cost.now() - started)
             else:
                 for position, key in enumerate(fresh, 1):

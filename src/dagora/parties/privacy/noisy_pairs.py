@@ -119,6 +119,8 @@ def moved(table: Floats, along: Floats, across: Floats, rows: float) -> Floats:
 class PairScore:
     """The score of families with at most one parent; `penalty` is a factor on a parameter's price."""
 
+    capabilities = ScoreCapabilities()
+
     def __init__(self, schema: Schema, tables: PairTables, penalty: float = 1.0) -> None:
         self._schema = schema
         self._rows = tables.rows

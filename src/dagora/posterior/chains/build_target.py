@@ -19,7 +19,7 @@ from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
 from dagora.posterior.space.priors import Prior, prior_named
 from dagora.posterior.space.space import Space, most_in_full
-from dagora.scores.local_score import LocalScore, is_expensive
+from dagora.scores.local_score import LocalScore
 
 SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
 GROWTHS = ("auto", "draws", "best", "none")
@@ -113,7 +113,7 @@ def enlarged(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str,
     A space as a search proposes it can miss nearly all of the posterior. The best graph alone needs fewer
     families, and is the default where each is expensive to score.
     """
-    way = ("best" if is_expensive(score) else "draws") if grow == "auto" else grow
+    way = ("best" if score.capabilities.is_expensive else "draws") if grow == "auto" else grow
     if start.complete or way == "none":
         return start
     run = replace(run, budget=run.budget.part(GROWING_SHARE))

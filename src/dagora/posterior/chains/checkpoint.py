@@ -30,7 +30,7 @@ from dagora.learners.run import Run
 from dagora.posterior.chains.chain_state import KEPT, Chain, Kept, room_for
 from dagora.posterior.space.family_tables import FamilyTables, padded
 from dagora.posterior.space.space import Space
-from dagora.scores.local_score import LocalScore, RememberingScore
+from dagora.scores.local_score import LocalScore
 
 Arrays = dict[str, NDArray[np.generic]]
 
@@ -51,7 +51,7 @@ class Checkpoint:
         check_place(path)
         self.path = path
         self.recalled = 0
-        self._score = score if isinstance(score, RememberingScore) else None
+        self._storage = score.capabilities.storage
         self._settings = dict(settings)
         self._space: Arrays = {}
         self._chains: Arrays = {}
@@ -67,7 +67,7 @@ class Checkpoint:
     @property
     def keeps_scores(self) -> bool:
         """Whether the file holds scores; it does if they are expensive."""
-        return self._score is not None
+        return self._storage is not None
 
     @property
     def space(self) -> Space | None:
@@ -145,7 +145,7 @@ class Checkpoint:
 
     def _write(self) -> None:
         head = (VERSION, json.dumps(self._settings, sort_keys=True), self._identity)
-        scored = {} if self._score is None else self._score.remembered()
+        scored = {} if self._storage is None else self._storage.export()
         arrays: Arrays = {
             **{name: np.array(value) for name, value in zip(HEAD, head, strict=True)},
             **{f"{OF_SCORE}{name}": array for name, array in scored.items()},
@@ -159,17 +159,17 @@ class Checkpoint:
 
     @property
     def _identity(self) -> str:
-        return "" if self._score is None else self._score.fingerprint()
+        return "" if self._storage is None else self._storage.fingerprint()
 
     def _take_up(self, found: Arrays) -> None:
         self._refuse_others(found)
         if OF_SPACE[0] in found:
             self._space = {name: found[name] for name in OF_SPACE}
             self._chains = {name: found[name] for name in OF_CHAINS}
-        if self._score is not None:
+        if self._storage is not None:
             own = {name: array for name, array in found.items() if name.startswith(OF_SCORE)}
             with refusing_other_files(self.path):
-                self.recalled = self._score.recall(
+                self.recalled = self._storage.load(
                     {name.removeprefix(OF_SCORE): array for name, array in own.items()}
                 )
 

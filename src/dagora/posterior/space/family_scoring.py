@@ -20,7 +20,7 @@ from dagora.learners.run import Run
 from dagora.posterior.space.priors import Prior
 from dagora.posterior.space.space import Parents
 from dagora.scores.lattice import largest_size
-from dagora.scores.local_score import BlockScore, LocalScore
+from dagora.scores.local_score import LocalScore
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -102,8 +102,9 @@ class Scoring:
                 raise OutOfTimeError
 
         # `block` sorts families by integer keys, which are too short for very large sets.
-        if isinstance(self._score, BlockScore) and size < largest_size(len(self._score.schema)):
-            values = self._score.block(batch.children, batch.parents, watch)
+        block = self._score.capabilities.block
+        if block is not None and size < largest_size(len(self._score.schema)):
+            values = block(batch.children, batch.parents, watch)
         else:
             values = np.empty(len(batch.children))
             families = list(zip(batch.children.tolist(), map(tuple, batch.parents.tolist()), strict=True))

@@ -25,7 +25,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import ges, limits_of
 from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.posterior.space.space import Space, most_in_full
-from dagora.scores.local_score import TIE, HasMoments, LocalScore, is_expensive
+from dagora.scores.local_score import TIE, LocalScore
 
 Matrix = NDArray[np.bool_]
 
@@ -60,10 +60,10 @@ def choose_kind(score: LocalScore) -> str:
     """All parent sets if there are few, else the method that suits the score."""
     if len(score.schema) <= most_in_full(score):
         return "full"
-    if not is_expensive(score) and is_equivalent(score):
+    if not score.capabilities.is_expensive and is_equivalent(score):
         return "ges"
     # The tests of dual-pc need no scores, which may be slow.
-    return "dual-pc" if isinstance(score, HasMoments) else "candidates"
+    return "candidates" if score.capabilities.moments is None else "dual-pc"
 
 
 def is_equivalent(score: LocalScore) -> bool:
@@ -98,12 +98,13 @@ class Promising:
 
 def by_tests(score: LocalScore, run: Run, alpha: float) -> Promising:
     """Neighbours in the skeleton of the dual PC algorithm."""
-    if not isinstance(score, HasMoments):
+    moments = score.capabilities.moments
+    if moments is None:
         raise OptionError(
             "the search space dual-pc tests correlations, and this score does not know any: "
             "use ges or candidates"
         )
-    skeleton = dual_pc_skeleton(score.moments, alpha, run)
+    skeleton = dual_pc_skeleton(moments, alpha, run)
     note = f"neighbours by the dual PC algorithm (level {alpha:g})"
     return Promising(skeleton, note, run.budget.exhausted)
 

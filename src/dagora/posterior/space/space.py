@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dagora.scores.local_score import is_expensive
+from dagora.scores.local_score import LocalScore
 
 Parents = tuple[int, ...]
 
@@ -20,9 +20,9 @@ MOST_IN_FULL = 12
 MOST_IN_FULL_IF_EXPENSIVE = 7
 
 
-def most_in_full(score: object) -> int:
+def most_in_full(score: LocalScore) -> int:
     """Up to how many variables every family is scored, by how expensive the score is."""
-    return MOST_IN_FULL_IF_EXPENSIVE if is_expensive(score) else MOST_IN_FULL
+    return MOST_IN_FULL_IF_EXPENSIVE if score.capabilities.is_expensive else MOST_IN_FULL
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, t
 from dagora.scores.gp.fit import Fit, Fitter, Model
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities, ScoreStorage
 from dagora.scores.usable_moments import gaussian_moments
-from dagora.stats.statistics import Moments, Statistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Array = NDArray[np.float64]
@@ -51,9 +51,6 @@ DECIMALS = 10  # of standardised columns
 
 class GaussianProcessScore:
     """Log evidence of Gaussian-process families; deterministic, and computed once per family."""
-
-    # A family takes milliseconds to seconds: samplers then score fewer families.
-    expensive = True
 
     def __init__(
         self,
@@ -95,9 +92,16 @@ class GaussianProcessScore:
         return len(self._columns)
 
     @property
-    def moments(self) -> Moments:
-        """The moments of the columns as they came, on which a search space is found."""
-        return self._moments
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of expensive families with errors, stored results, and moments of the columns as given."""
+        return ScoreCapabilities(
+            block=self.block,
+            moments=self._moments,
+            is_expensive=True,
+            storage=ScoreStorage(self._fingerprint, self._export, self._load),
+            standard_errors=self._standard_errors,
+            messages=lambda: [PUBLISHED_KERNEL] if self._settings[-1] else [],
+        )
 
     def families(self, families: Sequence[Family]) -> Array:
         """Scores of many families."""
@@ -121,11 +125,7 @@ class GaussianProcessScore:
         self.families([family])
         return self._known[int(family[0]), tuple(sorted(map(int, family[1])))]
 
-    def told(self) -> list[str]:
-        """That the kernel is not that of the paper's text, where it is not."""
-        return [PUBLISHED_KERNEL] if self._settings[-1] else []
-
-    def standard_errors(self) -> dict[Family, float]:
+    def _standard_errors(self) -> dict[Family, float]:
         """Standard errors, in nats, of the families that were estimated so far with one."""
         return {
             key: details.standard_error
@@ -133,17 +133,17 @@ class GaussianProcessScore:
             if key[1] and np.isfinite(details.standard_error)
         }
 
-    def fingerprint(self) -> str:
+    def _fingerprint(self) -> str:
         """A hash of columns and settings: scores with the same fingerprint give the same numbers."""
-        said = repr((self._schema.names, self._columns.shape, self._settings)).encode()
-        return sha256(said + self._columns.tobytes()).hexdigest()
+        settings = repr((self._schema.names, self._columns.shape, self._settings)).encode()
+        return sha256(settings + self._columns.tobytes()).hexdigest()
 
-    def remembered(self) -> dict[str, NDArray[np.generic]]:
+    def _export(self) -> dict[str, NDArray[np.generic]]:
         """Everything computed so far, as arrays."""
         return to_arrays(self._known, self._fitter.alone)
 
-    def recall(self, arrays: Arrays) -> int:
-        """Load what a score with the same fingerprint remembered; return the number of families."""
+    def _load(self, arrays: Arrays) -> int:
+        """Load the results of a score with the same fingerprint; return the number of families."""
         known, alone = from_arrays(arrays)
         self._known.update(known)
         self._fitter.alone.update(alone)

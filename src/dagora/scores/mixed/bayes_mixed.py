@@ -33,7 +33,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.bdeu import bdeu_of
 from dagora.scores.gaussian import BLOCK
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.grouped import GroupedRows
 from dagora.stats.statistics import Statistics, flatten
@@ -67,15 +67,23 @@ class BayesMixed:
         """Number of rows behind the score."""
         return self._rows
 
-    counts_rows = True
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families that count rows, a check of knowledge, and a message."""
+        return ScoreCapabilities(
+            block=self.block,
+            counts_rows=True,
+            check_knowledge=self._check_knowledge,
+            messages=self._messages,
+        )
 
-    def told(self) -> list[str]:
-        """What is impossible under this score."""
+    def _messages(self) -> list[str]:
+        """The edges that are impossible under this score."""
         if all(self._continuous) or not any(self._continuous):
             return []
         return ["no continuous column was allowed to be a parent of a discrete one"]
 
-    def check_knowledge(self, knowledge: Knowledge) -> None:
+    def _check_knowledge(self, knowledge: Knowledge) -> None:
         """Refuse a required edge from a continuous to a discrete column."""
         for parent, child in sorted(knowledge.required):
             kinds = [self._schema[self._schema.index(name)].kind for name in (parent, child)]

@@ -29,7 +29,7 @@ from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
-from dagora.scores.local_score import Family
+from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.scores.mixed.dependence import DEPENDENT, Widened, dependence
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.usable_moments import refuse_unusable
@@ -42,14 +42,8 @@ Columns = NDArray[np.int64]
 NOISE = 1e-10
 
 
-class PartScore(Protocol):
-    """A score of families of one kind: of all rows, or of what was seen where cells are missing."""
-
-    def doubts(self) -> list[str]:
-        """Whether chance alone brings many edges."""
-
-    def families(self, families: Sequence[Family]) -> Floats:
-        """Scores of many families of any sizes."""
+class PartScore(LocalScore, Protocol):
+    """A score of families of one kind: of all rows, or of the observed values where some are missing."""
 
     def block(self, children: Columns, parents: Columns, watch: Watch = unwatched) -> Floats:
         """Scores of many families of one size."""
@@ -103,29 +97,34 @@ class MixedBIC:
         return self._rows
 
     @property
-    def counts_rows(self) -> bool:
-        """Whether every question about discrete columns goes over the rows of a table here."""
-        return bool(getattr(self._counted, "counts_rows", False)) and not self._continuous.all()
+    def capabilities(self) -> ScoreCapabilities:
+        """Blocks of families, which count rows where columns are discrete; messages and warnings."""
+        return ScoreCapabilities(
+            block=self.block,
+            counts_rows=self._counted.capabilities.counts_rows and not self._continuous.all(),
+            messages=self._messages,
+            warnings=self._warnings,
+        )
 
-    def told(self) -> list[str]:
-        """How many columns of each kind are scored together."""
+    def _messages(self) -> list[str]:
+        """The numbers of columns of each kind that are scored together."""
         continuous = int(self._continuous.sum())
         if self._widened is None:
             return []
         counted = len(self._schema) - continuous
         return [f"{counted} discrete and {continuous} continuous columns were scored together"]
 
-    def doubts(self) -> list[str]:
-        """Whether columns add up, and whether chance alone brings many edges."""
+    def _warnings(self) -> list[str]:
+        """Linearly dependent columns, and edges that chance alone may bring."""
         if self._widened is None or self._lines is None:
-            return self._lines.doubts() if self._lines else self._counted.doubts()
+            return (self._lines or self._counted).capabilities.warnings()
         levels = np.where(self._continuous, POWERS + 1, self._schema.cardinalities).astype(np.float64)
 
         def expected(penalty: float) -> float:
             return discrete_noise_edges(levels, self._price * penalty / self._penalty)
 
-        told = adding_up_doubts(self._lines.adding_up)
-        return [*told, *noise_doubts(expected, self._penalty, self._rows, len(levels))]
+        dependent = adding_up_doubts(self._lines.adding_up)
+        return [*dependent, *noise_doubts(expected, self._penalty, self._rows, len(levels))]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""

@@ -8,11 +8,13 @@ over the parts of it that rows have seen, each weighed by its rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from dagora.data.schema import Kind
+from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.mixed.bic_mixed import Gains, LineScore, MixedBIC, PartScore, continuous_part
 from dagora.scores.mixed.dependence import dependence
 from dagora.scores.observed import ObservedBIC
@@ -24,8 +26,6 @@ from dagora.stats.statistics import ColumnSets, Statistics, flatten
 
 class ObservedMixedBIC(MixedBIC):
     """Bayesian information criterion of any columns on what was seen."""
-
-    slow = True
 
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
         self._together = statistics.together
@@ -59,6 +59,10 @@ class ObservedMixedBIC(MixedBIC):
         seen = [self._together.rows(columns) if columns else self.n_rows for columns in listed]
         return Gains(gains, whole.parameters, whole.features, np.array(seen, dtype=np.int64))
 
-    def told(self) -> list[str]:
-        """What the name alone does not say."""
-        return [*super().told(), *cast("ObservedBIC", self._counted).told()]
+    @property
+    def capabilities(self) -> ScoreCapabilities:
+        """Those of complete rows, but slow and with the messages of the discrete part."""
+        return replace(super().capabilities, is_slow=True)
+
+    def _messages(self) -> list[str]:
+        return [*super()._messages(), *self._counted.capabilities.messages()]

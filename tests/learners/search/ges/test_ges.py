@@ -19,7 +19,7 @@ from dagora.learners.search.ges.operators import offers
 from dagora.learners.search.ges.ranking import Ranking
 from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.network.simulate import simulate
-from dagora.scores.local_score import TIE, graph_score
+from dagora.scores.local_score import TIE, ScoreCapabilities, graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.learners.search.ges.class_oracles import neighbouring_classes, population_score
@@ -266,6 +266,7 @@ def test_columns_that_depend_on_each_other_exactly_do_not_send_it_in_circles():
 class OneWay:
     """A score, not equal on equivalent graphs, that likes x0 → x1 and would pay to be rid of x1 → x0."""
 
+    capabilities = ScoreCapabilities()
     n_rows = 10
     schema = random_score("bic", 0, columns=2).schema
 

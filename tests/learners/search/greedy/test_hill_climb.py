@@ -15,7 +15,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.learners.search.greedy.climber import Climber
 from dagora.learners.search.greedy.hill_climb import hill_climb, tabu_search
-from dagora.scores.local_score import TIE, graph_score
+from dagora.scores.local_score import TIE, ScoreCapabilities, graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.learners.search.search_oracles import improvements, random_score
@@ -210,6 +210,7 @@ def test_independent_columns_stay_apart():
 class Pair:
     """A score by which x2 wants both other columns as parents, and neither of them alone."""
 
+    capabilities = ScoreCapabilities()
     n_rows = 10
     schema = random_score("bic", 0, columns=3).schema
 
@@ -264,6 +265,8 @@ def test_hardly_any_columns(columns):
 
 class Watched:
     """A score that ends the time after some calls, and counts what it is asked for."""
+
+    capabilities = ScoreCapabilities()
 
     def __init__(self, score, budget, calls):
         self.schema, self.n_rows = score.schema, score.n_rows

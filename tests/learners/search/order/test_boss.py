@@ -95,7 +95,7 @@ def test_trees_give_what_growth_and_shrinkage_give(seed: int) -> None:
 def in_both_ways(score: object, rules: Rules) -> tuple[ListedOrders, MomentOrders]:
     """Four orders improved on listed families, and within one kernel."""
     listed = ListedOrders(GrowShrinkTrees(score, rules, Budget()), Run(seed=3), 4)
-    by_kernel = MomentOrders(score.pivot_form(), rules, Run(seed=3), 4)
+    by_kernel = MomentOrders(score.capabilities.pivot_form(), rules, Run(seed=3), 4)
     assert listed.finish()
     assert by_kernel.finish()
     return listed, by_kernel
@@ -136,7 +136,7 @@ def test_trees_that_were_forgotten_grow_again(monkeypatch: pytest.MonkeyPatch) -
     expected = in_both_ways(score, rules)[1]
     monkeypatch.setattr(moment_places, "FIRST_ROOM", 50)
     monkeypatch.setattr(moment_places, "MOST_BRANCHES", 400)
-    forgetful = MomentOrders(score.pivot_form(), rules, Run(seed=3), 4)
+    forgetful = MomentOrders(score.capabilities.pivot_form(), rules, Run(seed=3), 4)
     assert forgetful.finish()
     assert forgetful.evaluations > expected.evaluations
     assert forgetful.best()[1] == expected.best()[1]

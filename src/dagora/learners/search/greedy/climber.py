@@ -30,7 +30,7 @@ from dagora.learners.search.greedy.moves import (
     topological_sort,
 )
 from dagora.learners.search.greedy.neighbour_scores import Centre, NeighbourScores
-from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once, needs_a_pass, scans_rows
+from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once
 
 NO_TABU = np.zeros(0, dtype=np.uint64)
 # The most numbers in the cache of gains: 64 MB. A full cache is emptied.
@@ -63,7 +63,7 @@ class Climber:
         ] = {}
         # Scores of the neighbours of families that were scored ahead, by child and parents in their order.
         self._foreseen: dict[tuple[int, tuple[int, ...]], NDArray[np.float64]] = {}
-        self._looks_ahead = scans_rows(score)
+        self._needs_pass = score.capabilities.needs_pass
         self._kept = kept
         self._tabu, self._uphill = NO_TABU, True
         self.evaluations = 0
@@ -214,7 +214,7 @@ class Climber:
         wanted = [(child, tuple(self._parents[child])) for child in fresh]
         self._recall(wanted)
         unscored = [family for family in wanted if family not in self._foreseen]
-        if self._looks_ahead and self._needs_a_pass(unscored):
+        if self._takes_pass(unscored):
             unscored += self._likely(children)
         self._score_neighbours(unscored)
         for child, parents in wanted:
@@ -224,9 +224,10 @@ class Climber:
             self._additions[:, child] = additions
             self._deletions[:, child] = deletions
 
-    def _needs_a_pass(self, centres: Sequence[Centre]) -> bool:
-        """Whether the neighbours of some families take a pass, which then may serve others too."""
-        return any(needs_a_pass(self._score, self._neighbours(child, parents)) for child, parents in centres)
+    def _takes_pass(self, centres: Sequence[Centre]) -> bool:
+        """Return True if the neighbours of some families need a pass over rows; it may serve others too."""
+        needs_pass = self._needs_pass
+        return needs_pass is not None and any(needs_pass(self._neighbours(*centre)) for centre in centres)
 
     def _recall(self, centres: Sequence[Centre]) -> None:
         """Take over what another search has scored of the neighbours of some families."""

@@ -22,7 +22,6 @@ from dagora.learners.search.order.best_places import ListedOrders
 from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees, Rules
 from dagora.learners.search.order.moment_places import MomentOrders
 from dagora.scores.local_score import LocalScore
-from dagora.scores.pivot_form import HasPivotForm
 
 
 def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
@@ -79,7 +78,7 @@ class Orders(Protocol):
 
 def orders_of(score: LocalScore, rules: Rules, run: Run, starts: int) -> Orders:
     """Random orders to improve; within one kernel where the score allows that."""
-    form = score.pivot_form() if isinstance(score, HasPivotForm) else None
+    form = score.capabilities.pivot_form()
     if form is not None:
         return MomentOrders(form, rules, run, starts, score.schema.names)
     return ListedOrders(GrowShrinkTrees(score, rules, run.budget), run, starts)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Budget, OutOfTimeError
-from dagora.scores.local_score import TIE, BlockScore, LocalScore, families_at_once
+from dagora.scores.local_score import TIE, LocalScore, families_at_once
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -151,13 +151,13 @@ class GrowShrinkTrees:
         """Scores of families of one size, whose parents stand in any order."""
         values = np.empty(len(children))
         ascending = np.sort(parents, axis=1)
-        at_once = families_at_once(self._score, self._budget)
+        at_once, block = families_at_once(self._score, self._budget), self._score.capabilities.block
         for start in range(0, len(children), at_once):
             if self._budget.exhausted:
                 raise OutOfTimeError
             some = slice(start, start + at_once)
-            if parents.shape[1] and isinstance(self._score, BlockScore):
-                values[some] = self._score.block(children[some], ascending[some])
+            if parents.shape[1] and block is not None:
+                values[some] = block(children[some], ascending[some])
             else:
                 listed = zip(children[some].tolist(), ascending[some].tolist(), strict=True)
                 values[some] = self._score.families(list(listed))

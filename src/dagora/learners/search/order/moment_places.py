@@ -33,8 +33,7 @@ from dagora.learners.search.order.moment_trees import (
     family_score,
     follow,
 )
-from dagora.scores.local_score import TIE
-from dagora.scores.pivot_form import PivotForm
+from dagora.scores.local_score import TIE, PivotForm
 
 Ints = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import inlined, kernel
 from dagora.scores.gaussian import COLLINEAR
-from dagora.scores.pivot_form import PivotForm
+from dagora.scores.local_score import PivotForm
 
 Ints = NDArray[np.int64]
 ShortInts = NDArray[np.int32]

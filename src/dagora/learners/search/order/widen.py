@@ -26,7 +26,7 @@ from dagora.learners.candidates.candidates import Candidates, ParentSets, best_f
 from dagora.learners.candidates.one_more_parent import OneMoreParent
 from dagora.learners.run import Run
 from dagora.learners.search.components import undominated
-from dagora.scores.local_score import TIE, BlockScore, Family, LocalScore
+from dagora.scores.local_score import TIE, Family, LocalScore
 
 # Best candidate sets of each child that are extended besides its sets in the graphs.
 BEST_SETS = 5
@@ -181,11 +181,12 @@ def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_], budget: B
             raise OutOfTimeError
 
     permitted = permitted & ~np.eye(len(permitted), dtype=np.bool_)
-    if len(permitted) <= TRIED_PARENTS + 1 or not isinstance(score, BlockScore):
+    block = score.capabilities.block
+    if len(permitted) <= TRIED_PARENTS + 1 or block is None:
         return permitted
     children, parents = np.nonzero(permitted.T)
     values = np.full(permitted.shape, -np.inf)
-    values[parents, children] = score.block(children, parents[:, None], watch)
+    values[parents, children] = block(children, parents[:, None], watch)
     worst_taken = -np.sort(-values, axis=0)[TRIED_PARENTS - 1]
     tried: NDArray[np.bool_] = permitted & (values >= worst_taken)
     return tried

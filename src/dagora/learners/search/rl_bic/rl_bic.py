@@ -38,7 +38,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.rl_bic.objective import Graphs, Objective
 from dagora.learners.search.rl_bic.rewards import TIMES, Penalties, judged
 from dagora.scores.digraph_scores import MOST_NODES
-from dagora.scores.local_score import HasMoments, LocalScore, graph_score
+from dagora.scores.local_score import LocalScore, graph_score
 
 if TYPE_CHECKING:
     from dagora.learners.search.rl_bic.policy import Layout
@@ -111,7 +111,8 @@ def rl_bic(
         )
     if hidden % heads:
         raise OptionError(f"option 'heads' must divide hidden={hidden}, not {heads}")
-    if threshold is not None and not isinstance(score, HasMoments):
+    moments = score.capabilities.moments
+    if threshold is not None and moments is None:
         raise OptionError("option 'threshold' is for scores of linear regressions: use bic-gaussian or bge")
     objective = Objective.of(score, run.knowledge, variances)
     discrete = any(variable.kind is Kind.DISCRETE for variable in score.schema)
@@ -128,8 +129,8 @@ def rl_bic(
         telling = variances == "different" and threshold is None
         stats = drawn(given.rows, objective, run, settings, bias, start, telling=telling)
     graph = objective.pruned(start.graph)[0] if threshold is None else start.graph
-    if threshold is not None and isinstance(score, HasMoments):
-        graph = without_weak(graph, score, threshold) | objective.required
+    if threshold is not None and moments is not None:
+        graph = without_weak(graph, moments.scatter, threshold) | objective.required
     dag = DAG.from_numpy(graph, names)
     stats |= {"families": float(objective.scores.families), "drawn_score": start.value}
     done = stats["rounds"] >= rounds
@@ -221,20 +222,19 @@ def scaled(table: Table) -> NDArray[np.float32]:
     return np.asarray(centred / (spread if spread > 0 else 1.0), dtype=np.float32)
 
 
-def without_weak(graph: Graphs, score: HasMoments, threshold: float) -> Graphs:
+def without_weak(graph: Graphs, scatter: NDArray[np.float64], threshold: float) -> Graphs:
     """The graph without edges whose weight in the regression of a column on its parents is below a threshold.
 
     >>> import dagora
-    >>> from dagora.scores.bic_gaussian import GaussianBIC
     >>> from dagora.stats.table import TableStatistics
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 100))
     >>> table = dagora.Table.from_numpy(np.column_stack([x, 0.5 * x + noise / 10]), names=["x", "y"])
     >>> line = np.array([[False, True], [False, False]])
-    >>> [without_weak(line, GaussianBIC(TableStatistics(table)), t).any().item() for t in (0.3, 0.7)]
+    >>> scatter = TableStatistics(table).moments().scatter
+    >>> [without_weak(line, scatter, t).any().item() for t in (0.3, 0.7)]
     [True, False]
     """
     kept = graph.copy()
-    scatter = score.moments.scatter
     for child in range(len(graph)):
         parents = np.flatnonzero(graph[:, child])
         weights = np.linalg.lstsq(scatter[np.ix_(parents, parents)], scatter[parents, child], rcond=None)[0]
