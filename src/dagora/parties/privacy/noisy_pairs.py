@@ -31,7 +31,7 @@ from dagora.base.options import Value
 from dagora.base.wording import option
 from dagora.data.schema import Schema
 from dagora.parties.privacy.terms import PrivacyTerms, require_kind
-from dagora.scores.local_score import Family, LocalScore
+from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, running_sum
 
 Floats = NDArray[np.float64]
