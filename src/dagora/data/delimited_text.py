@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError
 from dagora.base.events import Budget
+from dagora.base.files import CHUNK
 from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.missing import MISSING_WORDS
-from dagora.data.columns.reading_time import TimedFile, check_header
+from dagora.data.columns.reading_time import check_bytes_read, check_header
 from dagora.data.foreign_files import not_utf8
 from dagora.data.header import Header, is_packed, open_bytes, read_header
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 # Bytes that are parsed at a time.
 BLOCK = 1 << 22
+# A compressed file of at most so many bytes is unpacked once and parsed in memory; a larger one is unpacked
+# twice, which costs as long as parsing but neither memory nor space on disk.
+UNPACKED_IN_MEMORY = 1 << 26
 
 
 def read_delimited(
@@ -62,43 +67,83 @@ def parse_delimited(
     clock: Budget | None = None,
     **reading: Any,  # noqa: ANN401 (Arrow's own options)
 ) -> list[pa.ChunkedArray]:
-    """Parse the file with Arrow; columns are named by position, because names may hold any characters."""
+    """Parse the file with Arrow's threads, or block by block where a time limit has to be kept."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    options = arrow_options(separator, header, kept, **reading)
+    with native_source(file, clock or Budget()) as source:
+        if clock is None or clock.limit is None:
+            return list(arrow_csv.read_csv(source, **options).columns)
+        with arrow_csv.open_csv(source, **options) as reader:
+            batches: list[pa.RecordBatch] = []
+            for batch in reader:
+                check_bytes_read(clock, BLOCK * len(batches))
+                batches.append(batch)
+            return list(pa.Table.from_batches(batches, reader.schema).columns)
+
+
+def arrow_options(
+    separator: str,
+    header: Header,
+    kept: Sequence[int],
+    invalid_row_handler: Callable[[Any], str] | None = None,
+    **reading: Any,  # noqa: ANN401 (Arrow's own options)
+) -> dict[str, Any]:
+    """Options of Arrow's parser; columns are named by position, because names may hold any characters."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     positions = [str(i) for i in range(len(header.names))]
-    handler = reading.pop("invalid_row_handler", None)
-    with contextlib.ExitStack() as stack:
-        if is_packed(file) or (clock is not None and clock.limit is not None):
-            timed = TimedFile(stack.enter_context(open_bytes(file)), clock or Budget())
-            stack.callback(timed.check)  # before anything is made of an error about the part that was read
-            source = pa.PythonFile(timed, mode="r")
-        else:
-            source = stack.enter_context(pa.input_stream(str(file)))
-        table = arrow_csv.read_csv(
-            source,
-            read_options=arrow_csv.ReadOptions(
-                column_names=positions,
-                skip_rows=header.blank_lines,
-                skip_rows_after_names=1,
-                block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
-                **reading,
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=separator,
-                newlines_in_values=True,
-                # In a file of one column an empty line is an empty cell.
-                ignore_empty_lines=len(positions) > 1,
-                invalid_row_handler=handler,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(positions, pa.string()),
-                include_columns=[positions[i] for i in kept],
-                strings_can_be_null=True,
-                null_values=list(MISSING_WORDS),
-            ),
-        )
-    return list(table.columns)
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            column_names=positions,
+            skip_rows=header.blank_lines,
+            skip_rows_after_names=1,
+            block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
+            **reading,
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=separator,
+            newlines_in_values=True,
+            # In a file of one column an empty line is an empty cell.
+            ignore_empty_lines=len(positions) > 1,
+            invalid_row_handler=invalid_row_handler,
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(positions, pa.string()),
+            include_columns=[positions[i] for i in kept],
+            strings_can_be_null=True,
+            null_values=list(MISSING_WORDS),
+        ),
+    }
+
+
+def native_source(file: Path, clock: Budget, *, is_checked: bool = False) -> pa.NativeFile:
+    """Open a file for Arrow, whose threads then never run Python code: an error there could end the process.
+
+    A compressed file is unpacked here, piece by piece, and refused if it becomes too large. What fits in
+    memory is handed on; a larger file, or one that `is_checked`, is unpacked again by Arrow itself.
+    """
+    import pyarrow as pa
+
+    if not is_packed(file):
+        return pa.input_stream(str(file), compression=None)
+    if is_checked:
+        return pa.input_stream(str(file), compression="gzip")
+    pieces: list[bytes] = []
+    size = 0
+    with open_bytes(file) as unpacked:
+        while piece := unpacked.read(CHUNK):
+            size += len(piece)
+            check_bytes_read(clock, size)
+            if size > UNPACKED_IN_MEMORY:
+                pieces.clear()
+            else:
+                pieces.append(piece)
+    if size > UNPACKED_IN_MEMORY:
+        return pa.input_stream(str(file), compression="gzip")
+    return pa.BufferReader(b"".join(pieces))
 
 
 def refuse_ragged(file: Path, separator: str, header: Header) -> None:

@@ -6,8 +6,6 @@ that it cannot be read in the time left is refused when its header is known.
 
 from __future__ import annotations
 
-from typing import BinaryIO
-
 from dagora.base.errors import DataError
 from dagora.base.events import Budget
 from dagora.base.wording import option
@@ -29,6 +27,15 @@ def check_time(clock: Budget, columns: int, rows: int) -> None:
     dagora.DataError: the time limit of 1e-09 s was reached while the table was read: ...
     """
     if clock.exhausted and (columns > SMALL_COLUMNS or rows > SMALL_ROWS):
+        raise too_slow(clock)
+
+
+def check_bytes_read(clock: Budget, size: int) -> None:
+    """Refuse to go on with a file that is not small when the time is up.
+
+    >>> check_bytes_read(Budget(1e-9), 1000)
+    """
+    if clock.exhausted and size > SMALL_FILE:
         raise too_slow(clock)
 
 
@@ -54,43 +61,3 @@ def too_slow(clock: Budget) -> DataError:
 def way_out() -> str:
     """What to do about a table that takes too long to read."""
     return f"allow more time ({option('time_limit')}), or leave columns or rows out"
-
-
-class TimedFile:
-    """A file that seems to end when the time is up; `check` then says so.
-
-    Arrow reads ahead in threads of its own, in which no error may be raised.
-
-    >>> import io
-    >>> TimedFile(io.BytesIO(b"a,b"), Budget()).read(2)
-    b'a,'
-    """
-
-    def __init__(self, file: BinaryIO, clock: Budget) -> None:
-        self._file = file
-        self._clock = clock
-        self._seen = 0
-        self._cut = False
-
-    def check(self) -> None:
-        """Refuse a file of which a part was not read."""
-        if self._cut:
-            raise too_slow(self._clock)
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes; none where the time is up."""
-        if self._seen > SMALL_FILE and self._clock.exhausted:
-            self._cut = True
-            return b""
-        block = self._file.read(size)
-        self._seen += len(block)
-        return block
-
-    @property
-    def closed(self) -> bool:
-        """Whether the file is closed."""
-        return self._file.closed
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
-from dagora.data.columns.missing import MISSING_WORDS
-from dagora.data.delimited_text import BLOCK, refuse_ragged
-from dagora.data.header import Header, open_bytes, read_header
+from dagora.base.events import Budget
+from dagora.data.delimited_text import arrow_options, native_source, refuse_ragged
+from dagora.data.header import Header, read_header
 from dagora.data.readers import naming
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.path_columns import path_columns, with_said
@@ -28,6 +28,8 @@ class DelimitedFiles:
 
     def __init__(self, files: Sequence[Path], separator: str, root: Path | None = None) -> None:
         self._files, self._separator = files, separator
+        # Files whose unpacked size was checked: once is enough, as a scan keeps only one block in memory.
+        self._checked: set[Path] = set()
         self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
         self._headers: list[Header] = []
         for file in files:
@@ -60,32 +62,13 @@ class DelimitedFiles:
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        positions = [str(i) for i in range(len(header.names))]
-        wanted = [positions[header.names.index(name)] for name in columns]
+        options = arrow_options(self._separator, header, [header.names.index(name) for name in columns])
         try:
             with (
-                open_bytes(file) as raw,
-                arrow_csv.open_csv(
-                    pa.PythonFile(raw, mode="r"),
-                    read_options=arrow_csv.ReadOptions(
-                        column_names=positions,
-                        skip_rows=header.blank_lines,
-                        skip_rows_after_names=1,
-                        block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
-                    ),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self._separator,
-                        newlines_in_values=True,
-                        ignore_empty_lines=len(positions) > 1,
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(positions, pa.string()),
-                        include_columns=wanted,
-                        strings_can_be_null=True,
-                        null_values=list(MISSING_WORDS),
-                    ),
-                ) as reader,
+                native_source(file, Budget(), is_checked=file in self._checked) as source,
+                arrow_csv.open_csv(source, **options) as reader,
             ):
+                self._checked.add(file)
                 for batch in reader:
                     yield batch.rename_columns(list(columns))
         except pa.ArrowInvalid:
