@@ -10,7 +10,7 @@ import dagora
 from dagora.api.learn_federated import learn_federated
 from dagora.base.errors import RowsUnavailableError
 from dagora.data.partition import split_rows
-from dagora.learners.independence.cells import CellTest, beta_tail, cell_statistics
+from dagora.learners.independence.cells import CellTest, FeatureColumns, beta_tail, stratified_statistics
 from dagora.learners.independence.mixed import MixedTest
 from dagora.stats.table import TableStatistics
 from tests.learners.independence.test_mixed import FIRST, SECOND, features, table_of
@@ -22,7 +22,7 @@ def p_value(*columns, test=CellTest):
 
 
 def statistic(x, y, cell, numbers=()):
-    """What the kernel finds, with the numbers as they are."""
+    """The slots that the kernel writes, from unscaled continuous columns."""
     columns = (x, y, *numbers)
     continuous = np.array([column.dtype.kind == "f" for column in columns])
     order = np.argsort(cell, kind="stable")
@@ -36,9 +36,8 @@ def statistic(x, y, cell, numbers=()):
     widths = np.array([features(column).shape[1] for column in columns])
     found = np.empty((1, 2, 5))
     given = np.arange(2, len(columns))[None]
-    cell_statistics(
-        order, starts, codes.astype(np.uint8), values, widths, continuous, FIRST, SECOND, given, found
-    )
+    table = FeatureColumns(codes.astype(np.uint8), values, widths, continuous)
+    stratified_statistics(order, starts, table, FIRST, SECOND, given, found)
     return found[0]
 
 

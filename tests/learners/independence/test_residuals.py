@@ -10,8 +10,7 @@ from scipy.stats import norm
 import dagora
 from dagora.base.errors import DataError
 from dagora.data.table import Table
-from dagora.learners.independence.pearson import upper_tail
-from dagora.learners.independence.permutation_moments import sums_of_matrix
+from dagora.learners.independence.permutation_moments import sums_of_matrix, upper_tail
 from dagora.learners.independence.residuals import MOST_ROWS, ResidualTest
 from dagora.learners.independence.row_kernels import KERNELS
 from dagora.learners.independence.smooth import SmoothRegression, spline_functions
@@ -131,8 +130,8 @@ def test_what_is_kept_does_not_change_the_answer(monkeypatch):
     given = np.array([[3], [3], [3], [0], [4]])
     for measure in MEASURES:
         plain = on_rows(rows, measure).p_values(x, y, given)
-        monkeypatch.setattr("dagora.learners.independence.residuals.KEPT_BYTES", 1)
-        monkeypatch.setattr("dagora.learners.independence.residuals.KEPT_VALUES", 1)
+        monkeypatch.setattr("dagora.learners.independence.residuals.CACHE_BYTES", 1)
+        monkeypatch.setattr("dagora.learners.independence.residuals.CACHE_VALUES", 1)
         np.testing.assert_array_equal(on_rows(rows, measure).p_values(x, y, given), plain)
         one_by_one = [
             on_rows(rows, measure).p_values(x[k : k + 1], y[k : k + 1], given[k : k + 1])[0] for k in range(5)

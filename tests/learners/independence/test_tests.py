@@ -10,7 +10,7 @@ from dagora.base.errors import DataError
 from dagora.data.table import Table
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.fisher_z import FisherZ
-from dagora.learners.independence.pearson import upper_tail
+from dagora.learners.independence.permutation_moments import upper_tail
 from dagora.stats.table import TableStatistics
 
 NOTHING = np.empty((1, 0), dtype=np.int64)

@@ -14,8 +14,8 @@ from dagora.learners.independence.cells import CellTest
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.features import FeatureTest
 from dagora.learners.independence.fisher_z import FisherZ
-from dagora.learners.independence.independence_test import IndependenceTest
 from dagora.learners.independence.mixed import MixedTest
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
 from dagora.learners.result import SeparatingSet
 from dagora.stats.statistics import Statistics

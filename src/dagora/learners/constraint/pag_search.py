@@ -28,7 +28,7 @@ from dagora.learners.constraint.asked_tests import (
     too_few_rows,
 )
 from dagora.learners.constraint.skeleton import Skeleton, find_skeleton
-from dagora.learners.independence.independence_test import IndependenceTest
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.independence.elimination import eliminate_others
+from dagora.learners.independence.fisher_z import eliminate_others
 from dagora.scores.gaussian import COLLINEAR
 
 Floats = NDArray[np.float64]

@@ -25,7 +25,7 @@ from dagora.learners.constraint.asked_tests import (
 from dagora.learners.constraint.orientation import Separates, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import find_skeleton
 from dagora.learners.constraint.votes import by_votes, with_untested
-from dagora.learners.independence.independence_test import IndependenceTest
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order

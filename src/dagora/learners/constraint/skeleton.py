@@ -18,7 +18,7 @@ import numpy as np
 
 from dagora.base.events import Edges, Event
 from dagora.graph.equivalence import Matrix
-from dagora.learners.independence.independence_test import IndependenceTest
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.run import Run
 
 Pair = tuple[int, int]

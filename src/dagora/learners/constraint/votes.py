@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from dagora.learners.constraint.orientation import Separates, colliders
 from dagora.learners.constraint.skeleton import Given, Pair, Skeleton, in_parts, sets_around
-from dagora.learners.independence.independence_test import IndependenceTest
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.run import Run
 
 

@@ -1,1 +1,1 @@
-"""Whether two columns are independent given others: tests with calibrated p-values."""
+"""Tests of conditional independence with calibrated p-values."""

@@ -1,58 +1,70 @@
-"""Tests of tables with discrete and continuous columns within the cells of the levels that are given.
+"""Tests for discrete and continuous columns, stratified by the discrete columns of the conditioning set.
 
-Features are those of `mixed`: z and z² of a number, indicators of levels. Rows that agree on the discrete
-columns that are given make a cell, with means and spreads of its own; of x and y, z is taken by these, so
-that a cell of wide spread does not drown the others (the spread of a small cell is drawn to that of all).
-Within a cell, features of x and y, less what numbers that are given explain, have scatters X, Y and U
-(between them) with m degrees of freedom.
-If x and y are independent there, vec U has the covariance X ⊗ Y / m, whatever the two spreads are (it is that
-over all permutations of the rows of a cell). So
+Features are those of `mixed`: z and z² of a continuous column, indicators of a discrete one. Rows with the
+same values in the discrete conditioning columns are a stratum. x and y are standardised within each stratum,
+so that one of large variance does not outweigh the others (its sd is shrunk towards the pooled one). Within a
+stratum the features of x and y, after regression on the continuous conditioning columns, have scatter
+matrices X, Y and U (between them) with m degrees of freedom.
+If x and y are independent there, vec U has the covariance X ⊗ Y / m, whatever the two variances are (it is
+that over all permutations of the rows of a stratum). So
 
     T = (Σ vec U)ᵀ (Σ X ⊗ Y / m)⁻¹ (Σ vec U)
 
-has the mean of its number of dimensions d, also where levels change the spread of both columns. With one cell
-it is m times Pillai's trace, and T / (s m) is taken as a beta variable with d / 2 and (s m − d) / 2, which is
-exact for one response; s is the smaller number of features. With several cells, a product of two features
-has the M for which 1 / (M + 2) is the sum of w² / (m + 2) over cells, w being their shares in its variance.
-Then T / (s × the largest M) is a beta variable with the mean d, and the variance of one cell with as many
-degrees of freedom as make 1 / (M + 2) the mean of its products.
+has mean d, its number of dimensions, also if the variances of both columns differ between strata. With one
+stratum it is m times Pillai's trace, and T / (s m) has approximately the beta distribution with parameters
+d / 2 and (s m − d) / 2, which is exact for one response; s is the smaller number of features. With several
+strata, each product of two features has an M with 1 / (M + 2) = Σ w² / (m + 2) over strata, where w are their
+shares in its variance. Then T / (s × the largest M) has approximately a beta distribution with the mean of T
+and the variance of one stratum whose M has 1 / (M + 2) equal to the mean over products.
 
-Numbers that are given have slopes of their own in a cell with rows enough; smaller cells share them.
+A stratum with enough rows has its own regression on the continuous conditioning columns; smaller ones share
+one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.kernels.decorators import kernel
-from dagora.learners.independence.independence_test import Columns
 from dagora.learners.independence.mixed import LEAST, MixedTest
+from dagora.learners.independence.protocol import Columns
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# Rows of a cell for each number that is estimated in it, for slopes of its own.
+# A stratum has its own regression from so many rows for each coefficient on: the usual rule of thumb.
 ROWS_A_SLOPE = 10
-# The fewest degrees of freedom of a cell that counts, and the fewest that must be left for a test.
-FEWEST, LEFT = 0.5, 2
-# Degrees of freedom that the spread in all cells counts for in the spread of a number in one of them.
-DRAWN = 4
-# Products of features of two columns; more of them are tested with equal spreads in all cells.
+# Strata with fewer degrees of freedom are left out: shared slopes take fractions, and m divides X ⊗ Y.
+FEWEST = 0.5
+# s m − d must be at least this: then the density of the beta distribution is bounded at 1.
+LEFT = 2
+# Degrees of freedom of the pooled variance in the variance of one stratum. @@DRAWN@@
+PRIOR_ROWS = 4
+# Pairs of columns with more products of features are tested by `mixed`, with equal variances in all strata:
+# the covariance of the products takes the square of this, 2 MiB.
 MOST_PRODUCTS = 512
-# Rows times features that are multiplied between two looks at the clock.
+# Rows times squared features between two checks of the time limit: below a second.
 WORK = 50_000_000
-# What the kernel finds for either response: T, dimensions, the smaller number of features, M of its variance,
-# and the largest M.
-FOUND = 5
+# Slots of a result for either response: T, d, s, M of its variance and the largest M.
+STATISTIC, DIMENSIONS, SMALLER, FREEDOM, LARGEST = range(5)
+
+
+class FeatureColumns(NamedTuple):
+    """A table as the kernels read it; a column's row is filled in `codes` or in `values`."""
+
+    codes: NDArray[Any]
+    values: Floats
+    widths: Integers  # features of each column
+    continuous: NDArray[np.bool_]
 
 
 class CellTest:
-    """Tests of columns of both kinds, on rows.
+    """Stratified tests of discrete and continuous columns, on rows.
 
     >>> from dagora.data.table import Table
     >>> rng = np.random.default_rng(0)
@@ -71,59 +83,60 @@ class CellTest:
         self._rows = statistics if isinstance(statistics, TableStatistics) else TableStatistics(table)
         self._equal = MixedTest(self._rows, owner)
         self.names = schema.names
-        self._numbers = np.array([variable.kind is Kind.CONTINUOUS for variable in schema])
-        self._widths = np.where(self._numbers, 2, np.maximum(0, schema.cardinalities - 1))
+        self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in schema])
+        self._widths = np.where(self._continuous, 2, np.maximum(0, schema.cardinalities - 1))
         self._values = np.zeros((len(schema), table.n_rows))
-        for place in np.flatnonzero(self._numbers).tolist():
+        for place in np.flatnonzero(self._continuous).tolist():
             column = table.values(place)
             self._values[place] = (column - column.mean()) / column.std()
 
     @property
     def most(self) -> int:
-        """As many as with equal spreads."""
+        """As for the test with equal variances."""
         return self._equal.most
 
     @property
     def at_a_time(self) -> int:
-        """As many as have a fixed number of products of features and rows."""
+        """The number of tests that `WORK` allows."""
         each = self._rows.n_rows * (2 * int(self._widths.max(initial=1)) + 4) ** 2
         return max(1, min(self._equal.at_a_time, WORK // max(1, each)))
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
-        """The p-values of many pairs; those with the same levels given are tested together."""
-        numbers = self._numbers
-        levels_given = np.sort(np.where(numbers[given], -1, given), axis=1)
-        with_cells = (
-            (levels_given >= 0).any(axis=1)
-            & numbers[np.column_stack([x, y, given])].any(axis=1)
+        """The p-values of many pairs; those with the same strata are tested together."""
+        continuous = self._continuous
+        discrete_given = np.sort(np.where(continuous[given], -1, given), axis=1)
+        stratified = (
+            (discrete_given >= 0).any(axis=1)
+            & continuous[np.column_stack([x, y, given])].any(axis=1)
             & (self._widths[x] * self._widths[y] <= MOST_PRODUCTS)
         )
-        found = np.empty(len(x))
-        plain = np.flatnonzero(~with_cells)
+        p = np.empty(len(x))
+        plain = np.flatnonzero(~stratified)
         if len(plain):
-            found[plain] = self._equal.p_values(x[plain], y[plain], given[plain])
+            p[plain] = self._equal.p_values(x[plain], y[plain], given[plain])
         sets: dict[tuple[int, ...], list[int]] = {}
-        for k in np.flatnonzero(with_cells).tolist():
-            sets.setdefault(tuple(column for column in levels_given[k].tolist() if column >= 0), []).append(k)
-        for levels, places in sets.items():
-            others = np.array([[c for c in given[k] if numbers[c]] for k in places], dtype=np.int64)
-            others = others.reshape(len(places), given.shape[1] - len(levels))
-            found[places] = self._in_cells(levels, x[places], y[places], others)
-        return found
+        for k in np.flatnonzero(stratified).tolist():
+            sets.setdefault(tuple(c for c in discrete_given[k].tolist() if c >= 0), []).append(k)
+        for discrete, places in sets.items():
+            others = np.array([[c for c in given[k] if continuous[c]] for k in places], dtype=np.int64)
+            others = others.reshape(len(places), given.shape[1] - len(discrete))
+            p[places] = self._stratified(discrete, x[places], y[places], others)
+        return p
 
-    def _in_cells(self, levels: tuple[int, ...], x: Columns, y: Columns, given: Columns) -> Floats:
-        """The p-values of pairs given the same levels, and numbers of their own."""
-        order, starts, codes = self._rows.slices(levels)
-        found = np.empty((len(x), 2, FOUND))
-        cell_statistics(order, starts, codes, self._values, self._widths, self._numbers, x, y, given, found)
-        p = beta_tail(found[:, 0])
-        both = self._numbers[x] & self._numbers[y]
-        p[both] = np.minimum(1.0, 2 * np.fmin(p[both], beta_tail(found[both, 1])))
+    def _stratified(self, discrete: tuple[int, ...], x: Columns, y: Columns, given: Columns) -> Floats:
+        """The p-values of pairs with the same discrete conditioning columns; `given` are continuous ones."""
+        order, starts, codes = self._rows.slices(discrete)
+        columns = FeatureColumns(codes, self._values, self._widths, self._continuous)
+        results = np.empty((len(x), 2, 5))
+        stratified_statistics(order, starts, columns, x, y, given, results)
+        p = beta_tail(results[:, 0])
+        both = self._continuous[x] & self._continuous[y]
+        p[both] = np.minimum(1.0, 2 * np.fmin(p[both], beta_tail(results[both, 1])))
         return p
 
 
-def beta_tail(found: Floats) -> Floats:
-    """P-values of T; NaN where nothing is left to be tested.
+def beta_tail(results: Floats) -> Floats:
+    """P-values of T from the slots of its results; NaN if the test is impossible.
 
     One response and one regressor are a t test: T = 11 r² with 12 rows.
 
@@ -132,7 +145,7 @@ def beta_tail(found: Floats) -> Floats:
     """
     from scipy.special import fdtrc
 
-    statistic, dimensions, smaller, freedom, largest = found.T
+    statistic, dimensions, smaller, freedom, largest = results.T
     possible = (dimensions > 0) & (smaller * freedom >= dimensions + LEFT)
     mean = np.where(possible, dimensions, 1.0)
     freedom, most = (np.where(possible, smaller * each, 2.0) for each in (freedom, largest))
@@ -148,48 +161,46 @@ def beta_tail(found: Floats) -> Floats:
 
 
 @kernel
-def cell_statistics(
+def stratified_statistics(
     order: Integers,
     starts: Integers,
-    codes: NDArray[Any],
-    values: Floats,
-    widths: Integers,
-    numbers: NDArray[np.bool_],
+    columns: FeatureColumns,
     x: Columns,
     y: Columns,
     given: Columns,
     out: Floats,
 ) -> None:
-    """T and what its distribution depends on, of each pair given numbers, within cells of rows.
+    """Write T and the parameters of its distribution for each pair, given continuous columns.
 
-    The rows of cell s are order[starts[s]:starts[s + 1]]. Of two numbers, z of the second is tested with z
-    and z² of the first, then the other way round.
+    The rows of stratum s are order[starts[s]:starts[s + 1]]. If x and y are continuous, z of the second is
+    tested with z and z² of the first, then the other way round.
     """
+    _, values, widths, continuous = columns
     slopes = 2 * given.shape[1]
     members = np.empty(2 + given.shape[1], dtype=np.int64)
-    cells = len(starts) - 1
+    strata = len(starts) - 1
     for k in range(len(x)):
         members[0], members[1] = x[k], y[k]
         members[2:] = given[k]
         wide, high = widths[x[k]], widths[y[k]]
         own = wide + high
         size = own + slopes
-        feature, mean = np.zeros(size), np.zeros(size)
+        feature, average = np.zeros(size), np.zeros(size)
         scatter, pooled = np.empty((size, size)), np.zeros((size, size))
-        centre, scale = np.zeros((len(members), cells)), np.ones((len(members), cells))
+        mean, inverse_sd = np.zeros((len(members), strata)), np.ones((len(members), strata))
         for side in range(2):
-            if numbers[members[side]]:
-                standardise(order, starts, values[members[side]], centre[side], scale[side])
+            if continuous[members[side]]:
+                standardise_within_strata(order, starts, values[members[side]], mean[side], inverse_sd[side])
         few = ROWS_A_SLOPE * (1 + slopes)
         shared = False
         if slopes:
-            for s in range(cells):
+            for s in range(strata):
                 if 1 < starts[s + 1] - starts[s] < few:
                     shared = True
-                    cell_scatter(
-                        order[starts[s] : starts[s + 1]], members, codes, values, widths, numbers,
-                        centre[:, s], scale[:, s], feature, mean, scatter,
-                    )  # fmt: skip
+                    rows_of = order[starts[s] : starts[s + 1]]
+                    feature_scatter(
+                        rows_of, members, columns, mean[:, s], inverse_sd[:, s], feature, average, scatter
+                    )
                     pooled += scatter
         if shared:
             sweep(pooled, own)
@@ -197,19 +208,19 @@ def cell_statistics(
         before = np.zeros(own)
         cross, weights = np.zeros(wide * high), np.zeros(wide * high)
         spread = np.zeros((wide * high, wide * high))
-        for s in range(cells):
+        for s in range(strata):
             rows = starts[s + 1] - starts[s]
             if rows < 2:
                 continue
-            cell_scatter(
-                order[starts[s] : starts[s + 1]], members, codes, values, widths, numbers,
-                centre[:, s], scale[:, s], feature, mean, scatter,
-            )  # fmt: skip
+            rows_of = order[starts[s] : starts[s + 1]]
+            feature_scatter(
+                rows_of, members, columns, mean[:, s], inverse_sd[:, s], feature, average, scatter
+            )
             for a in range(own):
                 before[a] += scatter[a, a]
             freedom = rows - 1.0
             if slopes and rows < few:
-                freedom -= less_shared(scatter, pooled, own)
+                freedom -= subtract_shared_slopes(scatter, pooled, own)
             elif slopes:
                 freedom -= sweep(scatter, own)
             if freedom < FEWEST:
@@ -228,7 +239,7 @@ def cell_statistics(
                             spread[place, c * high + d] += (
                                 scatter[a, c] * scatter[wide + b, wide + d] / freedom
                             )
-        # What is given may tell a feature, but for rounding.
+        # Features that the conditioning set determines, but for rounding, are left out.
         for a in range(wide):
             for b in range(high):
                 if total_x[a, a] <= LEAST * before[a] or total_y[b, b] <= LEAST * before[wide + b]:
@@ -236,70 +247,72 @@ def cell_statistics(
                     spread[place, :] = 0.0
                     spread[:, place] = 0.0
         every = np.arange(wide * high)
-        if numbers[x[k]] and numbers[y[k]]:
+        if continuous[x[k]] and continuous[y[k]]:
             quadratic_form(spread, cross, weights, every[::high], out[k, 0])
             quadratic_form(spread, cross, weights, every[:high], out[k, 1])
-            out[k, :, 2] = 1.0
+            out[k, :, SMALLER] = 1.0
         else:
             quadratic_form(spread, cross, weights, every, out[k, 0])
-            out[k, 0, 2] = min(rank(total_x), rank(total_y))
+            out[k, 0, SMALLER] = min(rank(total_x), rank(total_y))
             out[k, 1] = 0.0
 
 
 @kernel
-def standardise(order: Integers, starts: Integers, values: Floats, centre: Floats, scale: Floats) -> None:
-    """The mean of a number in each cell, and one over its spread there, drawn to that in all cells.
+def standardise_within_strata(
+    order: Integers, starts: Integers, values: Floats, mean: Floats, inverse_sd: Floats
+) -> None:
+    """Standardise a continuous column within each stratum of the conditioning set.
 
-    A number that what is given tells has a scale of zero.
+    Writes the mean and 1/sd of every stratum; the sd is shrunk towards the pooled one (`PRIOR_ROWS`).
+    If the conditioning set determines the column exactly, 1/sd is 0.
     """
-    cells = len(starts) - 1
+    strata = len(starts) - 1
     total, freedom = 0.0, 0
-    for s in range(cells):
+    for s in range(strata):
         rows = order[starts[s] : starts[s + 1]]
-        centre[s] = 0.0
+        mean[s] = 0.0
         for row in rows:
-            centre[s] += values[row]
-        centre[s] /= len(rows)
-        scale[s] = 0.0
+            mean[s] += values[row]
+        mean[s] /= len(rows)
+        inverse_sd[s] = 0.0  # the sum of squares, for now
         for row in rows:
-            scale[s] += (values[row] - centre[s]) ** 2
-        total += scale[s]
+            inverse_sd[s] += (values[row] - mean[s]) ** 2
+        total += inverse_sd[s]
         freedom += len(rows) - 1
     if total <= LEAST * len(order):
-        scale[:] = 0.0
+        inverse_sd[:] = 0.0
         return
-    for s in range(cells):
-        rows_left = starts[s + 1] - starts[s] - 1
-        scale[s] = np.sqrt((rows_left + DRAWN) / (scale[s] + DRAWN * total / freedom))
+    for s in range(strata):
+        own = starts[s + 1] - starts[s] - 1
+        inverse_sd[s] = np.sqrt((own + PRIOR_ROWS) / (inverse_sd[s] + PRIOR_ROWS * total / freedom))
 
 
 @kernel
-def cell_scatter(
+def feature_scatter(
     rows: Integers,
     members: Integers,
-    codes: NDArray[Any],
-    values: Floats,
-    widths: Integers,
-    numbers: NDArray[np.bool_],
-    centre: Floats,
-    scale: Floats,
-    feature: Floats,
+    columns: FeatureColumns,
     mean: Floats,
+    inverse_sd: Floats,
+    feature: Floats,
+    average: Floats,
     scatter: Floats,
 ) -> None:
-    """The scatter of the features of some columns about their means in some rows.
+    """Write the scatter matrix of the features of some columns in some rows.
 
-    Numbers are taken from a centre and by a scale of each column before they are squared.
+    Continuous columns are standardised by `mean` and `inverse_sd` before they are squared. `feature` and
+    `average` (of the features) are work arrays.
     """
+    codes, values, widths, continuous = columns
     size = len(feature)
-    mean[:] = 0.0
+    average[:] = 0.0
     scatter[:] = 0.0
     for turn in range(2):
         for row in rows:
             at = 0
             for place, column in enumerate(members):
-                if numbers[column]:
-                    feature[at] = (values[column, row] - centre[place]) * scale[place]
+                if continuous[column]:
+                    feature[at] = (values[column, row] - mean[place]) * inverse_sd[place]
                     feature[at + 1] = feature[at] ** 2
                 else:
                     feature[at : at + widths[column]] = 0.0
@@ -307,14 +320,14 @@ def cell_scatter(
                         feature[at + codes[column, row] - 1] = 1.0
                 at += widths[column]
             if turn == 0:
-                mean += feature
+                average += feature
                 continue
             for a in range(size):
-                centred = feature[a] - mean[a]
+                centred = feature[a] - average[a]
                 for b in range(a + 1):
-                    scatter[a, b] += centred * (feature[b] - mean[b])
+                    scatter[a, b] += centred * (feature[b] - average[b])
         if turn == 0:
-            mean /= len(rows)
+            average /= len(rows)
     for a in range(size):
         for b in range(a):
             scatter[b, a] = scatter[a, b]
@@ -322,10 +335,10 @@ def cell_scatter(
 
 @kernel
 def sweep(matrix: Floats, first: int) -> int:
-    """Sweep a scatter on the features from `first` on; how many of them tell something.
+    """Sweep a scatter matrix on the features from `first` on; return how many are linearly independent.
 
-    Then the rest is what they leave unexplained, beside it are slopes, and the corner is their inverse,
-    negative.
+    Afterwards the first rows and columns hold the residual scatter, beside them stand the slopes, and the
+    last corner is the negative inverse.
     """
     size = len(matrix)
     scale = np.diag(matrix).copy()
@@ -352,8 +365,8 @@ def sweep(matrix: Floats, first: int) -> int:
 
 
 @kernel
-def less_shared(scatter: Floats, swept: Floats, first: int) -> float:
-    """Take out of a cell's scatter what slopes of several cells explain; the freedom that they take here."""
+def subtract_shared_slopes(scatter: Floats, swept: Floats, first: int) -> float:
+    """Subtract what shared slopes explain of a stratum's scatter; return the degrees of freedom used here."""
     slopes = np.ascontiguousarray(swept[:first, first:])
     beside = np.ascontiguousarray(scatter[:first, first:])
     corner = np.ascontiguousarray(scatter[first:, first:])
@@ -365,14 +378,14 @@ def less_shared(scatter: Floats, swept: Floats, first: int) -> float:
 
 @kernel
 def quadratic_form(spread: Floats, cross: Floats, weights: Floats, chosen: Integers, out: Floats) -> None:
-    """T of some products of features, its dimensions, M of its variance, and the largest M."""
+    """Write the slots of T for some products of features, all but `SMALLER`."""
     block = np.zeros((len(chosen) + 1, len(chosen) + 1))
-    inverse, largest, kept = 0.0, 0.0, 0
+    inverse, largest, used = 0.0, 0.0, 0
     for a in range(len(chosen)):
         scale = spread[chosen[a], chosen[a]]
         if scale <= 0.0:
             continue
-        kept += 1
+        used += 1
         each = weights[chosen[a]] / scale**2
         inverse += each
         largest = max(largest, 1 / each - 2)
@@ -381,29 +394,29 @@ def quadratic_form(spread: Floats, cross: Floats, weights: Floats, chosen: Integ
             if other > 0.0:
                 block[a, b] = spread[chosen[a], chosen[b]] / np.sqrt(scale * other)
         block[len(chosen), a] = cross[chosen[a]] / np.sqrt(scale)
-    dimensions = eliminate(block, len(chosen))
-    out[0], out[1] = -block[len(chosen), len(chosen)], dimensions
-    out[3], out[4] = (kept / inverse - 2 if kept else 0.0), largest
+    out[DIMENSIONS] = eliminate(block, len(chosen))
+    out[STATISTIC] = -block[len(chosen), len(chosen)]
+    out[FREEDOM], out[LARGEST] = (used / inverse - 2 if used else 0.0), largest
 
 
 @kernel
 def eliminate(block: Floats, count: int) -> int:
-    """Eliminate the first `count` rows of a lower triangle; how many of them are not told by others."""
-    found = 0
+    """Eliminate the first `count` rows of a lower triangle; return how many are linearly independent."""
+    independent = 0
     for pivot in range(count):
         left = block[pivot, pivot]
         if left <= LEAST:
             continue
-        found += 1
+        independent += 1
         for a in range(pivot + 1, len(block)):
             factor = block[a, pivot] / left
             for b in range(pivot + 1, a + 1):
                 block[a, b] -= factor * block[b, pivot]
-    return found
+    return independent
 
 
 @kernel
 def rank(scatter: Floats) -> int:
-    """The rank of a scatter."""
+    """The rank of a scatter matrix."""
     scale = np.sqrt(np.maximum(np.diag(scatter), 1e-300))
     return eliminate(scatter / scale / scale.reshape(-1, 1), len(scatter))

@@ -1,17 +1,16 @@
 """Tests of discrete columns from their joint counts: X² and G².
 
-Rows that agree on what is given make a slice, and x and y should be independent within every slice. All tests
-add up a statistic over the slices and differ in its null distribution:
+Rows with the same values in the conditioning set are a stratum. The tests sum a statistic over the strata and
+differ in its null distribution:
 
-x2        X² with the exact first three moments over all permutations of the rows within slices, which know
-          how few rows a slice has
-g2        G² against χ² with (levels of x − 1)(levels of y − 1)(combinations of levels that are given) degrees
+x2        X² with the exact first three moments over all permutations of the rows within strata, which depend
+          on the number of rows in a stratum
+g2        G² against χ² with (levels of x − 1)(levels of y − 1)(combinations of conditioning levels) degrees
           of freedom
-g2-seen   G² with the degrees of freedom of the levels seen in each slice
+g2-seen   G² with the degrees of freedom of the levels seen in each stratum
 
-On sparse tables the size of both G² is far off, in either direction. X² keeps to its level or below it: at 20
-rows with one level that nearly all of them have, few tables are possible, and it rejects less often than the
-level says.
+On sparse tables the size of both G² is far off, in either direction. X² keeps to alpha or below it: with 20
+rows, nearly all in one level, few tables are possible, and it is conservative.
 """
 
 from __future__ import annotations
@@ -24,25 +23,38 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.kernels.decorators import kernel
-from dagora.learners.independence.independence_test import Columns
-from dagora.learners.independence.pearson import upper_tail
-from dagora.learners.independence.permutation_moments import Coefficients, coefficients, permutation_cumulants
+from dagora.learners.independence.permutation_moments import (
+    CUBED_ENTRIES,
+    CUBES,
+    CYCLES,
+    ENTRIES,
+    FORM,
+    SQUARED,
+    SQUARES,
+    TRACE,
+    Coefficients,
+    coefficients,
+    permutation_cumulants,
+    upper_tail,
+)
+from dagora.learners.independence.protocol import Columns
 from dagora.stats.statistics import Statistics, contingencies
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
-Reading = Literal["x2", "g2", "g2-seen"]
-# Rows that are counted between two looks at the clock; tests that sites are asked for at a time.
-ROWS_AT_A_TIME = 20_000_000
-ASKED_AT_A_TIME = 5_000
-# Cells of one slice that are kept at a time.
+CountStatistic = Literal["x2", "g2", "g2-seen"]
+# Rows that are counted between two checks of the time limit: some tenths of a second.
+ROWS_PER_BATCH = 20_000_000
+# Tests of one round with sites: few messages, and the time limit is still checked.
+TESTS_PER_ROUND = 5_000
+# Counts of one stratum: 128 MiB.
 MOST_CELLS = 1 << 24
-# What the kernel finds of a pair: X², its mean, variance and third moment, G², degrees of freedom.
-FOUND = 6
+# Slots of a pair's result: X² with its mean, variance and third moment, G² and its degrees of freedom.
+X2, MEAN, VARIANCE, THIRD, G2, FREEDOM = range(6)
 
 
 class CountTest:
-    """Tests on joint counts.
+    """Tests of discrete columns on joint counts.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
@@ -54,11 +66,11 @@ class CountTest:
     def __init__(
         self,
         statistics: Statistics,
-        reading: Reading,
+        statistic: CountStatistic,
         owner: str,
         among: NDArray[np.bool_] | None = None,
     ) -> None:
-        """`among` says which columns will be tested, all without it; these must be discrete."""
+        """`among` marks the columns that will be tested (None: all); these must be discrete."""
         for k, variable in enumerate(statistics.schema):
             if variable.kind is not Kind.DISCRETE and (among is None or among[k]):
                 raise DataError(
@@ -67,7 +79,7 @@ class CountTest:
                 )
         self.names = statistics.schema.names
         self._statistics = statistics
-        self._reading = reading
+        self._statistic = statistic
         self._levels = statistics.schema.cardinalities
         two = np.sort(self._levels)[-2:]
         if len(two) == 2 and int(two[0]) * int(two[1]) > MOST_CELLS:
@@ -77,24 +89,24 @@ class CountTest:
 
     @property
     def most(self) -> int:
-        """Any number of columns can be given."""
+        """Any conditioning set can be tested."""
         return len(self.names)
 
     @property
     def at_a_time(self) -> int:
-        """As many as have a fixed number of rows in all; where there are no rows, those of one round."""
+        """The number of tests that `ROWS_PER_BATCH` allows; without rows, those of one round."""
         if not isinstance(self._statistics, TableStatistics):
-            return ASKED_AT_A_TIME
-        return max(1, ROWS_AT_A_TIME // max(1, self._statistics.n_rows))
+            return TESTS_PER_ROUND
+        return max(1, ROWS_PER_BATCH // max(1, self._statistics.n_rows))
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
-        """The p-values of many pairs; those with the same columns given are counted together."""
-        found = np.empty((len(x), FOUND))
+        """The p-values of many pairs; those with the same conditioning set are counted together."""
+        results = np.empty((len(x), FREEDOM + 1))
         statistics = self._statistics
-        exact = self._reading == "x2"
+        exact = self._statistic == "x2"
         if not isinstance(statistics, TableStatistics):
-            count_cells(statistics, x, y, given, self._levels, exact, found)
-            return self._tail(found, x, y, given)
+            count_at_sites(statistics, x, y, given, self._levels, exact, results)
+            return self._tail(results, x, y, given)
         ones = np.ones(statistics.n_rows, dtype=np.int64)
         sets, place = np.unique(given, axis=0, return_inverse=True)
         place = place.reshape(-1)
@@ -103,31 +115,32 @@ class CountTest:
         for k, members in enumerate(sets.tolist()):
             chosen = by_set[starts[k] : starts[k + 1]]
             rows = statistics.slices(members)
-            own = np.empty((len(chosen), FOUND))
+            own = np.empty((len(chosen), FREEDOM + 1))
             count_pairs(
                 *rows[:2], rows.codes, x[chosen], y[chosen], ones, self._levels, coefficients(), exact, own
             )
-            found[chosen] = own
-        return self._tail(found, x, y, given)
+            results[chosen] = own
+        return self._tail(results, x, y, given)
 
-    def _tail(self, found: Floats, x: Columns, y: Columns, given: Columns) -> Floats:
-        """P-values from what the kernel found."""
-        if self._reading == "x2":
-            return upper_tail(*found.T[:4])
+    def _tail(self, results: Floats, x: Columns, y: Columns, given: Columns) -> Floats:
+        """P-values from the slots that the kernel filled."""
+        if self._statistic == "x2":
+            return upper_tail(*results.T[:G2])
         from scipy.special import chdtrc
 
-        freedom = found[:, 5]
-        if self._reading == "g2":
+        freedom = results[:, FREEDOM]
+        if self._statistic == "g2":
             freedom = (
                 (self._levels[x] - 1.0)
                 * (self._levels[y] - 1.0)
                 * self._levels[given].prod(axis=1, dtype=np.float64)
             )
-        p: Floats = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1.0), np.maximum(found[:, 4], 0.0)), 1.0)
+        tail = chdtrc(np.maximum(freedom, 1.0), np.maximum(results[:, G2], 0.0))
+        p: Floats = np.where(freedom > 0, tail, 1.0)
         return p
 
 
-def count_cells(
+def count_at_sites(
     statistics: Statistics,
     x: Columns,
     y: Columns,
@@ -136,7 +149,7 @@ def count_cells(
     exact: bool,
     out: Floats,
 ) -> None:
-    """Count pairs from joint counts with their cells, all of which are asked for in one call."""
+    """Write the results of pairs from joint counts, which are all requested in one call."""
     sets = np.column_stack([given, x, y])
     of_pair = np.array([0]), np.array([1])
     for k, joint in enumerate(contingencies(statistics, sets.tolist())):
@@ -165,9 +178,9 @@ def count_pairs(
     exact: bool,
     out: Floats,
 ) -> None:
-    """Count each pair within the slices order[starts[s]:starts[s + 1]] of rows, and add up the statistics.
+    """Count each pair within the strata order[starts[s]:starts[s + 1]] of rows, and sum the statistics.
 
-    The moments of X² are found only if `exact`.
+    The moments of X² are computed only if `exact`.
     """
     cumulants = np.empty(3)
     sums_x, sums_y = np.empty(8), np.empty(8)
@@ -176,8 +189,8 @@ def count_pairs(
         cells = np.zeros((wide, high), dtype=np.int64)
         of_x, of_y = np.zeros(wide, dtype=np.int64), np.zeros(high, dtype=np.int64)
         column_x, column_y = codes[x[k]], codes[y[k]]
-        for f in range(FOUND):
-            out[k, f] = 0.0
+        for slot in range(FREEDOM + 1):
+            out[k, slot] = 0.0
         for s in range(len(starts) - 1):
             rows = 0
             for at in range(starts[s], starts[s + 1]):
@@ -187,7 +200,7 @@ def count_pairs(
                 of_x[column_x[row]] += weight
                 of_y[column_y[row]] += weight
                 rows += weight
-            add_slice(cells, of_x, of_y, rows, factors, exact, sums_x, sums_y, cumulants, out[k])
+            add_stratum(cells, of_x, of_y, rows, factors, exact, sums_x, sums_y, cumulants, out[k])
             for at in range(starts[s], starts[s + 1]):
                 row = order[at]
                 cells[column_x[row], column_y[row]] = 0
@@ -196,7 +209,7 @@ def count_pairs(
 
 
 @kernel
-def add_slice(
+def add_stratum(
     cells: NDArray[np.int64],
     of_x: NDArray[np.int64],
     of_y: NDArray[np.int64],
@@ -208,7 +221,7 @@ def add_slice(
     cumulants: Floats,
     out: Floats,
 ) -> None:
-    """Add the statistics of one slice, with n rows: X² is n Σ A_ij B_ij of the projections on levels."""
+    """Add the statistics of one stratum of n rows: X² is n Σ A_ij B_ij of the projections on levels."""
     seen_x = projection_sums(of_x, rows, sums_x)
     seen_y = projection_sums(of_y, rows, sums_y)
     if seen_x < 2 or seen_y < 2:
@@ -233,17 +246,17 @@ def add_slice(
         cumulants[0], cumulants[1], cumulants[2] = square - 1, 0.0, 0.0
     else:
         permutation_cumulants(rows, sums_x, sums_y, factors, cumulants)
-    out[0] += scale * (square - 1)
+    out[X2] += scale * (square - 1)
     for moment in range(3):
-        out[1 + moment] += scale * cumulants[moment]
+        out[MEAN + moment] += scale * cumulants[moment]
         scale *= rows
-    out[4] += 2 * entropy
-    out[5] += (seen_x - 1) * (seen_y - 1)
+    out[G2] += 2 * entropy
+    out[FREEDOM] += (seen_x - 1) * (seen_y - 1)
 
 
 @kernel
 def projection_sums(margin: NDArray[np.int64], rows: int, sums: Floats) -> int:
-    """The eight sums of the projection on a column's levels, less the constant; return the levels seen."""
+    """Write the sums of the centred projection on a column's levels; return the number of levels seen."""
     seen = 0
     for k in range(8):
         sums[k] = 0.0
@@ -254,14 +267,14 @@ def projection_sums(margin: NDArray[np.int64], rows: int, sums: Floats) -> int:
             continue
         seen += 1
         d = 1 / count - 1 / rows
-        sums[1] += count * d * d
-        sums[3] += count * d * d * d
+        sums[SQUARES] += count * d * d
+        sums[CUBES] += count * d * d * d
         among += count * count
-        sums[4] += count * count * d * d * d
+        sums[CUBED_ENTRIES] += count * count * d * d * d
         total += count * d
-    sums[0] = sums[2] = sums[7] = seen - 1.0
-    sums[4] -= (float(rows) ** 2 - among) / float(rows) ** 3
-    sums[5] = sums[1]
-    # d is the same within a level, so the projection keeps it; the constant is taken out.
-    sums[6] = sums[1] - total * total / rows
+    sums[TRACE] = sums[ENTRIES] = sums[CYCLES] = seen - 1.0
+    sums[CUBED_ENTRIES] -= (float(rows) ** 2 - among) / float(rows) ** 3
+    sums[SQUARED] = sums[SQUARES]
+    # d is constant within a level, so the projection leaves it as it is but for its mean.
+    sums[FORM] = sums[SQUARES] - total * total / rows
     return seen

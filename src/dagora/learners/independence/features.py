@@ -1,10 +1,9 @@
-"""A test that sees bent relations between numbers, from second moments alone.
+"""A test of nonlinear relations between continuous columns, from second moments alone.
 
-Each column has functions, the Legendre polynomials of its values scaled to [−1, 1] (`stats.basis`). Given
+The functions of a column are the Legendre polynomials of its values scaled to [−1, 1] (`stats.basis`). Given
 those of S, y itself is regressed on those of x, and x itself on those of y: two F tests, whose smaller
-p-value counts twice. The response stays a plain column: with functions on both sides the size would be too
-large. What S explains is taken to be a sum of functions of single columns: products of two of them are not
-removed.
+p-value is doubled. The response is not expanded: with functions on both sides the test would reject too
+often. The effect of S is modelled as a sum of functions of single columns, without interactions.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.independence.independence_test import Columns
+from dagora.learners.independence.protocol import Columns
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
 from dagora.stats.basis import require_basis_moments
 from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
-# Functions of each column that are summed up; of these, so many of the column that is tested.
+# Functions of a conditioning column, and of the tested column: polynomials of degree 8 and 4.
 FUNCTIONS, TESTED = 8, 4
-# Rows for each function of what is given: fewer functions where rows are few.
+# Rows per function of the conditioning set: at least half of the rows remain for the residual variance.
 ROWS_A_FUNCTION = 2
-# The share of a function's variance that others must leave for it to tell anything.
+# A function with a smaller share of its variance left given others is taken to be linearly dependent on them.
 LEAST = 1e-7
 
 
 class FeatureTest:
-    """Tests by functions of columns.
+    """F tests of polynomials of columns.
 
     >>> from dagora.data.table import Table
     >>> from dagora.stats.table import TableStatistics
@@ -41,12 +40,12 @@ class FeatureTest:
 
     def __init__(self, statistics: Statistics, owner: str) -> None:
         refuse_discrete(statistics.schema, owner)
-        given = require_basis_moments(statistics, FUNCTIONS)
-        plain = given.of_columns
+        expanded = require_basis_moments(statistics, FUNCTIONS)
+        plain = expanded.of_columns
         self.names = statistics.schema.names
         refuse_unusable(self.names, plain.mean, np.diag(plain.covariance), owner)
         refuse_duplicates(plain, statistics.schema, owner)
-        moments = given.moments
+        moments = expanded.moments
         spread = np.sqrt(np.diag(moments.scatter))
         scale = np.where(spread > 0, spread, 1.0)
         self.rows = moments.n
@@ -54,7 +53,7 @@ class FeatureTest:
 
     @property
     def most(self) -> int:
-        """A test needs more rows than functions, of which each column that is given has at least one."""
+        """A test needs more rows than functions, and a conditioning column has at least one."""
         return self.rows - TESTED - 3
 
     @property
@@ -63,7 +62,7 @@ class FeatureTest:
         return 20_000
 
     def functions(self, size: int) -> int:
-        """How many functions each of so many columns has that are given."""
+        """The number of functions of each column of a conditioning set of this size."""
         return min(FUNCTIONS, max(1, self.rows // (ROWS_A_FUNCTION * max(1, size))))
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
@@ -73,29 +72,29 @@ class FeatureTest:
         smaller = np.full(len(x), np.nan)
         functions = self.functions(given.shape[1])
         for response, other in ((x, y), (y, x)):
-            found = np.empty((len(x), 4))
-            explained_variances(self._correlations, response, other, given, functions, found)
-            before, after, used, gained = found.T
+            results = np.empty((len(x), 4))
+            residual_variances(self._correlations, response, other, given, functions, results)
+            before, after, used, gained = results.T
             freedom = self.rows - 1 - used - gained
             possible = (freedom > 0) & (gained > 0) & (before > LEAST)
             by_chance = np.maximum(after, 0.0) / np.maximum(freedom, 1)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.maximum(before - after, 0.0) / np.maximum(gained, 1) / by_chance
             p = fdtrc(np.maximum(gained, 1), np.maximum(freedom, 1), ratio)
-            # Without a remainder the ratio is infinite: one determines the other.
+            # Without residual variance the F ratio is infinite: one column determines the other.
             smaller = np.fmin(smaller, np.where(possible, np.where(after > LEAST, p, 0.0), np.nan))
         doubled: Floats = np.minimum(1.0, 2 * smaller)
         return doubled
 
 
 @kernel
-def explained_variances(
+def residual_variances(
     correlations: Floats, response: Columns, other: Columns, given: Columns, functions: int, out: Floats
 ) -> None:
-    """What is left of each response given functions of columns, and given those of one more column too.
+    """Write the residual variance of each response given the set, and given the set and the other column.
 
-    `out` has both variances, and how many functions of what is given and of the other column tell something:
-    none of the other's where the column itself is determined by what is given.
+    Then follow the numbers of linearly independent functions of the set and of the other column: 0 of the
+    other if the set determines it.
     """
     before_other = functions * given.shape[1]
     count = before_other + TESTED

@@ -1,13 +1,12 @@
-"""Partial correlations by Fisher's z, for columns that are jointly normal: from second moments alone."""
+"""Tests of partial correlations by Fisher's z, for jointly normal columns, from second moments alone."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import kernel
-from dagora.learners.independence.elimination import eliminate_others
-from dagora.learners.independence.independence_test import Columns
+from dagora.kernels.decorators import inlined, kernel
+from dagora.learners.independence.protocol import Columns
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
@@ -38,7 +37,7 @@ class FisherZ:
 
     @property
     def most(self) -> int:
-        """A test needs four rows more than it is given columns."""
+        """A test needs four rows more than conditioning columns."""
         return self.rows - 4
 
     @property
@@ -48,9 +47,9 @@ class FisherZ:
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of many partial correlations."""
-        found = np.empty(len(x))
-        squared_correlations(self.correlations, x, y, given, found)
-        return self.tail(found, given.shape[1])
+        squared = np.empty(len(x))
+        squared_correlations(self.correlations, x, y, given, squared)
+        return self.tail(squared, given.shape[1])
 
     def tail(self, squared: Floats, size: int) -> Floats:
         """The p-values of squared partial correlations given `size` columns."""
@@ -65,9 +64,29 @@ class FisherZ:
         return p
 
 
+@inlined
+def eliminate_others(block: NDArray[np.float64], size: int) -> None:
+    """Eliminate all rows but 0 and 1 from the lower triangle of the first `size` rows, the last one first.
+
+    >>> block = np.array([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, 1.0, 1.0]])
+    >>> eliminate_others(block, 3)
+    >>> block[1, 0], block[0, 0], block[1, 1]
+    (np.float64(0.0), np.float64(0.75), np.float64(0.0))
+    """
+    for last in range(size - 1, 1, -1):
+        pivot = block[last, last]
+        # A column that is linearly dependent on the others explains nothing further.
+        if pivot <= COLLINEAR:
+            continue
+        for a in range(last):
+            factor = block[last, a] / pivot
+            for b in range(a + 1):
+                block[a, b] -= factor * block[last, b]
+
+
 @kernel
 def squared_correlations(correlations: Floats, x: Columns, y: Columns, given: Columns, out: Floats) -> None:
-    """Squared partial correlations; NaN where one of the two is determined by what is given."""
+    """Write squared partial correlations; NaN if the conditioning set determines x or y."""
     size = given.shape[1] + 2
     block = np.empty((size, size))
     members = np.empty(size, dtype=np.int64)

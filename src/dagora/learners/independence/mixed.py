@@ -1,15 +1,15 @@
-"""Tests of tables with discrete and continuous columns, from counts and from moments of a widened table.
+"""Tests for discrete and continuous columns, from counts and from moments of their features.
 
-Where x, y and all that is given are discrete, it is X² (`counted`). Elsewhere columns are features, as in
-`stats.indicators`: z and z² of a number, indicators of levels. Given the features of S, a response is
-regressed on those of the other column, by Wilks' Λ with Rao's F, which is exact for one response:
+If x, y and the conditioning set S are discrete, it is X² (`counted`). Otherwise columns have features, as in
+`stats.indicators`: z and z² of a continuous column, indicators of a discrete one. Given the features of S, a
+response is regressed on those of the other column, by Wilks' Λ with Rao's F, exact for one response:
 
-a discrete column and another one    the indicators of the discrete one on the features of the other: whether
-                                     levels differ in the mean or the spread of a number
-two numbers                          z of either on the features of the other: the smaller p-value, twice
+discrete with another     the indicators of the discrete one on the features of the other: does the mean or
+                          the variance of a continuous column differ between levels?
+two continuous columns    z of either on the features of the other: the smaller p-value, doubled
 
-What S explains is taken to be a sum of functions of single columns, as `bic-mixed` does. The likelihood ratio
-of that score has squares on both sides, and rejects too often where numbers depend on numbers that are given.
+The effect of S is modelled as a sum of functions of single columns, as in `bic-mixed`. The likelihood ratio
+of that score has squares on both sides, and rejects too often if x and y depend on continuous columns of S.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 from dagora.data.schema import Kind
 from dagora.kernels.decorators import kernel
 from dagora.learners.independence.counted import CountTest
-from dagora.learners.independence.independence_test import Columns
+from dagora.learners.independence.protocol import Columns
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.indicators import require_indicator_moments
 from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# The share of a feature's variance that others must leave for it to tell anything.
+# A feature with a smaller share of its variance left given others is taken to be linearly dependent on them.
 LEAST = 1e-9
-# What the kernel finds: ln Λ, responses, tested features, features that are given.
-FOUND = 4
+# Slots of a result: ln Λ, and the numbers of responses, of tested features and of conditioning features.
+LOG_RATIO, RESPONSES, TESTED, CONDITIONING = range(4)
 
 
 class MixedTest:
-    """Tests of columns of both kinds.
+    """Tests of discrete and continuous columns.
 
     >>> from dagora.data.table import Table
     >>> from dagora.stats.table import TableStatistics
@@ -49,60 +49,59 @@ class MixedTest:
     def __init__(self, statistics: Statistics, owner: str) -> None:
         schema = statistics.schema
         self.names = schema.names
-        self._numbers = np.array([variable.kind is Kind.CONTINUOUS for variable in schema])
-        if self._numbers.any():
+        self._continuous = np.array([variable.kind is Kind.CONTINUOUS for variable in schema])
+        if self._continuous.any():
             moments = statistics.moments()
             names = [variable.name for variable in schema if variable.kind is Kind.CONTINUOUS]
             variances = np.diag(moments.scatter) / max(1, moments.n)
             refuse_unusable(names, moments.mean, variances, owner)
-        found = require_indicator_moments(statistics)
-        self._starts = found.starts
-        self._rows = found.moments.n
-        spread = np.sqrt(np.diag(found.moments.scatter))
+        features = require_indicator_moments(statistics)
+        self._starts = features.starts
+        self._rows = features.moments.n
+        spread = np.sqrt(np.diag(features.moments.scatter))
         scale = np.where(spread > 0, spread, 1.0)
-        self._correlations: Floats = found.moments.scatter / scale / scale[:, None]
-        self._counted = CountTest(statistics, "x2", owner, among=~self._numbers)
+        self._correlations: Floats = features.moments.scatter / scale / scale[:, None]
+        self._counted = CountTest(statistics, "x2", owner, among=~self._continuous)
 
     @property
     def most(self) -> int:
-        """Features must leave rows for the remainder; where they do not, a test is not made."""
+        """Half of the rows: with as many features or more a test is impossible."""
         return max(0, self._rows // 2 - 3) if self._rows > 2 else -1
 
     @property
     def at_a_time(self) -> int:
-        """As many as can be counted; regressions take less time than that."""
+        """As for X²; regressions take less time."""
         return min(20_000, self._counted.at_a_time)
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of many pairs."""
-        found = np.empty(len(x))
-        numbers = self._numbers[np.column_stack([x, y, given])]
-        counted = np.flatnonzero(~numbers.any(axis=1))
+        p_values = np.empty(len(x))
+        continuous = self._continuous[np.column_stack([x, y, given])]
+        counted = np.flatnonzero(~continuous.any(axis=1))
         if len(counted):
-            found[counted] = self._counted.p_values(x[counted], y[counted], given[counted])
-        others = np.flatnonzero(numbers.any(axis=1))
-        x, y, given, numbers = x[others], y[others], given[others], numbers[others]
-        # The response is the discrete one of two.
-        turned = numbers[:, 0] & ~numbers[:, 1]
-        response, other = np.where(turned, y, x), np.where(turned, x, y)
-        p = self._regressed(response, other, given)
-        both = numbers[:, 0] & numbers[:, 1]
-        p[both] = np.minimum(1.0, 2 * np.fmin(p[both], self._regressed(y[both], x[both], given[both])))
-        found[others] = p
-        return found
+            p_values[counted] = self._counted.p_values(x[counted], y[counted], given[counted])
+        others = np.flatnonzero(continuous.any(axis=1))
+        x, y, given, continuous = x[others], y[others], given[others], continuous[others]
+        # A discrete column is the response of a continuous one.
+        swap = continuous[:, 0] & ~continuous[:, 1]
+        p = self._regress(np.where(swap, y, x), np.where(swap, x, y), given)
+        both = continuous[:, 0] & continuous[:, 1]
+        p[both] = np.minimum(1.0, 2 * np.fmin(p[both], self._regress(y[both], x[both], given[both])))
+        p_values[others] = p
+        return p_values
 
-    def _regressed(self, response: Columns, other: Columns, given: Columns) -> Floats:
-        found = np.empty((len(response), FOUND))
+    def _regress(self, response: Columns, other: Columns, given: Columns) -> Floats:
+        results = np.empty((len(response), 4))
         widest = int(np.diff(self._starts).max(initial=0)) * (given.shape[1] + 2)
-        room = np.empty((widest, widest))
-        ratios_of_determinants(
-            self._correlations, self._starts, self._numbers, response, other, given, room, found
+        block = np.empty((widest, widest))
+        wilks_ratios(
+            self._correlations, self._starts, self._continuous, response, other, given, block, results
         )
-        return rao_tail(found, self._rows)
+        return rao_tail(results, self._rows)
 
 
-def rao_tail(found: Floats, rows: int) -> Floats:
-    """P-values of Wilks' Λ (Rao 1951); NaN where nothing is left to be tested.
+def rao_tail(results: Floats, rows: int) -> Floats:
+    """P-values of Wilks' Λ (Rao 1951); NaN if the test is impossible.
 
     One response and one regressor are a t test: Λ = 1 − r².
 
@@ -111,7 +110,7 @@ def rao_tail(found: Floats, rows: int) -> Floats:
     """
     from scipy.special import fdtrc
 
-    log_ratio, q, p, used = found.T
+    log_ratio, q, p, used = results.T
     error = rows - 1 - used - p
     product, squares = p * q, p * p + q * q
     root = np.sqrt(np.maximum(product**2 - 4, 1.0) / np.maximum(squares - 5, 1.0))
@@ -127,21 +126,21 @@ def rao_tail(found: Floats, rows: int) -> Floats:
 
 
 @kernel
-def ratios_of_determinants(
+def wilks_ratios(
     correlations: Floats,
     starts: Integers,
-    numbers: NDArray[np.bool_],
+    continuous: NDArray[np.bool_],
     response: Columns,
     other: Columns,
     given: Columns,
-    room: Floats,
+    block: Floats,
     out: Floats,
 ) -> None:
-    """What the features of another column leave of a response's determinant, given the features of columns.
+    """Write Wilks' Λ of each response and the features of another column, given those of the set.
 
-    Of a number that is the response only z counts, not z².
+    A continuous response is z alone, without z².
     """
-    members = np.empty(len(room), dtype=np.int64)
+    members = np.empty(len(block), dtype=np.int64)
     for k in range(len(response)):
         count = 0
         for place in range(given.shape[1]):
@@ -149,26 +148,26 @@ def ratios_of_determinants(
                 members[count] = feature
                 count += 1
         first = starts[response[k]]
-        last = first + 1 if numbers[response[k]] else starts[response[k] + 1]
+        last = first + 1 if continuous[response[k]] else starts[response[k] + 1]
         own = last - first
         for a in range(own):
             members[count + a] = first + a
-        before, q, used = eliminated(correlations, members, count, own, room)
+        before, q, used = log_determinant(correlations, members, count, own, block)
         tested = starts[other[k] + 1] - starts[other[k]]
         for a in range(tested):
             members[count + a] = starts[other[k]] + a
         for a in range(own):
             members[count + tested + a] = first + a
-        after, left, both = eliminated(correlations, members, count + tested, own, room)
-        out[k, 0] = after - before if left == q else -np.inf
-        out[k, 1], out[k, 2], out[k, 3] = q, both - used, used
+        after, left, both = log_determinant(correlations, members, count + tested, own, block)
+        out[k, LOG_RATIO] = after - before if left == q else -np.inf
+        out[k, RESPONSES], out[k, TESTED], out[k, CONDITIONING] = q, both - used, used
 
 
 @kernel
-def eliminated(
+def log_determinant(
     correlations: Floats, members: Integers, first: int, more: int, block: Floats
 ) -> tuple[float, int, int]:
-    """Eliminate features; of those from `first` on, the log-determinant and the rank; the rank of others."""
+    """The log-determinant and rank of the features from `first` on given those before, and their rank."""
     size = first + more
     for a in range(size):
         for b in range(a + 1):

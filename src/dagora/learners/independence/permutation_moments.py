@@ -1,11 +1,11 @@
 """The first three moments of Σ A_ij B_π(i)π(j) over all permutations π, for doubly centred symmetric A and B.
 
-Every statistic of this kind (X², HSIC, distance covariance) has its null distribution in these permutations.
+They approximate the permutation distribution of statistics like X², HSIC and distance covariance.
 The m-th power of the sum has 2m indices. Tuples of indices fall into patterns, by which of them are equal; a
 pattern with k different indices has the expectation D_A · D_B / (n (n − 1) … (n − k + 1)), where D is the sum
 over all tuples of that pattern. By Möbius inversion D is a combination of sums over unrestricted indices.
-Rows of A add up to 0, so most of these vanish. What is left are products of eight sums (Kazi-Aoual, Hitier,
-Sabatier & Lebreton 1995), with whole numbers as coefficients, which are worked out here once.
+Rows of A sum to 0, so most of these vanish. Products of eight sums remain (Kazi-Aoual, Hitier, Sabatier &
+Lebreton 1995), with integer coefficients, which are computed here once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dagora.kernels.decorators import kernel
 
@@ -46,12 +46,14 @@ PRODUCTS: dict[int, tuple[tuple[int, ...], ...]] = {
 
 # A variance below this share of the second moment is rounding.
 ROUNDING = 1e-12
+# Below this skewness the distribution is taken for normal: the gamma's shape would be beyond 4e8.
+NO_SKEWNESS = 1e-4
 
 
 class Coefficients(NamedTuple):
     """`first[k, a, b]` is the factor of products a of A and b of B among patterns of k + 1 different indices.
 
-    So are `second` and `third`, for the second and third moment.
+    `second` and `third` are the same for the second and third moment.
     """
 
     first: Floats
@@ -73,7 +75,7 @@ def coefficients() -> Coefficients:
 def moment_coefficients(order: int) -> Floats:
     """Coefficients of one moment, by number of different indices and by the products of A and B."""
     kinds = PRODUCTS[order]
-    found = np.zeros((2 * order, len(kinds), len(kinds)))
+    out = np.zeros((2 * order, len(kinds), len(kinds)))
     for pattern in patterns(2 * order):
         blocks = max(pattern) + 1
         restricted = np.zeros(len(kinds))
@@ -84,12 +86,12 @@ def moment_coefficients(order: int) -> Floats:
                 restricted[kinds.index(kind)] += math.prod(
                     (-1) ** (int(size) - 1) * math.factorial(int(size) - 1) for size in sizes
                 )
-        found[blocks - 1] += np.outer(restricted, restricted)
-    return found
+        out[blocks - 1] += np.outer(restricted, restricted)
+    return out
 
 
 def patterns(size: int) -> Iterator[Pattern]:
-    """All ways to tell which of `size` indices are equal.
+    """All patterns of equality among `size` indices.
 
     >>> list(patterns(2)), sum(1 for _ in patterns(6))
     ([(0, 0), (0, 1)], 203)
@@ -103,7 +105,7 @@ def patterns(size: int) -> Iterator[Pattern]:
 
 
 def product_of(pattern: Pattern) -> tuple[int, ...] | None:
-    """The product of sums that a pattern of unrestricted indices leads to; None where it vanishes.
+    """The product of sums for a pattern of unrestricted indices; None if it vanishes.
 
     Indices are the nodes and factors of A the edges of a multigraph; each connected part gives one sum.
 
@@ -113,7 +115,7 @@ def product_of(pattern: Pattern) -> tuple[int, ...] | None:
     edges = [(pattern[k], pattern[k + 1]) for k in range(0, len(pattern), 2)]
     degrees = np.bincount(pattern)
     if degrees.min() < 2:
-        return None  # this index stands alone in its factor, and a row of A adds up to 0
+        return None  # this index occurs once, and a row of A sums to 0
     parts: list[tuple[set[int], list[tuple[int, int]]]] = []
     for edge in edges:
         joined, nodes, inside = [], set(edge), [edge]
@@ -128,7 +130,7 @@ def product_of(pattern: Pattern) -> tuple[int, ...] | None:
 
 
 def sum_of(nodes: int, edges: list[tuple[int, int]]) -> int:
-    """The sum that a connected multigraph stands for."""
+    """The sum for a connected multigraph."""
     loops = sum(tail == head for tail, head in edges)
     if len(edges) == 1:
         return TRACE
@@ -190,18 +192,18 @@ def permutation_cumulants(rows: int, one: Floats, other: Floats, factors: Coeffi
 @kernel
 def fill_products(sums: Floats, out: Floats, order: int) -> None:
     """Write the products of sums of one order, as `PRODUCTS` lists them."""
-    trace = sums[0]
+    trace = sums[TRACE]
     if order == 2:
-        out[0], out[1], out[2] = trace**2, sums[1], sums[2]
+        out[0], out[1], out[2] = trace**2, sums[SQUARES], sums[ENTRIES]
         return
-    out[0], out[1], out[2] = trace**3, trace * sums[1], trace * sums[2]
-    for k in range(3, 8):
+    out[0], out[1], out[2] = trace**3, trace * sums[SQUARES], trace * sums[ENTRIES]
+    for k in range(CUBES, CYCLES + 1):
         out[k] = sums[k]
 
 
 @kernel
 def expected_product(factors: Floats, left: Floats, right: Floats, rows: int, size: int) -> float:
-    """Add up the patterns of at most `rows` different indices."""
+    """Sum over the patterns of at most `rows` different indices."""
     total = 0.0
     falling = 1.0
     for k in range(min(len(factors), rows)):
@@ -214,3 +216,29 @@ def expected_product(factors: Floats, left: Floats, right: Floats, rows: int, si
             part += left[a] * inner
         total += part / falling
     return total
+
+
+def upper_tail(values: ArrayLike, means: ArrayLike, variances: ArrayLike, thirds: ArrayLike) -> Floats:
+    """P(T ≥ value) by Pearson's type III, a shifted gamma; `thirds` are third central moments.
+
+    It is 1 if T does not vary. The exponential distribution has mean 1, variance 1 and third moment 2.
+
+    >>> upper_tail([3.0, 5.0], [1.0, 1.0], [1.0, 0.0], [2.0, 0.0]).round(6)
+    array([0.049787, 1.      ])
+    """
+    from scipy.special import gammainc, gammaincc, ndtr
+
+    value, mean, variance, third = (
+        np.asarray(each, dtype=np.float64) for each in (values, means, variances, thirds)
+    )
+    varies = variance > 0
+    deviation = np.sqrt(np.where(varies, variance, 1.0))
+    z = (value - mean) / deviation
+    skewness = np.where(varies, third / deviation**3, 0.0)
+    skewed = np.abs(skewness) > NO_SKEWNESS
+    shape = 4 / np.where(skewed, skewness, 1.0) ** 2
+    # In units of a gamma of this shape; mirrored where the long tail is on the left.
+    place = np.maximum(0.0, shape + np.sign(skewness) * z * np.sqrt(shape))
+    tail = np.where(skewness > 0, gammaincc(shape, place), gammainc(shape, place))
+    p: Floats = np.where(varies, np.where(skewed, tail, ndtr(-z)), 1.0)
+    return p

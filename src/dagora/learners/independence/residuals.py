@@ -1,14 +1,14 @@
-"""Tests of numbers on rows: what smooth functions of the given columns leave of two others (`smooth`).
+"""Tests of continuous columns on rows, by the residuals of smooth regressions on the conditioning set (`smooth`).
 
 hsic    Hilbert–Schmidt independence criterion of the residuals
 dcov    distance covariance of the residuals
 gcm     generalised covariance measure: the mean product of residuals over its standard error, normal under
         independence (Shah & Peters 2020)
 
-The null distribution of the first two has the exact first three moments over all permutations of the
-residuals (`permutation_moments`), with Pearson's type III through them. Residuals instead of what is given
-presume that noise is added: where a given column changes the spread of both others, hsic and dcov reject,
-and only gcm keeps its level. It sees covariances alone, though: y = x² + noise for x around 0 has none.
+The null distribution of the first two is Pearson's type III with the exact first three moments over all
+permutations of the residuals (`permutation_moments`). They assume additive noise: if a conditioning column
+changes the variance of both others, hsic and dcov reject, and only gcm keeps its level. But gcm detects only
+covariance: y = x² + noise with x around 0 has none.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.learners.independence.independence_test import Columns
-from dagora.learners.independence.pearson import upper_tail
-from dagora.learners.independence.permutation_moments import coefficients, permutation_cumulants
+from dagora.learners.independence.permutation_moments import coefficients, permutation_cumulants, upper_tail
+from dagora.learners.independence.protocol import Columns
 from dagora.learners.independence.row_kernels import KERNELS
 from dagora.learners.independence.smooth import SmoothRegression
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -31,21 +30,21 @@ from dagora.stats.statistics import Statistics
 Floats = NDArray[np.float64]
 Measure = Literal["hsic", "dcov", "gcm"]
 Key = tuple[int, tuple[int, ...]]
-# The most rows whose similarities are compared: their matrix has 128 MiB.
+# The most rows for hsic and dcov: a matrix of similarities has 128 MiB.
 MOST_ROWS = 4096
-# Bytes of matrices, and numbers of residuals, that are kept.
-KEPT_BYTES = 1 << 28
-KEPT_VALUES = 1 << 25
-# Rows for each column that is given.
+# The cache of matrices in bytes (two of the largest), and of residuals in values (256 MiB).
+CACHE_BYTES = 1 << 28
+CACHE_VALUES = 1 << 25
+# Rows per conditioning column: a smooth function uses some degrees of freedom.
 ROWS_A_COLUMN = 5
-# Multiplications between two looks at the clock, and those of a regression on some columns.
+# Multiplications between two checks of the time limit (about a second), and those of one regression.
 WORK, REGRESSION = 200_000_000, 1_500_000
-# A residual with so small a share of a column's variance is rounding.
+# A residual with a smaller share of a column's variance is rounding.
 NOTHING_LEFT = 1e-10
 
 
 class ResidualTest:
-    """Tests of residuals.
+    """Tests of the residuals of smooth regressions.
 
     >>> from dagora.data.table import Table
     >>> from dagora.stats.table import TableStatistics
@@ -78,39 +77,39 @@ class ResidualTest:
 
     @property
     def most(self) -> int:
-        """A smooth function takes some rows."""
+        """Limited by `ROWS_A_COLUMN`."""
         return self._rows // ROWS_A_COLUMN - 1
 
     @property
     def at_a_time(self) -> int:
-        """So few that a call takes about a second."""
+        """The number of tests that `WORK` allows."""
         each = REGRESSION + (10 * self._rows**2 if self._measure in KERNELS else 0)
         return max(1, WORK // each)
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
-        """The p-values of many pairs; regressions are shared by pairs with the same columns given."""
+        """The p-values of many pairs; pairs with the same conditioning set share regressions."""
         sets: dict[tuple[int, ...], list[int]] = {}
         for k, members in enumerate(given.tolist()):
             sets.setdefault(tuple(sorted(members)), []).append(k)
-        found = np.full(len(x), np.nan)
+        p = np.full(len(x), np.nan)
         for members, places in sets.items():
             self._regress({int(each) for k in places for each in (x[k], y[k])}, members)
             for k in places:
-                found[k] = self._p_value((int(x[k]), members), (int(y[k]), members))
-        return found
+                p[k] = self._p_value((int(x[k]), members), (int(y[k]), members))
+        return p
 
     def between(self, one: Key, other: Key) -> float:
-        """The p-value of what is left of two columns, each given columns of its own, in ascending order."""
+        """The p-value of two residuals, each with a conditioning set of its own (ascending)."""
         for column, given in (one, other):
             self._regress({column}, given)
         return self._p_value(one, other)
 
     def _regress(self, columns: set[int], given: tuple[int, ...]) -> None:
-        """Find the residuals that are not known yet, and forget the oldest of too many."""
+        """Compute the residuals that are not cached, and drop the oldest if the cache is full."""
         new = sorted(column for column in columns if (column, given) not in self._residuals)
         for column, left in zip(new, self._regression.residuals(new, given) if new else (), strict=True):
             self._residuals[column, given] = left
-        while len(self._residuals) * self._rows > KEPT_VALUES and len(self._residuals) > len(columns):
+        while len(self._residuals) * self._rows > CACHE_VALUES and len(self._residuals) > len(columns):
             gone, _ = self._residuals.popitem(last=False)
             self._sums.pop(gone, None)
 
@@ -132,7 +131,7 @@ class ResidualTest:
         return value, float(upper_tail(value, *cumulants))
 
     def _matrix(self, key: Key) -> Floats:
-        """The matrix of a residual, of which so many are kept."""
+        """The similarity matrix of a residual, from a cache of limited size."""
         if key in self._matrices:
             self._matrices.move_to_end(key)
             return self._matrices[key]
@@ -141,7 +140,7 @@ class ResidualTest:
         if key not in self._sums:
             self._sums[key] = rows.sums(self._residuals[key], matrix)
         self._matrices[key] = matrix
-        while len(self._matrices) * matrix.nbytes > KEPT_BYTES and len(self._matrices) > 2:
+        while len(self._matrices) * matrix.nbytes > CACHE_BYTES and len(self._matrices) > 2:
             self._matrices.popitem(last=False)
         return matrix
 

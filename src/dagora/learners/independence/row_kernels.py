@@ -1,4 +1,4 @@
-"""Similarities of rows whose product measures dependence, with what their permutations are known by.
+"""Matrices of similarities between rows, whose product measures dependence, and their sums for permutations.
 
 dcov    −|x_i − x_j|, doubly centred: Σ A_ij B_ij / n² is the squared distance covariance (Székely, Rizzo &
         Bakirov 2007)
@@ -6,8 +6,8 @@ hsic    exp(−(x_i − x_j)² / 2) of the values scaled to variance 1, doubly c
         Hilbert–Schmidt independence criterion (Gretton et al. 2008)
 
 Of the eight sums of `permutation_moments` only tr A³ would need a product of matrices. For distances it is
-Σ_j vᵀAv over the columns v of A. They add up to 0, so vᵀAv = 2 ∫ V(t)² dt with V(t) the sum of v over values
-up to t. Gaussian similarities have so few directions that a Cholesky factor with some columns has them all.
+Σ_j vᵀAv over the columns v of A. They sum to 0, so vᵀAv = 2 ∫ V(t)² dt with V(t) the sum of v over values
+up to t. Gaussian similarities have low numerical rank, so few columns of a Cholesky factor are enough.
 """
 
 from __future__ import annotations
@@ -19,14 +19,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
+from dagora.learners.independence.permutation_moments import (
+    CUBED_ENTRIES,
+    CUBES,
+    CYCLES,
+    ENTRIES,
+    FORM,
+    SQUARED,
+    SQUARES,
+    TRACE,
+)
 
 Floats = NDArray[np.float64]
-# The share of the trace that a Cholesky factor may leave out.
+# The share of the trace that a Cholesky factor may leave out: the error of tr A³ is of this order.
 LEFT_OUT = 1e-10
 
 
 class RowKernel(NamedTuple):
-    """Makes the centred matrix of some values, and finds tr A³ from the values and the matrix."""
+    """Two functions: values → centred matrix A, and (values, A) → tr A³."""
 
     matrix: Callable[[Floats], Floats]
     cycles: Callable[[Floats, Floats], float]
@@ -34,8 +44,8 @@ class RowKernel(NamedTuple):
     def sums(self, values: Floats, matrix: Floats) -> Floats:
         """The eight sums, in the order of `permutation_moments`."""
         out = np.zeros(8)
-        add_up(matrix, out)
-        out[7] = self.cycles(values, matrix)
+        write_sums(matrix, out)
+        out[CYCLES] = self.cycles(values, matrix)
         return out
 
 
@@ -47,21 +57,21 @@ def distances(values: Floats) -> Floats:
            [-0.5,  0.5]])
     """
     out = np.empty((len(values), len(values)))
-    fill(values, False, out)
+    write_similarities(values, False, out)
     return out
 
 
-def bells(values: Floats) -> Floats:
-    """The matrix of HSIC; values have mean 0 and any scale."""
+def gaussian_similarities(values: Floats) -> Floats:
+    """The matrix of HSIC; the values have mean 0."""
     out = np.empty((len(values), len(values)))
-    fill(scaled(values), True, out)
+    write_similarities(unit_variance(values), True, out)
     return out
 
 
-def scaled(values: Floats) -> Floats:
-    """The values with variance 1."""
-    found: Floats = values / np.sqrt((values**2).mean())
-    return found
+def unit_variance(values: Floats) -> Floats:
+    """Scale values of mean 0 to variance 1."""
+    scaled: Floats = values / np.sqrt((values**2).mean())
+    return scaled
 
 
 def cycles_of_distances(values: Floats, matrix: Floats) -> float:
@@ -70,32 +80,35 @@ def cycles_of_distances(values: Floats, matrix: Floats) -> float:
     return running_squares(order, np.diff(values[order]), matrix)
 
 
-def cycles_of_bells(values: Floats, _: Floats) -> float:
+def cycles_of_gaussian(values: Floats, _: Floats) -> float:
     """The trace of A³, from few columns of a Cholesky factor."""
     factor = np.empty((len(values), len(values)), order="F")
-    few = factor[:, : few_columns(scaled(values), factor)]
+    few = factor[:, : few_columns(unit_variance(values), factor)]
     few = few - few.mean(axis=0)
     inner = few.T @ few
     return float((inner @ inner * inner).sum())
 
 
 # By name of the measure.
-KERNELS = {"hsic": RowKernel(bells, cycles_of_bells), "dcov": RowKernel(distances, cycles_of_distances)}
+KERNELS = {
+    "hsic": RowKernel(gaussian_similarities, cycles_of_gaussian),
+    "dcov": RowKernel(distances, cycles_of_distances),
+}
 
 
 @kernel
-def fill(values: Floats, bell: bool, out: Floats) -> None:
-    """Write similarities of all pairs, and take out the means of rows and columns."""
+def write_similarities(values: Floats, gaussian: bool, out: Floats) -> None:
+    """Write the similarities of all pairs, doubly centred."""
     n = len(values)
     means = np.zeros(n)
     for i in range(n):
         for j in range(i + 1):
             apart = values[i] - values[j]
-            found = np.exp(-0.5 * apart * apart) if bell else -abs(apart)
-            out[i, j] = found
-            means[i] += found / n
+            similarity = np.exp(-0.5 * apart * apart) if gaussian else -abs(apart)
+            out[i, j] = similarity
+            means[i] += similarity / n
             if j < i:
-                means[j] += found / n
+                means[j] += similarity / n
     whole = means.mean()
     for i in range(n):
         for j in range(i + 1):
@@ -104,8 +117,8 @@ def fill(values: Floats, bell: bool, out: Floats) -> None:
 
 
 @kernel
-def add_up(matrix: Floats, out: Floats) -> None:
-    """Fill in the sums of a matrix but for the last."""
+def write_sums(matrix: Floats, out: Floats) -> None:
+    """Write the sums of a matrix, all but tr A³."""
     n = len(matrix)
     diagonal = np.empty(n)
     for i in range(n):
@@ -119,13 +132,13 @@ def add_up(matrix: Floats, out: Floats) -> None:
             squares += square
             cubes += square * value
             form += value * diagonal[j]
-        out[0] += d
-        out[1] += d * d
-        out[2] += squares
-        out[3] += d * d * d
-        out[4] += cubes
-        out[5] += d * squares
-        out[6] += d * form
+        out[TRACE] += d
+        out[SQUARES] += d * d
+        out[ENTRIES] += squares
+        out[CUBES] += d * d * d
+        out[CUBED_ENTRIES] += cubes
+        out[SQUARED] += d * squares
+        out[FORM] += d * form
 
 
 @kernel
@@ -146,7 +159,7 @@ def running_squares(order: NDArray[np.int64], gaps: Floats, matrix: Floats) -> f
 
 @kernel
 def few_columns(values: Floats, factor: Floats) -> int:
-    """Columns of the Cholesky factor of Gaussian similarities, the largest remainder first; say how many."""
+    """Write columns of the pivoted Cholesky factor of Gaussian similarities; return their number."""
     n = len(values)
     left = np.ones(n)
     for k in range(n):

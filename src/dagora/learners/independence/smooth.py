@@ -1,12 +1,11 @@
-"""What sums of smooth functions of some columns leave of another: penalised splines, smoothed by REML.
+"""Residuals of additive regressions on smooth functions: penalised splines with REML smoothing.
 
 A column z, scaled to [0, 1], has the linear function and a cubic spline with knots along its range and at its
 quantiles, f(z) = b z + Σ c_k R(z, t_k), where R is the kernel of ∫ f''² (Gu 2013, section 2.3.3) and cᵀ R c
-that penalty. Turned by the eigenvectors of R the penalty is the identity. With λ of each spline fixed the fit
-is ridge regression; λ = σ² γ / |β|² with γ the effective number of coefficients is the step that raises the
-restricted likelihood (Fellner 1986; Schall 1991; Wood & Fasiolo 2017). Two given columns also have the
-products of their first functions, as a spline of both would, with a λ of their own; of more columns only the
-sum is fitted.
+that penalty. In the basis of the eigenvectors of R the penalty is the identity. With λ of each spline fixed
+the fit is ridge regression; λ = σ² γ / |β|² with γ the effective number of coefficients is the step that
+increases the restricted likelihood (Fellner 1986; Schall 1991; Wood & Fasiolo 2017). Two conditioning columns
+also have an interaction, the products of their first functions, with its own λ; more columns have none.
 """
 
 from __future__ import annotations
@@ -21,23 +20,22 @@ from dagora.kernels.decorators import kernel
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# Knots spread evenly, and as many at quantiles; the smoothest functions on them are kept.
+# Evenly spaced knots, and as many at quantiles; of the functions on them the smoothest (mgcv has 10 by default).
 KNOTS, FUNCTIONS = 12, 12
-# The share of the largest eigenvalue of R below which a direction is left out.
+# Eigenvectors of R with a smaller share of the largest eigenvalue are left out as rounding.
 FLAT = 1e-9
-# Functions of each of two columns whose products are fitted, beside the linear ones.
+# Functions of each of two columns, beside the linear one, in the interaction: (3 + 1)² products.
 PRODUCTS = 3
-STEPS = 30
-# λ stands still when its logarithm moves by less.
-STILL = 0.01
-# λ begins here and ends at the latest there, in units of the mean square of the functions.
-START, STIFFEST = 0.1, 1e6
-# What is added to every function, so that those that depend on each other do no harm.
+# The most steps of λ, and the change of log λ below which it has converged.
+STEPS, CONVERGED = 30, 0.01
+# The first and the largest λ, in units of the mean square of the functions; at the largest a spline is linear.
+START, LARGEST_PENALTY = 0.1, 1e6
+# Added to the diagonal, so that linearly dependent functions do no harm.
 RIDGE = 1e-10
 
 
 class SmoothRegression:
-    """Residuals of columns, given sums of smooth functions of others.
+    """Residuals of columns after regression on sums of smooth functions of others.
 
     >>> a, noise = np.random.default_rng(0).normal(size=(2, 300))
     >>> rows = np.stack([a, np.sin(2 * a) + 0.1 * noise])
@@ -52,7 +50,7 @@ class SmoothRegression:
         self._functions: dict[int, Floats] = {}
 
     def residuals(self, responses: Sequence[int], given: Sequence[int]) -> Floats:
-        """What is left of each response, one a row."""
+        """The residuals of each response, one per row."""
         y = self._columns[list(responses)]
         if not given:
             return cast("Floats", y.copy())
@@ -64,9 +62,9 @@ class SmoothRegression:
             blocks.append(products - products.mean(axis=1, keepdims=True))
         design = np.concatenate([np.stack([functions[0] for functions in own]), *blocks])
         starts = np.cumsum([len(own), *(len(block) for block in blocks)])
-        found = np.empty((len(y), len(design)))
-        fit(design @ design.T, design @ y.T, (y**2).sum(axis=1), y.shape[1], starts, found)
-        return cast("Floats", y - found @ design)
+        beta = np.empty((len(y), len(design)))
+        fit(design @ design.T, design @ y.T, (y**2).sum(axis=1), y.shape[1], starts, beta)
+        return cast("Floats", y - beta @ design)
 
     def _of(self, column: int) -> Floats:
         """The functions of a column, the linear one first, each with mean 0."""
@@ -76,7 +74,7 @@ class SmoothRegression:
 
 
 def spline_functions(values: Floats) -> Floats:
-    """The linear function and the spline's own ones, one a row, centred.
+    """The linear function and those of the spline, one per row, centred.
 
     >>> spline_functions(np.linspace(0, 1, 50)).shape
     (12, 50)
@@ -84,9 +82,9 @@ def spline_functions(values: Floats) -> Floats:
     z = (values - values.min()) / np.ptp(values)
     even = np.linspace(0, 1, KNOTS)
     knots = np.unique(np.concatenate([even, np.quantile(z, even)]))
-    sizes, turned = np.linalg.eigh(bending_kernel(knots, knots))
-    kept = np.flatnonzero(sizes > FLAT * sizes[-1])[: -FUNCTIONS - 1 : -1]
-    scale = turned[:, kept] / np.sqrt(sizes[kept])
+    sizes, vectors = np.linalg.eigh(bending_kernel(knots, knots))
+    largest = np.flatnonzero(sizes > FLAT * sizes[-1])[: -FUNCTIONS - 1 : -1]
+    scale = vectors[:, largest] / np.sqrt(sizes[largest])
     functions = np.concatenate([z[None], (bending_kernel(z, knots) @ scale).T])
     centred: Floats = functions - functions.mean(axis=1, keepdims=True)
     return cast("Floats", centred / np.sqrt((centred[:1] ** 2).mean()))
@@ -104,18 +102,18 @@ def bending_kernel(x: Floats, z: Floats) -> Floats:
 def fit(
     gram: Floats, cross: Floats, squares: Floats, rows: int, starts: Integers, coefficients: Floats
 ) -> None:
-    """Coefficients of each response; functions before `starts[0]` are free, others shrunk block by block."""
+    """Write the coefficients of each response; those before `starts[0]` are unpenalised, the rest have a λ per block."""
     size, blocks = len(gram), len(starts) - 1
     factor = np.empty((size, size))
     column, half = np.empty(size), np.empty(size)
-    stiffness, gained, norms = np.empty(blocks), np.empty(blocks), np.empty(blocks)
+    penalty, gained, norms = np.empty(blocks), np.empty(blocks), np.empty(blocks)
     unit = 0.0
     for a in range(size):
         unit += gram[a, a] / size
     for k in range(len(squares)):
         beta = coefficients[k]
         for b in range(blocks):
-            stiffness[b] = START * unit
+            penalty[b] = START * unit
         for _ in range(STEPS):
             for a in range(size):
                 for b in range(a + 1):
@@ -123,10 +121,10 @@ def fit(
                 factor[a, a] += RIDGE * unit
             for b in range(blocks):
                 for a in range(starts[b], starts[b + 1]):
-                    factor[a, a] += stiffness[b]
+                    factor[a, a] += penalty[b]
             decompose(factor)
             solve(factor, cross[:, k], half, beta)
-            # The least penalised sum of squares, and without the penalties.
+            # The penalised sum of squares; below, less the penalties.
             left = squares[k]
             for a in range(size):
                 left -= half[a] * half[a]
@@ -136,17 +134,17 @@ def fit(
                 for a in range(starts[b], starts[b + 1]):
                     trace += inverse_entry(factor, a, column)
                     norms[b] += beta[a] * beta[a]
-                left -= stiffness[b] * norms[b]
-                gained[b] = max(0.0, starts[b + 1] - starts[b] - stiffness[b] * trace)
+                left -= penalty[b] * norms[b]
+                gained[b] = max(0.0, starts[b + 1] - starts[b] - penalty[b] * trace)
                 used += gained[b]
             noise = max(left, RIDGE * squares[k]) / max(1.0, rows - 1 - used)
             moved = 0.0
             for b in range(blocks):
                 wanted = noise * gained[b] / max(norms[b], 1e-300)
-                wanted = min(max(wanted, RIDGE * unit), STIFFEST * unit)
-                moved = max(moved, abs(np.log(wanted / stiffness[b])))
-                stiffness[b] = wanted
-            if moved < STILL:
+                wanted = min(max(wanted, RIDGE * unit), LARGEST_PENALTY * unit)
+                moved = max(moved, abs(np.log(wanted / penalty[b])))
+                penalty[b] = wanted
+            if moved < CONVERGED:
                 break
 
 
@@ -179,7 +177,7 @@ def solve(lower: Floats, right: Floats, half: Floats, out: Floats) -> None:
 
 @kernel
 def inverse_entry(lower: Floats, place: int, column: Floats) -> float:
-    """An entry on the diagonal of (L Lᵀ)⁻¹: the squared length of a column of L⁻¹."""
+    """A diagonal entry of (L Lᵀ)⁻¹: the squared length of a column of L⁻¹."""
     total = 0.0
     for a in range(place, len(lower)):
         value = 1.0 if a == place else 0.0

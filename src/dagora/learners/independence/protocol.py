@@ -1,4 +1,4 @@
-"""The seam between tests of independence and the searches that use them."""
+"""The protocol of tests of independence, which the searches in `constraint` use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Columns = NDArray[np.int64]
 
 
 class IndependenceTest(Protocol):
-    """Tests whether pairs of columns are independent given sets of others, many at a time."""
+    """Tests pairs of columns for independence given conditioning sets, many at a time."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -20,14 +20,14 @@ class IndependenceTest(Protocol):
 
     @property
     def most(self) -> int:
-        """The largest number of columns to be given that a test can be made with; −1 where there is none."""
+        """The size of the largest conditioning set that can be tested; −1 if no test is possible."""
 
     @property
     def at_a_time(self) -> int:
-        """How many tests to ask for in one call, so that the clock is looked at now and then."""
+        """The number of tests per call, so that the time limit is checked now and then."""
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of x[k] and y[k] given the columns in row k of `given`.
 
-        NaN stands for a test that cannot be made, since nothing is left to be tested.
+        NaN: the test is impossible, because the conditioning set determines x or y or leaves too few rows.
         """
