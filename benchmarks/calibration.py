@@ -18,7 +18,7 @@ import numpy as np
 
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.learners.constraint.asked_tests import TESTS
+from dagora.learners.constraint.named_tests import TESTS
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.tables import Mean
 from dagora.stats.table import TableStatistics

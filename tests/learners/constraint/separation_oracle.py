@@ -16,8 +16,8 @@ class SeparationOracle:
         self._dag = dag
         self._selected = list(selected)
         self.names = tuple(name for name in dag.nodes if name not in {*hidden, *selected})
-        self.most = len(self.names)
-        self.at_a_time = 1000
+        self.max_given = len(self.names)
+        self.batch_size = 1000
 
     def p_values(self, x, y, given):
         names = self.names

@@ -38,7 +38,7 @@ class Listed:
     def __init__(self, said, size):
         self._said = said
         self.names = tuple("abcd"[:size])
-        self.most, self.at_a_time = size, 100
+        self.max_given, self.batch_size = size, 100
 
     def p_values(self, x, y, given):
         triples = zip(x.tolist(), y.tolist(), given.tolist(), strict=True)

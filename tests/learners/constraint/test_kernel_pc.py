@@ -7,7 +7,7 @@ import dagora
 from dagora.base.errors import DataError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import cpdag_matrix, v_structures
-from dagora.learners.constraint.residual_directions import direct_by_residuals, with_parents
+from dagora.learners.constraint.kernel_pc import direct_by_residuals, with_parents
 from dagora.learners.run import Run
 
 METHODS = ("kpc-hsic", "kpc-dc")
@@ -42,7 +42,7 @@ def test_independent_columns_have_no_edges(method):
 class Guess:
     """Says at random whether residuals are independent."""
 
-    most = 20
+    max_given = 20
 
     def __init__(self, seed):
         self._rng = np.random.default_rng(seed)

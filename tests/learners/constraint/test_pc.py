@@ -198,7 +198,7 @@ def test_time_is_looked_at_between_calls():
             return super().p_values(x, y, given)
 
     oracle = Slow(dagora.random_dag("er", 6, 2, seed=0))
-    oracle.at_a_time = 3
+    oracle.batch_size = 3
     run = replace(Run(), budget=Clock())
     for largest in (True, False):
         Clock.exhausted = False
@@ -209,4 +209,4 @@ def test_time_is_looked_at_between_calls():
 def test_many_rows_are_counted_by_few_tests_at_a_time():
     rows = np.random.default_rng(0).integers(0, 2, size=(2_000_000, 2))
     table = dagora.Table.from_numpy(rows, names=["a", "b"], discrete=["a", "b"])
-    assert CountTest(TableStatistics(table), "x2", "it").at_a_time == 10
+    assert CountTest(TableStatistics(table), "x2", "it").batch_size == 10

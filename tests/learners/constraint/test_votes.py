@@ -13,11 +13,11 @@ from dagora.learners.run import Run
 class GivenValues:
     """A test whose p-values are given, as {"ab|cd": p}; all others are 0."""
 
-    at_a_time = 1000
+    batch_size = 1000
 
     def __init__(self, names: str, p_values: dict[str, float]) -> None:
         self.names = tuple(names)
-        self.most = len(names)
+        self.max_given = len(names)
         self.asked: list[str] = []
         self._p_values = p_values
 
@@ -50,10 +50,10 @@ def test_by_majority_only_half_is_doubt(with_c: int, arrows: bool, doubtful: int
     for a, b in ("ac", "bc", "ad", "ae"):
         adjacent[names.index(a), names.index(b)] = adjacent[names.index(b), names.index(a)] = True
     test = GivenValues(names, dict.fromkeys(sets[with_c - 1], 0.5))
-    skeleton = Skeleton(adjacent, most=5, level=2)
+    skeleton = Skeleton(adjacent, max_given=5, level=2)
     separates, _ = by_votes(skeleton, test, 0.01, Run(), majority=True)
     assert separates(0, 2, 1) == (not arrows)
-    only_c = Skeleton(adjacent.copy(), most=5, level=2)
+    only_c = Skeleton(adjacent.copy(), max_given=5, level=2)
     # Paths through others: no set separates their ends, so they are as the skeleton says, and never in doubt.
     assert by_votes(only_c, test, 0.01, Run(), majority=True)[1] == doubtful
     assert by_votes(only_c, test, 0.01, Run(), majority=False)[1] == 1, (

@@ -145,7 +145,7 @@ def test_a_determined_column_cannot_be_tested(measure):
     a, b, c = np.random.default_rng(8).normal(size=(3, 60))
     test = on_rows(np.column_stack([a + 2 * b, c, a, b]), measure)
     assert np.isnan(test.p_values(FIRST, SECOND, np.array([[2, 3]]))[0])
-    assert test.most == 11
+    assert test.max_given == 11
 
 
 @pytest.mark.parametrize("measure", ["hsic", "dcov"])

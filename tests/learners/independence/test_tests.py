@@ -122,7 +122,7 @@ def test_a_determined_column_cannot_be_tested():
     more = Table.from_numpy(np.stack([a, b, a + b, a - b], axis=1), names=["a", "b", "total", "rest"])
     test = FisherZ(TableStatistics(more), "it")
     assert np.isnan(test.p_values(FIRST, SECOND, np.array([[2, 3]]))[0])
-    assert test.most == 46
+    assert test.max_given == 46
 
 
 def test_numbers_are_not_counted():

@@ -9,9 +9,8 @@ from dagora.base.errors import DagoraWarning, DataError, RowsUnavailableError
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.nongaussian import direct_lingam
-from dagora.learners.nongaussian.causal_fit import doubts, pruned, read_columns
-from dagora.learners.nongaussian.direct_lingam import direct_order
-from dagora.learners.nongaussian.entropies import first_column
+from dagora.learners.nongaussian.causal_fit import normality_warnings, prune_parents, read_columns
+from dagora.learners.nongaussian.direct_lingam import direct_order, first_column
 from dagora.learners.nongaussian.ica_lingam import independent_components
 from dagora.learners.run import Run
 from dagora.stats.table import TableStatistics
@@ -116,7 +115,7 @@ def test_weights_are_regressions_that_bic_would_not_shorten() -> None:
         left = data[5] - data[parents].T @ np.linalg.lstsq(data[parents].T, data[5], rcond=None)[0]
         return -n / 2 * np.log(left @ left) - len(parents) / 2 * np.log(n)
 
-    kept, weights = pruned(columns, 5, [0, 1, 2, 3, 4])
+    kept, weights = prune_parents(columns, 5, [0, 1, 2, 3, 4])
     assert 0 < len(kept) < 5
     assert np.allclose(weights, np.linalg.lstsq(data[kept].T, data[5], rcond=None)[0])
     assert all(bic(kept) > bic([i for i in kept if i != parent]) for parent in kept)
@@ -139,9 +138,9 @@ def test_residuals_that_a_test_does_not_reject_may_be_normal() -> None:
     doubted, sure = drawn[(p_values > 0.02) & (p_values < 0.2)], drawn[p_values < 0.005]
     assert (
         "may be normal in 2 of 3 columns ('a', 'b')"
-        in doubts(("a", "b", "c"), np.stack([*doubted[:2], sure[0]]))[0]
+        in normality_warnings(("a", "b", "c"), np.stack([*doubted[:2], sure[0]]))[0]
     )
-    assert doubts(("a", "b", "c"), np.stack([doubted[0], *sure[:2]])) == ()
+    assert normality_warnings(("a", "b", "c"), np.stack([doubted[0], *sure[:2]])) == ()
 
 
 RANDOM = np.random.default_rng(1).exponential(size=(60, 3))

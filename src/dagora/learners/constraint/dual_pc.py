@@ -1,7 +1,7 @@
 """The dual PC algorithm: independence tests given small sets and, at the same cost, given their complements.
 
 As in PC, all pairs are adjacent at first. The edge x — y is removed if some set T separates x and y, that is,
-if their partial correlation given T is not significant. Round 0 tests given nothing and given all other
+if their partial correlation given T is not significant. Round 0 tests marginally and given all other
 variables. Round r tests, for the neighbourhood S of x (without y), given S, given each r nodes of S, and
 given S without each r nodes. Edges are removed at the end of a round, so the skeleton does not depend on the
 order of the columns. Then v-structures are directed, and all edges whose direction follows from them.
@@ -18,13 +18,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, KnowledgeError, OptionError
+from dagora.base.errors import DataError
 from dagora.base.events import Event
-from dagora.base.wording import option
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.constraint.asked_tests import edges_left
+from dagora.learners.constraint.named_tests import (
+    check_level,
+    contradictory_tests,
+    edges_left,
+    refuse_max_parents,
+)
 from dagora.learners.constraint.orientation import orient
 from dagora.learners.constraint.partial_correlations import (
     GIVEN_REST,
@@ -42,9 +46,10 @@ from dagora.scores.usable_moments import gaussian_moments, refuse_discrete, refu
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Moments, Statistics
 
-# Sets that are tested between two checks of the time limit.
+OWNER = "the method dual-pc"
+# Sets that are tested between two checks of the time limit: below a second.
 SETS_PER_CHECK = 100_000
-# A test of a correlation given nothing has rows − 3 degrees of freedom.
+# A test of a marginal correlation has rows − 3 degrees of freedom.
 FEWEST_ROWS = 4
 
 
@@ -58,22 +63,17 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     >>> dual_pc(TableStatistics(table), Run()).graph.edges
     (('a', 'c'), ('b', 'c'))
     """
-    refuse_discrete(statistics.schema, "the method dual-pc")
+    refuse_discrete(statistics.schema, OWNER)
     own, statistics = statistics.schema.names, in_name_order(statistics)
     names = statistics.schema.names
     forbidden = forbidden_pairs(run.knowledge, names)
-    moments = gaussian_moments(statistics, "the method dual-pc")
-    refuse_duplicates(moments, statistics.schema, "the method dual-pc")
+    moments = gaussian_moments(statistics, OWNER)
+    refuse_duplicates(moments, statistics.schema, OWNER)
     if moments.n < FEWEST_ROWS:
-        raise DataError("the method dual-pc cannot make a single test: there are too few rows")
+        raise DataError(f"{OWNER} cannot make a single test: there are too few rows")
     found = find_skeleton(moments, alpha, run, forbidden, names)
     matrix, given_up, new = orient(found.adjacent, found.separates)
-    warnings = []
-    if given_up or new:
-        contradiction = f"{given_up} v-structures contradict others and were given up" if given_up else ""
-        invented = "some edges could only be directed with new v-structures" if new else ""
-        both = " and ".join(filter(None, (contradiction, invented)))
-        warnings.append(f"the tests do not agree on one class of graphs: {both}")
+    warnings = contradictory_tests(given_up, new=new)
     if found.untested:
         warnings.append(
             f"no test given all other {len(names) - 2} variables was possible: there are too few rows "
@@ -98,19 +98,15 @@ def dual_pc_skeleton(moments: Moments, alpha: float = 0.05, run: Run | None = No
 
 
 def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
-    """Pairs forbidden in both directions; other knowledge is refused, since directions are learned."""
-    if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
-        raise KnowledgeError(
-            f"the method dual-pc cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs "
-            "and counts no parents; use ges or hill-climb"
-        )
-    forbidden = knowledge.forbidden_pairs(names, "the method dual-pc")
+    """The pairs forbidden in both directions; raises for other knowledge, since directions are learned."""
+    refuse_max_parents(knowledge, names, OWNER)
+    forbidden = knowledge.forbidden_pairs(names, OWNER)
     np.fill_diagonal(forbidden, val=False)
     return forbidden
 
 
 @dataclass
-class Skeleton:
+class DualSkeleton:
     """Adjacent pairs, and the set that separates each other pair (None: all other variables).
 
     `tests` and `order` count the tests and rounds so far. `finished` is False if time ran out, `untested` is
@@ -125,20 +121,19 @@ class Skeleton:
     untested: bool = False
 
     def separates(self, a: int, c: int, b: int) -> bool:
-        """Whether c is in the set that separates a and b."""
+        """Return True if c is in the set that separates a and b."""
         between = self.separating[min(a, b), max(a, b)]
         return between is None or c in between
 
 
 def find_skeleton(
     moments: Moments, alpha: float, run: Run, forbidden: Matrix, names: Sequence[str] = ()
-) -> Skeleton:
+) -> DualSkeleton:
     """Test round by round until no neighbourhood is large enough; `forbidden` pairs are never adjacent.
 
-    With `names`, an observer can see the skeleton as it shrinks.
+    With `names`, events carry the skeleton.
     """
-    if not 0 < alpha < 1:
-        raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
+    check_level(alpha)
     spread = np.sqrt(np.diag(moments.scatter))
     correlations = np.clip(moments.scatter / np.outer(spread, spread), -1.0, 1.0)
     np.fill_diagonal(correlations, 1.0)
@@ -161,8 +156,8 @@ def find_skeleton(
 
 def first_round(
     correlations: NDArray[np.float64], limits: NDArray[np.float64], forbidden: Matrix
-) -> Skeleton:
-    """Test every pair given nothing and given all other variables."""
+) -> DualSkeleton:
+    """Test every pair marginally and given all other variables."""
     size = len(correlations)
     marginally = np.abs(correlations) <= limits[0]
     given_rest = np.zeros_like(marginally)
@@ -171,17 +166,18 @@ def first_round(
     if inverse is not None and testable:
         given_rest = np.abs(inverse) <= limits[-1]
     adjacent = ~(marginally | given_rest | forbidden | np.eye(size, dtype=np.bool_))
-    skeleton = Skeleton(adjacent, tests=size * (size - 1) // (1 if testable else 2), untested=not testable)
+    skeleton = DualSkeleton(
+        adjacent, tests=size * (size - 1) // (1 if testable else 2), untested=not testable
+    )
     for i, j in np.argwhere(np.triu(~adjacent, 1)).tolist():
-        # A pair that is independent both ways has no common child, which would make it dependent given the
-        # rest.
+        # A pair independent both ways has no common child: given the rest that would make it dependent.
         only_marginally = marginally[i, j] and not given_rest[i, j]
         skeleton.separating[i, j] = frozenset() if only_marginally else None
     return skeleton
 
 
 def separated_pairs(
-    skeleton: Skeleton,
+    skeleton: DualSkeleton,
     correlations: NDArray[np.float64],
     limits: NDArray[np.float64],
     unchanged_since: NDArray[np.int64],
@@ -194,8 +190,8 @@ def separated_pairs(
     for done, (x, y) in enumerate(pairs):
         if done % 100 == 0:
             lines = partial(named_lines, skeleton.adjacent, names) if names else None
-            told = f"sets of {skeleton.order} variables"
-            run.on_event(Event("testing", done, total=len(pairs), message=told, lines=lines))
+            message = f"sets of {skeleton.order} variables"
+            run.on_event(Event("testing", done, total=len(pairs), message=message, lines=lines))
         if run.budget.exhausted:
             skeleton.finished = False
             break
@@ -215,7 +211,7 @@ def separated_pairs(
 
 
 def separating_set(
-    skeleton: Skeleton,
+    skeleton: DualSkeleton,
     correlations: NDArray[np.float64],
     limits: NDArray[np.float64],
     members: list[int],
@@ -225,7 +221,7 @@ def separating_set(
 ) -> frozenset[int] | None:
     """Look for a set among members[2:], of this round's sizes, that separates members[0] and members[1].
 
-    `tested` says that an earlier round tested these sets, if it could use the inverse of the correlations.
+    `tested`: an earlier round tested these sets, if the correlations have an inverse.
     """
     block = np.ascontiguousarray(correlations[np.ix_(members, members)])
     inverse = inverse_correlations(block)

@@ -5,8 +5,8 @@ its v-structures, every edge x – y is tested again, given sets of nodes that m
 the end of a path from x on which each node is a collider or its neighbours on the path are joined
 (possible-d-sep), as far as they are on a path from x to y (Colombo et al. 2012), and the same from y. These
 sets are fixed before any edge is removed, so the order of the edges does not matter (Colombo & Maathuis
-2014). Then all marks are made anew by the rules of Zhang. With right tests and no time limit, the result is
-the PAG of the truth.
+2014). Then all marks are derived anew by the rules of Zhang. With correct tests and no time limit, the result
+is the PAG of the true graph.
 
 The number of such sets grows exponentially with their size: `max_given` or a time limit keeps it small, and
 `rfci` does without.
@@ -28,7 +28,7 @@ from dagora.learners.run import Run
 from dagora.stats.statistics import Statistics
 
 OWNER = "the method fci"
-# Of the time that is left after the skeleton, the share that tests given possible-d-sep may take.
+# The share of the time left after the skeleton for tests given possible-d-sep; the rules take little.
 SHARE = 0.9
 
 
@@ -55,14 +55,7 @@ def fci(
     d o-> c
     """
     return learn_pag(
-        statistics,
-        run,
-        find_marks,
-        OWNER,
-        test=test,
-        alpha=alpha,
-        max_given=max_given,
-        selection=selection,
+        statistics, run, find_marks, OWNER, test=test, alpha=alpha, max_given=max_given, selection=selection
     )
 
 
@@ -82,9 +75,9 @@ def separate_again(search: PagSearch, marks: EndMarks) -> None:
     found = search.found
     run = replace(search.run, budget=search.run.budget.part(SHARE))
     needed = may_separate(marks)
-    pairs = {pair: members for pair, members in needed.items() if not search.is_required(*pair)}
+    pairs = {pair: members for pair, members in needed.items() if not search.must_stay(*pair)}
     size = 0
-    while size < search.most:
+    while size < search.max_given:
         size += 1
         waiting = {pair: untried_sets(marks, pair, sides, size) for pair, sides in pairs.items()}
         if not any(len(side) >= size for sides in pairs.values() for side in sides):
@@ -109,12 +102,12 @@ def may_separate(marks: EndMarks) -> dict[Pair, tuple[list[int], list[int]]]:
 
     graph = nx.Graph((a, b) for a in range(len(marks)) for b in marks.near(a) if a < b)
     around = {node: possible_d_sep(marks, node) for node in graph}
-    found = {}
+    members = {}
     for block in nx.biconnected_components(graph):
         for x, y in graph.subgraph(block).edges:
             pair = (min(x, y), max(x, y))
-            found[pair] = tuple(sorted(around[end] & block - {x, y}) for end in pair)
-    return {pair: (found[pair][0], found[pair][1]) for pair in sorted(found)}
+            members[pair] = tuple(sorted(around[end] & block - {x, y}) for end in pair)
+    return {pair: (members[pair][0], members[pair][1]) for pair in sorted(members)}
 
 
 def possible_d_sep(marks: EndMarks, x: int) -> set[int]:
@@ -144,7 +137,7 @@ def possible_d_sep(marks: EndMarks, x: int) -> set[int]:
 def untried_sets(
     marks: EndMarks, pair: Pair, sides: tuple[list[int], list[int]], size: int
 ) -> Iterator[Given]:
-    """Sets of `size` nodes of either side; those of neighbours were tested before."""
+    """Sets of `size` nodes of either side, without the sets of neighbours, which were tested before."""
     near = [set(marks.near(end)) for end in pair]
     first = set(sides[0])
     for given in chain(

@@ -1,4 +1,4 @@
-"""Separating sets by partial correlations, at a cost that does not grow with their size.
+"""Separating sets by partial correlations, at a cost per test that does not grow with their size.
 
 For a node x, its sets S of neighbours are walked in lexicographic order. For each prefix of S the covariances
 of x and its neighbours given the prefix are kept. The last member is one step of elimination for all ends y
@@ -21,9 +21,9 @@ from dagora.scores.gaussian import COLLINEAR
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# Tests that are made between two looks at the clock, about.
+# About as many tests between two checks of the time limit: some hundredths of a second.
 TESTS_PER_CHECK = 5_000_000
-# No squared correlation is as large: no set was found.
+# Above every squared correlation: no set was found.
 NOTHING = 2.0
 
 
@@ -35,21 +35,21 @@ class GaussianSets:
         self._largest = largest
 
     @property
-    def most(self) -> int:
-        """As the test says."""
-        return self._test.most
+    def max_given(self) -> int:
+        """As for the test."""
+        return self._test.max_given
 
     def separate(
         self, adjacent: Matrix, size: int, alpha: float, run: Run
     ) -> tuple[dict[Pair, Separation], int]:
         """The pairs that a set separates, and the number of tests.
 
-        Both ends of a pair meet the sets around both, which count once where all sets are tested. Where the
-        first one ends a search, the tests of both ends count.
+        If all sets are tested, a set of neighbours of both ends counts once; if the first that separates ends
+        the search, the tests from both ends count.
         """
         limit = largest_square(self._test.rows, size, alpha)
         if not size:
-            return self._given_nothing(adjacent, limit)
+            return self._marginal(adjacent, limit)
         best: dict[Pair, tuple[float, tuple[int, ...]]] = {}
         tests = 0
         for x in range(len(adjacent)):
@@ -64,7 +64,7 @@ class GaussianSets:
             for k in np.flatnonzero(squares <= limit).tolist():
                 y = int(around[k])
                 pair = (min(x, y), max(x, y))
-                # Of both ends, the larger p-value counts, or else the first.
+                # Of both ends, the larger p-value, or else the first.
                 if pair not in best or (self._largest and squares[k] < best[pair][0]):
                     best[pair] = float(squares[k]), tuple(around[sets[k]].tolist())
             if not finished or run.budget.exhausted:
@@ -92,8 +92,8 @@ class GaussianSets:
             if not more or run.budget.exhausted:
                 return squares, sets, tests, not more
 
-    def _given_nothing(self, adjacent: Matrix, limit: float) -> tuple[dict[Pair, Separation], int]:
-        """The same for the empty set, which many pairs share: what `test_ends` does, for all at once."""
+    def _marginal(self, adjacent: Matrix, limit: float) -> tuple[dict[Pair, Separation], int]:
+        """The same for the empty set: `test_ends` for all pairs at once."""
         one, other = np.nonzero(np.triu(adjacent))
         correlations = self._test.correlations
         variances = np.diag(correlations)
@@ -121,10 +121,10 @@ def largest_square(rows: int, size: int, alpha: float) -> float:
 def walk_sets(
     start: Floats, subset: Integers, limit: float, largest: bool, squares: Floats, sets: Integers, most: int
 ) -> tuple[bool, int]:
-    """Walk at most `most` sets of neighbours, from `subset` on; say whether there are more, and tests made.
+    """Test at most `most` sets of neighbours, from `subset` on; return True if there are more, and the tests.
 
-    `start` has the correlations of x, in row 0, and its neighbours. `subset` has the positions of a set among
-    the neighbours, and is left at the set to go on with. `squares` and `sets` keep the smallest square for
+    `start` has the correlations of x, in row 0, and its neighbours. `subset` holds positions among the
+    neighbours, and afterwards the set to continue with. `squares` and `sets` keep the smallest square for
     each neighbour, or with `largest` unset the first that is not significant.
     """
     size, count = len(subset), len(start) - 1
@@ -150,7 +150,7 @@ def walk_sets(
 
 @kernel
 def eliminate_one(covariances: Floats, node: int, out: Floats) -> None:
-    """Covariances given one more node; one that is determined already tells nothing more."""
+    """Write the covariances given one more node; a node that is determined already changes nothing."""
     pivot = covariances[node, node]
     for a in range(len(covariances)):
         factor = covariances[a, node] / pivot if pivot > COLLINEAR else 0.0
@@ -182,7 +182,7 @@ def test_ends(
             c -= to_last * covariances[end + 1, last]
             v -= covariances[end + 1, last] ** 2 / pivot
         if variance <= COLLINEAR or v <= COLLINEAR:
-            continue  # nothing is left to be correlated
+            continue  # the set determines x or the neighbour
         square = min(1.0, c * c / (variance * v))
         if square < squares[end] and (largest or square <= limit):
             squares[end] = square

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.equivalence import Matrix, consistent_extension, cpdag_matrix, meek_closure
 
-# Whether the second node is in the set that separates the first and the third.
+# (a, c, b) → True if c is in the set that separates a and b.
 Separates = Callable[[int, int, int], bool]
 
 
@@ -26,7 +26,7 @@ def orient(
     known: Matrix | None = None,
     first: Callable[[int, int], float] | None = None,
 ) -> tuple[Matrix, int, bool]:
-    """CPDAG with this skeleton, the number of v-structures given up, and whether new ones were needed.
+    """A CPDAG with this skeleton, the number of v-structures given up, and True if new ones were needed.
 
     Edges of `known` have that direction; they form no cycle. Of v-structures that contradict each other, the
     one is kept whose ends have the smallest number `first`, and of equal ones the one that is found first.
@@ -66,7 +66,7 @@ def orient(
 
 
 def orient_in_haste(skeleton: Matrix, known: Matrix) -> Matrix:
-    """CPDAG of some DAG with this skeleton and these known directions, without asking the tests.
+    """The CPDAG of some DAG with this skeleton and these known directions, without tests.
 
     Sinks are removed one by one, each time the node with the fewest neighbours left: that makes few
     v-structures, and takes little time.
@@ -92,14 +92,16 @@ def orient_in_haste(skeleton: Matrix, known: Matrix) -> Matrix:
     return meek_closure(matrix & ~known.T) if known.any() else matrix
 
 
-def colliders(skeleton: Matrix, separates: Separates) -> list[tuple[int, int, int]]:
-    """All paths a — c — b with a < b not adjacent and c not in their separating set."""
+def colliders(skeleton: Matrix, separates: Separates | None = None) -> list[tuple[int, int, int]]:
+    """All paths a — c — b with a < b not adjacent and c not in their separating set (None: all)."""
     found: list[tuple[int, int, int]] = []
     for c in range(len(skeleton)):
         around = np.flatnonzero(skeleton[c])
         for position, a in enumerate(around.tolist()):
             not_adjacent = around[position + 1 :][~skeleton[a, around[position + 1 :]]]
-            found.extend((a, c, b) for b in not_adjacent.tolist() if not separates(a, c, b))
+            found.extend(
+                (a, c, b) for b in not_adjacent.tolist() if separates is None or not separates(a, c, b)
+            )
     return found
 
 

@@ -1,4 +1,4 @@
-"""What FCI and RFCI share: the skeleton of PC, what is known of marks, and the outcome.
+"""Shared by FCI and RFCI: the skeleton of PC, marks from knowledge, and the outcome.
 
 Knowledge is about causes. An edge a → b that is forbidden, by itself or by tiers, says that a is no cause of
 b: an edge between them gets an arrow at a. If both ways are forbidden, a hidden cause can still join them:
@@ -17,14 +17,13 @@ from dagora.graph.ancestral.end_marks import EndMarks, contradictions
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.rules import unshielded
 from dagora.graph.equivalence import Matrix
-from dagora.graph.knowledge import Knowledge
-from dagora.learners.constraint.asked_tests import (
+from dagora.learners.constraint.named_tests import (
     check_level,
     edges_left,
-    level_search,
+    known_edges,
     named_separations,
     named_test,
-    refuse_max_parents,
+    separator_search,
     too_few_rows,
 )
 from dagora.learners.constraint.skeleton import Skeleton, find_skeleton
@@ -37,25 +36,21 @@ from dagora.stats.statistics import Statistics
 
 @dataclass
 class PagSearch:
-    """A search: the test and its level, what is known, and the skeleton as far as it was found.
-
-    `no_cause` [i, j] says that i is no cause of j; `required` [i, j] that it is, by a direct edge. Sets that
-    are given have at most `most` members; `removed_later` counts edges that the skeleton of PC still had.
-    """
+    """The state of FCI or RFCI."""
 
     test: IndependenceTest
     alpha: float
     run: Run
     selection: bool
-    no_cause: Matrix
-    required: Matrix
-    most: int
+    no_cause: Matrix  # [i, j]: i is no cause of j
+    required: Matrix  # [i, j]: i is a cause of j, by a direct edge
+    max_given: int
     found: Skeleton
     warnings: list[str]
-    removed_later: int = 0
+    removed_later: int = 0  # edges of the skeleton of PC that were removed since
 
     def marks(self) -> EndMarks:
-        """Circles at all ends of the skeleton's edges but those that knowledge marks."""
+        """The marks that knowledge determines; circles at all other ends of the skeleton's edges."""
         marks = EndMarks(self.found.adjacent)
         for i, j in np.argwhere(self.required & self.found.adjacent).tolist():
             marks.put_tail(j, i)
@@ -65,18 +60,18 @@ class PagSearch:
         return marks
 
     def direct_colliders(self, marks: EndMarks) -> None:
-        """R0: what is between two nodes, and not in what separates them, is not a cause of either."""
+        """R0: a node between two others that is not in their separating set is a collider."""
         for a, b, c in unshielded(marks):
             if not self.found.separates(a, b, c):
                 marks.put_arrow(a, b)
                 marks.put_arrow(c, b)
 
-    def is_required(self, a: int, b: int) -> bool:
-        """Whether an edge between two nodes must stay."""
+    def must_stay(self, a: int, b: int) -> bool:
+        """Return True if an edge between two nodes is required."""
         return bool(self.required[a, b] or self.required[b, a])
 
     def go_on(self) -> bool:
-        """Whether there is time."""
+        """Return True if there is time left."""
         return not self.run.budget.exhausted
 
 
@@ -94,7 +89,7 @@ def learn_pag(
     max_given: int | None,
     selection: bool,
 ) -> Outcome:
-    """Learn from statistics with a test by name; columns are taken by name, wherever they stand."""
+    """Learn from statistics with a test by name; columns are sorted by name first."""
     name, tester = named_test(in_name_order(statistics), test, owner)
     outcome = pag_by(tester, run, finder, owner, alpha=alpha, max_given=max_given, selection=selection)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
@@ -111,21 +106,20 @@ def pag_by(
     max_given: int | None = None,
     selection: bool = False,
 ) -> Outcome:
-    """Learn with any test: the skeleton of PC, then what `finder` makes of it."""
+    """Learn with any test: the skeleton of PC, then the marks that `finder` finds."""
     check_level(alpha)
     names = test.names
-    no_cause, required = known_causes(run.knowledge, names, owner)
-    levels = level_search(test, owner, largest=True)
+    no_cause, required = known_edges(run.knowledge, names, owner)
+    levels = separator_search(test, owner, largest=True)
     none = np.zeros_like(required)
     found = find_skeleton(levels, alpha, run, none, required | required.T, max_given, names)
-    most = levels.most if max_given is None else min(max_given, levels.most)
-    search = PagSearch(test, alpha, run, selection, no_cause, required, most, found, [])
+    search = PagSearch(test, alpha, run, selection, no_cause, required, found.max_given, found, [])
     early = not found.finished
-    # Without all separating sets no mark can be told from the tests.
+    # Without all separating sets the tests determine no mark.
     marks = search.marks() if early else finder(search)
     found.finished &= not run.budget.exhausted
     matrix = marks.to_numpy()
-    warnings = [*too_few_rows(found, levels.most), *search.warnings]
+    warnings = [*too_few_rows(found, levels.max_given), *search.warnings]
     if not early and (wrong := contradictions(matrix)):
         warnings.append(
             "the tests do not agree on one graph: the marks of "
@@ -150,11 +144,3 @@ def pag_by(
         warnings=tuple(warnings),
         separating_sets=named_separations(found, names),
     )
-
-
-def known_causes(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
-    """What is no cause of what, and what is one."""
-    refuse_max_parents(knowledge, names, owner)
-    no_cause = knowledge.forbidden_matrix(names)
-    np.fill_diagonal(no_cause, val=False)
-    return no_cause, knowledge.required_matrix(names)

@@ -19,11 +19,9 @@ from dagora.scores.gaussian import COLLINEAR
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# How a search among sets ends: no set separates the pair, the subset does, its complement does, or there are
-# more.
+# How a search ends: no set separates the pair, the subset does, its complement does, or sets are left.
 NONE, GIVEN_SET, GIVEN_REST, MORE = 0, 1, 2, 3
-# Stands for a partial correlation that does not exist, because one of the two has no variance left. It is
-# above every limit, so no test calls it zero.
+# The value of an undefined partial correlation (no variance left): above every limit, so never zero.
 UNDEFINED = 2.0
 
 

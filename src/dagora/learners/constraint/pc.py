@@ -1,7 +1,7 @@
-"""The PC algorithm: a skeleton from tests of independence, then directions from what separates (stable PC).
+"""The PC algorithm: a skeleton from tests of independence, then directions from separating sets (stable PC).
 
-Tests ask for moments, or for counts, so the method runs wherever these are to be had. Columns are taken in
-the order of their names: where they stand does not matter.
+Tests need only moments or counts. Columns are sorted by name first, so their order in the table does not
+matter.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import numpy as np
 
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
-from dagora.graph.knowledge import Knowledge
-from dagora.learners.constraint.asked_tests import (
+from dagora.learners.constraint.named_tests import (
     check_level,
+    contradictory_tests,
     edges_left,
-    level_search,
+    known_edges,
     named_separations,
     named_test,
-    refuse_max_parents,
+    separator_search,
     too_few_rows,
 )
 from dagora.learners.constraint.orientation import Separates, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import find_skeleton
-from dagora.learners.constraint.votes import by_votes, with_untested
+from dagora.learners.constraint.votes import by_votes, vote_on_untested
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
@@ -32,7 +32,7 @@ from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
 
 OWNER = "the method pc"
-# Orientations for which all sets around the ends of a path have a vote.
+# Orientations by a vote of all separating sets around the ends of a path.
 VOTES = ("conservative", "majority")
 
 
@@ -70,23 +70,23 @@ def pc_by(
     max_given: int | None = None,
     owner: str = OWNER,
 ) -> Outcome:
-    """Learn a class of graphs with any test; of equals, what comes first in its columns counts."""
+    """Learn a class of graphs with any test; ties are decided by the order of its columns."""
     check_level(alpha)
     names = test.names
-    forbidden, required = constraints(run.knowledge, names, owner)
+    forbidden, required = known_edges(run.knowledge, names, owner)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
-    search = level_search(test, owner, largest=largest)
+    search = separator_search(test, owner, largest=largest)
     apart, joined = forbidden & forbidden.T, required | required.T
     found = find_skeleton(search, alpha, run, apart, joined, max_given, names)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
     doubtful = given_up = 0
     early, new = not found.finished, False
-    if early:  # without all separating sets the tests tell no direction
+    if early:  # without all separating sets the tests determine no direction
         matrix = orient_in_haste(found.adjacent, known)
     else:
-        separates: Separates = with_untested(found, test, alpha, run)
+        separates: Separates = vote_on_untested(found, test, alpha, run)
         if orientation in VOTES:
             separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
             found.finished = not run.budget.exhausted
@@ -96,16 +96,12 @@ def pc_by(
         warnings.append(
             f"{int(impossible.sum()) // 2} edges were dropped: every direction of them is forbidden"
         )
-    if given_up or new:
-        contradiction = f"{given_up} v-structures contradict others and were given up" if given_up else ""
-        invented = "some edges could only be directed with new v-structures" if new else ""
-        both = " and ".join(filter(None, (contradiction, invented)))
-        warnings.append(f"the tests do not agree on one class of graphs: {both}")
+    warnings += contradictory_tests(given_up, new=new)
     if doubtful:
         warnings.append(
             f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
         )
-    warnings += too_few_rows(found, search.most)
+    warnings += too_few_rows(found, search.max_given)
     edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
@@ -122,18 +118,10 @@ def pc_by(
     )
 
 
-def constraints(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
-    """Forbidden and required edges."""
-    refuse_max_parents(knowledge, names, owner)
-    forbidden = knowledge.forbidden_matrix(names)
-    np.fill_diagonal(forbidden, val=False)
-    return forbidden, knowledge.required_matrix(names)
-
-
 def directions(adjacent: Matrix, required: Matrix, one_way: Matrix) -> tuple[Matrix, Matrix]:
-    """The edges whose direction is known, and those that no direction is left for, as both would be wrong.
+    """The edges whose direction is known, and those for which no direction is possible.
 
-    Edges that may go one way only can form a cycle: then the last of them cannot be there.
+    Edges with one possible direction can form a cycle: then the last of them is impossible.
     """
     known = required.copy()
     impossible = np.zeros_like(known)

@@ -23,7 +23,7 @@ from dagora.learners.run import Run
 
 Pair = tuple[int, int]
 Given = tuple[int, ...]
-Asked = tuple[Pair, Given]
+Case = tuple[Pair, Given]
 
 
 class Separation(NamedTuple):
@@ -33,70 +33,71 @@ class Separation(NamedTuple):
     p: float
 
 
-class LevelSearch(Protocol):
+class SeparatorSearch(Protocol):
     """Looks for separating sets of one size among the neighbours of every adjacent pair."""
 
     @property
-    def most(self) -> int:
-        """The largest size of set that can be tested."""
+    def max_given(self) -> int:
+        """The size of the largest conditioning set that can be tested."""
 
     def separate(
         self, adjacent: Matrix, size: int, alpha: float, run: Run
     ) -> tuple[dict[Pair, Separation], int]:
-        """The pairs (x < y) that a set separates, and the number of tests; what time allows."""
+        """The pairs (x < y) that a set separates, and the number of tests, as far as time allows."""
 
 
 @dataclass
 class Skeleton:
-    """Adjacent pairs, and what separates each pair that was tested and is not adjacent.
+    """Adjacent pairs, and the separating set of each pair that was tested and is not adjacent.
 
-    Sets have at most `most` members. `finished` is False if time ran out.
+    Sets have at most `max_given` members. `finished` is False if time ran out.
     """
 
     adjacent: Matrix
-    most: int
+    max_given: int
     separations: dict[Pair, Separation] = field(default_factory=dict)
     tests: int = 0
     level: int = -1
     finished: bool = True
 
     def separates(self, a: int, c: int, b: int) -> bool:
-        """Whether c is in the set that separates a and b; taken to be so where they were not tested."""
+        """Return True if c is in the set that separates a and b, or if they were not tested."""
         between = self.separations.get((min(a, b), max(a, b)))
         return between is None or c in between.given
 
     def p_of(self, a: int, b: int) -> float:
-        """The p-value by which a and b were separated; 0 where they were not tested."""
+        """The p-value of the test that separated a and b; 0 if they were not tested."""
         between = self.separations.get((min(a, b), max(a, b)))
         return 0.0 if between is None else between.p
 
 
 def find_skeleton(
-    search: LevelSearch,
+    search: SeparatorSearch,
     alpha: float,
     run: Run,
     forbidden: Matrix,
     required: Matrix,
-    most: int | None = None,
+    max_given: int | None = None,
     names: Sequence[str] = (),
 ) -> Skeleton:
     """Go from level to level until no neighbourhood is large enough.
 
-    `forbidden` pairs are never adjacent, `required` ones always. Sets have at most `most` members. With
-    `names`, an observer can see the skeleton as it shrinks, from the first level on that says anything.
+    `forbidden` pairs are never adjacent, `required` ones always. With `names`, events carry the skeleton from
+    level 1 on.
     """
     adjacent = ~forbidden & ~np.eye(len(forbidden), dtype=np.bool_)
-    skeleton = Skeleton(adjacent, search.most if most is None else min(most, search.most))
+    limit = search.max_given if max_given is None else min(max_given, search.max_given)
+    skeleton = Skeleton(adjacent, limit)
     open_pairs = adjacent & ~required
-    while skeleton.level < skeleton.most:
+    while skeleton.level < skeleton.max_given:
         # x and a set of `level + 1` others beside y.
         enough = (adjacent & open_pairs) & (adjacent.sum(axis=1) - 1 > skeleton.level)[:, None]
         if not enough.any():
             break
         skeleton.level += 1
         lines = partial(named_lines, adjacent, names) if names and skeleton.level else None
-        told = f"sets of {skeleton.level} variables"
-        run.on_event(Event("testing", skeleton.level, message=told, lines=lines))
+        message = f"sets of {skeleton.level} variables"
+        run.on_event(Event("testing", skeleton.level, message=message, lines=lines))
         found, tests = search.separate(adjacent, skeleton.level, alpha, run)
         skeleton.tests += tests
         for (x, y), separation in found.items():
@@ -119,9 +120,9 @@ def named_lines(adjacent: Matrix, names: Sequence[str]) -> Edges:
 
 
 class TestedSets:
-    """Looks for separating sets with any test: all of them for the `largest` p-value, else in waves.
+    """Looks for separating sets with any test: among all of them for the `largest` p-value, else in waves.
 
-    In waves every pair that is still open is asked for its next 1, 2, 4, … sets: a few calls of many tests.
+    A wave tests the next 1, 2, 4, … sets of every pair that is not separated yet: few calls of many tests.
     """
 
     __test__ = False  # not a test of pytest
@@ -131,9 +132,9 @@ class TestedSets:
         self._largest = largest
 
     @property
-    def most(self) -> int:
-        """As the test says."""
-        return self._test.most
+    def max_given(self) -> int:
+        """As for the test."""
+        return self._test.max_given
 
     def separate(
         self, adjacent: Matrix, size: int, alpha: float, run: Run
@@ -154,14 +155,14 @@ def separate_waiting(
     *,
     largest: bool,
 ) -> tuple[dict[Pair, Separation], int]:
-    """The pairs that one of the sets of `size` that they wait for separates, and the number of tests."""
+    """The pairs that one of their `waiting` sets of this size separates, and the number of tests."""
     found: dict[Pair, Separation] = {}
     tests = 0
     wave = None if largest else 1
     while waiting:
-        for asked, p_values in in_parts(test, next_sets(waiting, wave), size, run):
-            tests += len(asked)
-            for (pair, given), p in zip(asked, p_values, strict=True):
+        for cases, p_values in in_parts(test, next_sets(waiting, wave), size, run):
+            tests += len(cases)
+            for (pair, given), p in zip(cases, p_values, strict=True):
                 before = found.get(pair)
                 if p > alpha and (before is None or (largest and p > before.p)):
                     found[pair] = Separation(given, p)
@@ -173,22 +174,22 @@ def separate_waiting(
     return found, tests
 
 
-def next_sets(waiting: dict[Pair, Iterator[Given]], number: int | None) -> Iterator[Asked]:
-    """The next sets of each pair that waits, so many of each; pairs without more sets wait no longer."""
+def next_sets(waiting: dict[Pair, Iterator[Given]], number: int | None) -> Iterator[Case]:
+    """The next `number` sets of each waiting pair (None: all); pairs without more sets are removed."""
     for pair in list(waiting):
-        came = 0
+        count = 0
         for given in islice(waiting[pair], number):
-            came += 1
+            count += 1
             yield pair, given
-        if number is None or came < number:
+        if number is None or count < number:
             del waiting[pair]
 
 
 def in_parts(
-    test: IndependenceTest, asked: Iterator[Asked], size: int, run: Run
-) -> Iterator[tuple[list[Asked], list[float]]]:
-    """Test pairs given sets of one size, as many in a call as the test can take, until time is up."""
-    while not run.budget.exhausted and (part := list(islice(asked, test.at_a_time))):
+    test: IndependenceTest, cases: Iterator[Case], size: int, run: Run
+) -> Iterator[tuple[list[Case], list[float]]]:
+    """Test pairs given sets of one size, `batch_size` per call, until time is up."""
+    while not run.budget.exhausted and (part := list(islice(cases, test.batch_size))):
         pairs = np.array([pair for pair, _ in part], dtype=np.int64)
         given = np.array([given for _, given in part], dtype=np.int64).reshape(len(part), size)
         yield part, test.p_values(pairs[:, 0], pairs[:, 1], given).tolist()

@@ -2,8 +2,8 @@
 
 For each path a — c — b whose ends are not adjacent, a and b are tested given every set of neighbours of one
 of them, as far as sets of that size can be tested and are allowed. If c is in none of the sets that separate
-them, the path is a → c ← b; if it is in some but not in all, it is in doubt. By majority (Colombo & Maathuis
-2014) only half counts as doubt. A path in doubt is no v-structure.
+them, the path is a → c ← b; if it is in some but not in all, it is ambiguous. By majority (Colombo & Maathuis
+2014) only exactly half is ambiguous. An ambiguous path is no v-structure.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dagora.learners.run import Run
 def by_votes(
     found: Skeleton, test: IndependenceTest, alpha: float, run: Run, *, majority: bool
 ) -> tuple[Separates, int]:
-    """What says whether the node between two others separates them, and how many paths are in doubt."""
-    paths = colliders(found.adjacent, never)
+    """A function that decides by votes if c separates a and b, and the number of ambiguous paths."""
+    paths = colliders(found.adjacent)
     separating = all_separating(found, test, alpha, {(a, b) for a, _, b in paths}, run)
     votes = {(a, c, b): share_with(found, separating[a, b], a, c, b) for a, c, b in paths}
     doubtful = sum(share == 0.5 if majority else 0 < share < 1 for share in votes.values())
@@ -31,9 +31,9 @@ def by_votes(
     return separates, doubtful
 
 
-def with_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
-    """As the skeleton says; pairs that were not tested, since their edge is forbidden, are tested now."""
-    untested = {(a, b) for a, _, b in colliders(found.adjacent, never)} - found.separations.keys()
+def vote_on_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
+    """As the skeleton; pairs not tested before, because their edge is forbidden, are decided by majority."""
+    untested = {(a, b) for a, _, b in colliders(found.adjacent)} - found.separations.keys()
     separating = all_separating(found, test, alpha, untested, run)
 
     def separates(a: int, c: int, b: int) -> bool:
@@ -47,16 +47,15 @@ def with_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Ru
 def all_separating(
     found: Skeleton, test: IndependenceTest, alpha: float, pairs: Iterable[Pair], run: Run
 ) -> dict[Pair, list[Given]]:
-    """All sets around the two of each pair that separate them.
+    """All sets of neighbours of either end that separate each pair, up to one more than the last level.
 
-    Who has an edge that was tested has at most one neighbour more than the last level says. Of others, all of
-    whose edges are required, there may be any number: sets of them end at the same size.
+    A node with a tested edge has no larger neighbourhood; one with only required edges may have.
     """
     separating: dict[Pair, list[Given]] = {pair: [] for pair in sorted(pairs)}
-    sizes = range(min(found.most, found.level + 1) + 1) if found.level >= 0 else ()
+    sizes = range(min(found.max_given, found.level + 1) + 1) if found.level >= 0 else ()
     for size in sizes:
-        asked = ((pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size))
-        for part, p_values in in_parts(test, asked, size, run):
+        cases = ((pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size))
+        for part, p_values in in_parts(test, cases, size, run):
             found.tests += len(part)
             for (pair, given), p in zip(part, p_values, strict=True):
                 if p > alpha:
@@ -65,12 +64,7 @@ def all_separating(
 
 
 def share_with(found: Skeleton, separating: list[Given], a: int, c: int, b: int) -> float:
-    """Of the sets that separate the ends of a path, the share that has the node between them."""
+    """The share of the sets separating a and b that contain c."""
     if not separating:
         return float(found.separates(a, c, b))
     return sum(c in given for given in separating) / len(separating)
-
-
-def never(a: int, c: int, b: int) -> bool:  # noqa: ARG001 - every path is asked for
-    """Say that no node separates any others."""
-    return False

@@ -88,12 +88,12 @@ class CountTest:
             )
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """Any conditioning set can be tested."""
         return len(self.names)
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """The number of tests that `ROWS_PER_BATCH` allows; without rows, those of one round."""
         if not isinstance(self._statistics, TableStatistics):
             return TESTS_PER_ROUND

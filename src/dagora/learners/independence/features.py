@@ -52,12 +52,12 @@ class FeatureTest:
         self._correlations: Floats = moments.scatter / scale / scale[:, None]
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """A test needs more rows than functions, and a conditioning column has at least one."""
         return self.rows - TESTED - 3
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """A test takes some microseconds."""
         return 20_000
 

@@ -36,12 +36,12 @@ class FisherZ:
         np.fill_diagonal(self.correlations, 1.0)
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """A test needs four rows more than conditioning columns."""
         return self.rows - 4
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """A test takes about a microsecond."""
         return 100_000
 

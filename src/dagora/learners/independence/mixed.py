@@ -64,14 +64,14 @@ class MixedTest:
         self._counted = CountTest(statistics, "x2", owner, among=~self._continuous)
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """Half of the rows: with as many features or more a test is impossible."""
         return max(0, self._rows // 2 - 3) if self._rows > 2 else -1
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """As for X²; regressions take less time."""
-        return min(20_000, self._counted.at_a_time)
+        return min(20_000, self._counted.batch_size)
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of many pairs."""

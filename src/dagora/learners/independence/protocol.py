@@ -19,11 +19,11 @@ class IndependenceTest(Protocol):
         """The columns."""
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """The size of the largest conditioning set that can be tested; −1 if no test is possible."""
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """The number of tests per call, so that the time limit is checked now and then."""
 
     def p_values(self, x: Columns, y: Columns, given: Columns) -> Floats:

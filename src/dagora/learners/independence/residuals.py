@@ -1,4 +1,4 @@
-"""Tests of continuous columns on rows, by the residuals of smooth regressions on the conditioning set (`smooth`).
+"""Tests of continuous columns on rows, by residuals of smooth regressions on the conditioning set (`smooth`).
 
 hsic    Hilbert–Schmidt independence criterion of the residuals
 dcov    distance covariance of the residuals
@@ -76,12 +76,12 @@ class ResidualTest:
         self._sums: dict[Key, Floats] = {}
 
     @property
-    def most(self) -> int:
+    def max_given(self) -> int:
         """Limited by `ROWS_A_COLUMN`."""
         return self._rows // ROWS_A_COLUMN - 1
 
     @property
-    def at_a_time(self) -> int:
+    def batch_size(self) -> int:
         """The number of tests that `WORK` allows."""
         each = REGRESSION + (10 * self._rows**2 if self._measure in KERNELS else 0)
         return max(1, WORK // each)

@@ -20,7 +20,7 @@ from dagora.kernels.decorators import kernel
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# Evenly spaced knots, and as many at quantiles; of the functions on them the smoothest (mgcv has 10 by default).
+# Evenly spaced knots, and as many at quantiles; the smoothest functions on them (mgcv's default: 10).
 KNOTS, FUNCTIONS = 12, 12
 # Eigenvectors of R with a smaller share of the largest eigenvalue are left out as rounding.
 FLAT = 1e-9
@@ -28,7 +28,7 @@ FLAT = 1e-9
 PRODUCTS = 3
 # The most steps of λ, and the change of log λ below which it has converged.
 STEPS, CONVERGED = 30, 0.01
-# The first and the largest λ, in units of the mean square of the functions; at the largest a spline is linear.
+# The first and the largest λ, in units of the functions' mean square; the largest makes a spline linear.
 START, LARGEST_PENALTY = 0.1, 1e6
 # Added to the diagonal, so that linearly dependent functions do no harm.
 RIDGE = 1e-10
@@ -102,7 +102,7 @@ def bending_kernel(x: Floats, z: Floats) -> Floats:
 def fit(
     gram: Floats, cross: Floats, squares: Floats, rows: int, starts: Integers, coefficients: Floats
 ) -> None:
-    """Write the coefficients of each response; those before `starts[0]` are unpenalised, the rest have a λ per block."""
+    """Write the coefficients of each response; from `starts[0]` on each block has a penalty λ."""
     size, blocks = len(gram), len(starts) - 1
     factor = np.empty((size, size))
     column, half = np.empty(size), np.empty(size)

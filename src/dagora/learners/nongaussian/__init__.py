@@ -1,1 +1,1 @@
-"""Linear models whose noise is not normal: then data tell directions that covariances cannot."""
+"""Linear models with non-Gaussian noise, where data determine directions that covariances do not."""

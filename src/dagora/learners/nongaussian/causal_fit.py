@@ -1,7 +1,7 @@
-"""From an order of the columns to a graph: regress each on those before it, prune by BIC, test what is left.
+"""From an order of the columns to a graph: regress each on those before it, prune by BIC, test the residuals.
 
-All predecessors are parents at first. The one whose removal costs least is dropped as long as BIC rises by
-it: as long as n ln(RSS after / RSS before) < ln n. Weights are those of the last regression.
+All predecessors are parents at first. The one whose removal costs least is dropped as long as that improves
+BIC: as long as n ln(RSS after / RSS before) < ln n. Weights are those of the last regression.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from dagora.stats.statistics import Statistics
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.bool_]
 
-# A residual at which a test of normality does not reject at this level may be normal.
+# A residual whose test of normality has a larger p-value may be normal.
 LEVEL = 0.01
-# The share of a column's variance that others must leave unexplained.
+# A smaller eigenvalue of the correlations is rounding: the columns are linearly dependent.
 COLLINEAR = 1e-10
+# The test of normality (D'Agostino & Pearson 1973) is valid from so many rows on.
+FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The columns, standardised, as rows of `values`, and what is known of their edges and order."""
+class StandardisedColumns:
+    """Standardised columns, as rows of `values`, with the knowledge of their edges and order."""
 
     names: tuple[str, ...]
     values: Floats
@@ -46,12 +48,12 @@ class Columns:
 
     @cached_property
     def correlation(self) -> Floats:
-        """Their correlations."""
+        """The correlation matrix."""
         return np.asarray(np.corrcoef(self.values), dtype=np.float64)
 
 
-def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> Columns:
-    """Standardised columns of the rows; what a linear model cannot be fitted to is refused."""
+def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> StandardisedColumns:
+    """Standardise the columns; raises if a linear model cannot be fitted to them."""
     owner = f"the method {method}"
     refuse_parent_limit(knowledge, method)
     moments = gaussian_moments(statistics, owner)
@@ -77,38 +79,40 @@ def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> C
     height = {name: k for k, tier in enumerate(knowledge.tiers) for name in tier}
     tier = np.array([height.get(name, -1) for name in names])
     later = (tier[:, None] >= 0) & (tier[None, :] >= 0) & (tier[:, None] < tier[None, :])
-    return Columns(names, values, spread, knowledge.forbidden_matrix(names), required, required | later)
+    return StandardisedColumns(
+        names, values, spread, knowledge.forbidden_matrix(names), required, required | later
+    )
 
 
-def outcome_of_order(columns: Columns, order: list[int], run: Run, words: str) -> Outcome:
-    """The pruned graph along an order, with weights in the columns' units, and doubts about its noise."""
+def outcome_of_order(columns: StandardisedColumns, order: list[int], run: Run, message: str) -> Outcome:
+    """The pruned graph along an order, with weights in the columns' units, and warnings about its noise."""
     weights = np.zeros((len(order), len(order)))
     edges = np.zeros_like(weights, dtype=np.bool_)  # not weights != 0: that of a required edge may be 0
     for k, child in enumerate(order):
         late = run.budget.exhausted
         open_to = columns.required[:, child] if late else ~columns.forbidden[:, child]
         free = [i for i in order[:k] if open_to[i]]
-        parents, found = pruned(columns, child, free)
-        weights[parents, child] = found
+        parents, weights_in = prune_parents(columns, child, free)
+        weights[parents, child] = weights_in
         edges[parents, child] = True
     residuals = columns.values - weights.T @ columns.values
     graph = DAG.from_numpy(edges, columns.names)
     if run.budget.exhausted:
-        words = (
+        message = (
             f"stopped early: {run.budget.reason}; columns that were not reached have no edges into them but "
             "required ones"
         )
     return Outcome(
         graph,
         "time-limit" if run.budget.exhausted else "finished",
-        f"{words}; edges pruned by BIC",
+        f"{message}; edges pruned by BIC",
         weights=weights / columns.spread[:, None] * columns.spread[None, :],
-        warnings=doubts(columns.names, residuals),
+        warnings=normality_warnings(columns.names, residuals),
     )
 
 
-def pruned(columns: Columns, child: int, parents: list[int]) -> tuple[list[int], Floats]:
-    """Parents that BIC keeps, those required in any case, and their weights."""
+def prune_parents(columns: StandardisedColumns, child: int, parents: list[int]) -> tuple[list[int], Floats]:
+    """The parents that BIC or knowledge keeps, and their weights."""
     n, correlation = columns.values.shape[1], columns.correlation
     kept = np.array(parents, dtype=np.int64)
     inverse = np.linalg.inv(correlation[np.ix_(kept, kept)])
@@ -128,13 +132,13 @@ def pruned(columns: Columns, child: int, parents: list[int]) -> tuple[list[int],
     return kept.tolist(), weights
 
 
-def doubts(names: tuple[str, ...], residuals: Floats) -> tuple[str, ...]:
-    """A warning where two residuals or more may be normal: then directions between them mean nothing."""
-    if residuals.shape[1] < 20:
-        return ("with fewer than 20 rows nothing shows whether the noise is normal: directions mean little",)
+def normality_warnings(names: tuple[str, ...], residuals: Floats) -> tuple[str, ...]:
+    """A warning if two residuals or more may be normal: then directions between them mean nothing."""
+    if residuals.shape[1] < FEWEST_ROWS:
+        few = f"with fewer than {FEWEST_ROWS} rows normal noise cannot be ruled out: directions mean little"
+        return (few,)
     normal = np.flatnonzero(np.asarray(normaltest(residuals, axis=1).pvalue) > LEVEL)
     if len(normal) < 2:
         return ()
-    found = listing([names[int(i)] for i in normal])
-    told = f"what the graph leaves unexplained may be normal in {len(normal)} of {len(names)} columns"
-    return (f"{told} ({found}): directions between them cannot be told by this method",)
+    columns = f"{len(normal)} of {len(names)} columns ({listing([names[int(i)] for i in normal])})"
+    return (f"residuals may be normal in {columns}: this method cannot determine directions between them",)

@@ -7,12 +7,12 @@ the second moments of the windows (x_t, …, x_{t−p}), the program is
 
     minimise  ½ tr (J − B)ᵀ S (J − B) + λ_W ‖W‖₁ + λ_A ‖A‖₁   subject to   W has no directed cycle.
 
-It is the program of NOTEARS on (p + 1) · d columns, of which the lagged ones are given from outside: they may
-be parents and have none. So our solver of NOTEARS solves it (`optimise.path`): the lagged columns come first
-in every order of the variables, and a column is one exact lasso on all of them and on what is before it in
-the order. It has one λ. In the unit λ_A / λ_W, a lagged column has the weight a · λ_A / λ_W, and its penalty
-is λ_W |a| λ_A / λ_W = λ_A |a|: so units make two penalties of one. Weights below a threshold are removed and
-the rest is solved again, as in NOTEARS; the paper only sets them to zero.
+It is the program of NOTEARS on (p + 1) · d columns, of which the lagged ones are exogenous: they may be
+parents and have none. So the solver of NOTEARS solves it (`optimise.path`): the lagged columns come first in
+every order of the variables, and a column is one exact lasso on all of them and on those before it in the
+order. It has one λ. In the unit λ_A / λ_W, a lagged column has the weight a · λ_A / λ_W, and its penalty is
+λ_W |a| λ_A / λ_W = λ_A |a|: the units give the second penalty. Weights below a threshold are removed and the
+rest is solved again, as in NOTEARS; the paper only sets them to zero.
 
 Columns are centred over all windows. Given W, A is determined; W itself only if the errors have equal
 variances (Peters & Bühlmann 2014) or are not normal, and otherwise up to equivalence. Since the program
@@ -45,7 +45,7 @@ from dagora.stats.statistics import Statistics
 Matrix = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-# Memory for each ordered pair of columns of a window: moments, weights, slopes and estimates, of two orders.
+# Memory per ordered pair of columns of a window: moments, weights, slopes and estimates, of two orders.
 BYTES_A_PAIR = 120
 
 
@@ -99,7 +99,7 @@ def dynotears(
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
-        said(solved, run, windows, late=late),
+        ending_message(solved, run, windows, late=late),
         -objective,
         {
             **solved.stats,
@@ -116,7 +116,7 @@ def dynotears(
 
 @dataclass(frozen=True)
 class TwoPenalties:
-    """Moments of windows, with the lagged columns in the unit that makes their penalty that of the others.
+    """Moments of windows, with the lagged columns in the unit in which all columns have one penalty.
 
     `present` is the number of columns that are not lagged; they come first.
 
@@ -136,26 +136,26 @@ class TwoPenalties:
 
     @property
     def factor(self) -> float:
-        """What the lagged columns are multiplied by."""
+        """The factor of the lagged columns."""
         return self.lambda1 / self.lambda_lagged if self.lambda_lagged else 1.0
 
     @property
     def factors(self) -> Matrix:
-        """What all columns are multiplied by."""
+        """The factors of all columns."""
         return np.where(np.arange(len(self.covariance)) < self.present, 1.0, self.factor)
 
     @property
     def moments(self) -> Matrix:
-        """The moments in these units."""
+        """The moments after scaling."""
         return np.ascontiguousarray(self.covariance * np.outer(self.factors, self.factors))
 
     def weights(self, solved: Matrix) -> Matrix:
-        """Weights of the columns as they were, from those in these units."""
+        """The weights in the original units, from those after scaling."""
         return solved * self.factors[:, None]
 
 
 def check_window(variables: int, lags: int, method: str = "dynotears") -> None:
-    """Refuse windows so wide that their matrices do not fit into memory."""
+    """Raise if the matrices of such windows do not fit into memory."""
     columns, free = variables * (lags + 1), free_memory()
     need = BYTES_A_PAIR * columns**2
     if free is not None and need > free:
@@ -169,7 +169,7 @@ def check_window(variables: int, lags: int, method: str = "dynotears") -> None:
 def windows_covariance(
     windows: LaggedStatistics, *, standardise: bool, owner: str = "the method dynotears"
 ) -> Matrix:
-    """Covariance of the windows; columns that regressions cannot use are refused.
+    """The covariance of the windows; raises for columns that regressions cannot use.
 
     With `standardise`, every variable has variance 1 at the present; its lagged columns have the same unit.
     """
@@ -183,7 +183,7 @@ def windows_covariance(
 
 
 def edges_in_time(knowledge: Knowledge, variables: tuple[str, ...], lags: int) -> tuple[Support, Support]:
-    """Allowed and required edges of a window; knowledge may name x as well as x[t-1].
+    """The allowed and required edges of a window; knowledge may name x as well as x[t-1].
 
     >>> known = Knowledge(forbidden=[("x[t-1]", "y")], required=[("x", "y")])
     >>> allowed, required = edges_in_time(known, ("x", "y"), 1)
@@ -205,7 +205,7 @@ def edges_in_time(knowledge: Knowledge, variables: tuple[str, ...], lags: int) -
 
 
 def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float], list[str]]:
-    """Sortability of the edges within a step, on what the lagged columns leave unexplained."""
+    """Sortability of the edges within a step, on the residuals given the lagged columns."""
     inside = program.without_exogenous()
     d = len(inside)
     within = DAG.from_numpy(graph.to_numpy()[:d, :d], graph.nodes[:d])
@@ -216,8 +216,8 @@ def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float],
     return judge_scale(within, inside.moments, None if equal else "standardise=true gives all one unit")
 
 
-def said(solved: Solved, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
-    """How the search ended, in words."""
+def ending_message(solved: Solved, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
+    """The message of the outcome."""
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
     return f"{effort}; {counted(windows.n_rows, 'window')} of {counted(windows.lags + 1, 'step')}"
 

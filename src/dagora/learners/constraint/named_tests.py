@@ -1,15 +1,18 @@
-"""What methods by tests have in common: tests by name, how sets are looked for, and what is said of them."""
+"""Shared by the methods by tests: tests by name, checks of options and knowledge, messages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.base.wording import counted, option
 from dagora.data.schema import Kind
+from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.constraint.gaussian_sets import GaussianSets
-from dagora.learners.constraint.skeleton import LevelSearch, Skeleton, TestedSets
+from dagora.learners.constraint.skeleton import SeparatorSearch, Skeleton, TestedSets
 from dagora.learners.independence.cells import CellTest
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.features import FeatureTest
@@ -22,7 +25,7 @@ from dagora.stats.statistics import Statistics
 
 # Tests for tables with both kinds of columns.
 FOR_BOTH_KINDS = ("cells", "mixed")
-# By name, what makes a test for an owner, whom errors name.
+# Makes a test by its name; the second argument is the method that errors name.
 TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
     "fisher-z": FisherZ,
     "x2": lambda statistics, owner: CountTest(statistics, "x2", owner),
@@ -38,9 +41,9 @@ TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
 
 
 def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, IndependenceTest]:
-    """A test by name, with the name of what it is: "auto" looks at the columns.
+    """A test by name, and its own name: "auto" is chosen by the kinds of columns.
 
-    So do tests for both kinds of columns where there is one kind.
+    So are the tests for both kinds if all columns are of one kind.
     """
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
     by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
@@ -49,10 +52,7 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
 
 
 def default_test(statistics: Statistics) -> str:
-    """The test for some columns: partial correlations of numbers, X² of levels; both kinds by cells of rows.
-
-    Without rows both kinds are tested by `mixed`, which needs only sums.
-    """
+    """Fisher's z for continuous columns, X² for discrete ones, `cells` for both; without rows `mixed`."""
     kinds = {variable.kind for variable in statistics.schema}
     if len(kinds) == 1:
         return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
@@ -63,26 +63,26 @@ def default_test(statistics: Statistics) -> str:
     return "cells"
 
 
-def level_search(test: IndependenceTest, owner: str, *, largest: bool) -> LevelSearch:
-    """What looks for separating sets with a test; refused where there are too few rows for any."""
-    search: LevelSearch = (
+def separator_search(test: IndependenceTest, owner: str, *, largest: bool) -> SeparatorSearch:
+    """A search for separating sets with a test; raises if there are too few rows for any test."""
+    search: SeparatorSearch = (
         GaussianSets(test, largest=largest)
         if isinstance(test, FisherZ)
         else TestedSets(test, largest=largest)
     )
-    if search.most < 0:
+    if search.max_given < 0:
         raise DataError(f"{owner} cannot make a single test: there are too few rows")
     return search
 
 
 def check_level(alpha: float) -> None:
-    """Refuse a level of tests that is none."""
+    """Raise unless `alpha` is between 0 and 1."""
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
 
 
 def refuse_max_parents(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> None:
-    """Refuse a limit on parents, which tests of pairs know nothing of."""
+    """Raise if the number of parents is limited: tests of pairs cannot obey that."""
     if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
         raise KnowledgeError(
             f"{owner} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
@@ -90,15 +90,33 @@ def refuse_max_parents(knowledge: Knowledge, names: tuple[str, ...], owner: str)
         )
 
 
+def known_edges(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
+    """The matrices of forbidden and of required edges."""
+    refuse_max_parents(knowledge, names, owner)
+    forbidden = knowledge.forbidden_matrix(names)
+    np.fill_diagonal(forbidden, val=False)
+    return forbidden, knowledge.required_matrix(names)
+
+
+def contradictory_tests(given_up: int, *, new: bool) -> list[str]:
+    """A warning if v-structures were given up, or if edges had to be directed with new ones."""
+    if not (given_up or new):
+        return []
+    contradiction = f"{given_up} v-structures contradict others and were given up" if given_up else ""
+    invented = "some edges could only be directed with new v-structures" if new else ""
+    both = " and ".join(filter(None, (contradiction, invented)))
+    return [f"the tests do not agree on one class of graphs: {both}"]
+
+
 def too_few_rows(found: Skeleton, most: int) -> list[str]:
-    """A warning where larger sets should have been tested."""
+    """A warning if larger sets should have been tested but have too few rows."""
     if found.level < most or not (found.adjacent.sum(axis=1) - 1 > most).any():
         return []
     return [f"sets of more than {most} columns could not be tested: there are too few rows"]
 
 
 def named_separations(found: Skeleton, names: tuple[str, ...]) -> tuple[SeparatingSet, ...]:
-    """What separates pairs, by name; pairs that are independent given nothing are left out."""
+    """The separating sets by name, without the pairs that are marginally independent."""
     some = [(pair, separation) for pair, separation in found.separations.items() if separation.given]
     return tuple(
         SeparatingSet(names[a], names[b], tuple(names[k] for k in given), p)
@@ -107,7 +125,7 @@ def named_separations(found: Skeleton, names: tuple[str, ...]) -> tuple[Separati
 
 
 def edges_left(number: int, tests: int) -> str:
-    """What tests have left, in words.
+    """The number of edges that are left, as a message.
 
     >>> edges_left(1, 12)
     '1 edge is left after 12 tests'
