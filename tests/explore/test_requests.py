@@ -180,14 +180,14 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
                 with pytest.raises(DagoraError):
                     dagora.learn(file, method.name)
         else:
-            prepare(file, method.name, {}, {}, clock=Budget())
+            prepare(file, method.name, {}, clock=Budget())
     for score in SCORES:
         if fit.why_no_score(score):
             with pytest.raises(DagoraError):
                 dagora.learn(file, "hill-climb", score=score.name)
         else:
             make_score(
-                prepare(file, "auto", {}, {}, clock=Budget(), score=score.name).source.rows, score.name
+                prepare(file, "auto", {}, clock=Budget(), score=score.name).source.rows, score.name
             )
     assert fit.to_dict()["default_score"] in fit.advice
 

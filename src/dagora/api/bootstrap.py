@@ -14,7 +14,7 @@ from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import PathLike
 from dagora.base.version import versions
 from dagora.base.wording import announce
-from dagora.data.columns.reading_options import PUBLIC
+from dagora.data.columns.reading_options import takes_reading
 from dagora.data.interventions import Said
 from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge
@@ -39,6 +39,7 @@ def before_samples(budget: Budget) -> Budget:
     return budget if budget.limit is None else budget.part(FIRST)
 
 
+@takes_reading(missing="auto")
 def bootstrap(
     data: object,
     method: str = "auto",
@@ -59,16 +60,57 @@ def bootstrap(
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked by prepare
 ) -> Strengths:
-    """Learn a graph from each of many samples of the rows; say how often each edge was found.
+    """Learn a graph from each of many samples of the rows, and count how often each edge was found.
 
-    Takes data and options of `learn`, for any method that learns from rows. `resample` says how rows are
-    drawn: as many with replacement (`rows`), half of them without (`halves`), half as many with
-    (`half-rows`). "auto" draws halves for methods that test independence, whose tests fail on rows that
-    occur twice, and rows for all others. The graphs depend on the `seed` alone, not on `jobs`, the number of
-    processes. With a time limit, samples finished by then count. `checkpoint` names a file that keeps
-    them: the same call continues from it, also with more samples. `dask`, a client of Dask or the address
-    of a scheduler, lets the workers of that cluster learn from the samples: the same graphs.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    method : str, default "auto"
+        A name from `methods()`: any method that learns from rows.
+    samples : int, default 200
+        Number of samples.
+    resample : str, default "auto"
+        How rows are drawn: "rows" (as many, with replacement), "halves" (half of them, without replacement)
+        or "half-rows" (half as many, with replacement). "auto" is "halves" for methods that test
+        independence, whose tests fail on rows that occur twice, and "rows" for all others.
+    score : str, optional
+        As in `learn`.
+    knowledge : Knowledge, mapping or path, optional
+        Required and forbidden edges, tiers and the most parents (docs/reference.md).
+    max_parents : int, optional
+        Most parents of a variable; no limit by default.
+    seed : int, default 0
+        The graphs depend on the seed alone, not on `jobs`.
+    time_limit : float, optional
+        Seconds; samples finished by then count.
+    jobs : int, default 1
+        Number of processes.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    budget : Budget, optional
+        A time limit that can be stopped from another thread, instead of `time_limit`.
+    checkpoint : path, optional
+        A file that keeps finished samples: the same call continues from it, also with more samples.
+    interventions : str, mapping or list, optional
+        Column that says which variables were set from outside in a row, such a column with the meaning of
+        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
+        for what these variables depend on.
+    em_rounds : int, default 6
+        As in `learn`.
+    dask : client of Dask or address of a scheduler, optional
+        The workers of that cluster learn from the samples: the same graphs.
+    {reading}
+    **options
+        Options of the method and of the score; `dagora methods NAME` lists them.
 
+    Returns
+    -------
+    Strengths
+        The share of the graphs that have an edge: `.adjacency_frequency` and more.
+
+    Examples
+    --------
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 18 + [1, 0] * 2}
     >>> strengths = bootstrap(rows, "hill-climb", samples=20)
     >>> strengths.adjacency_frequency.tolist()
@@ -84,8 +126,7 @@ def bootstrap(
     prepared = prepare(
         data,
         method,
-        {name: value for name, value in options.items() if name in PUBLIC},
-        {name: value for name, value in options.items() if name not in PUBLIC},
+        options,
         clock=clock,
         score=score,
         knowledge=knowledge,

@@ -9,7 +9,7 @@ from typing import Any
 
 from dagora.api.score import make_score
 from dagora.base.events import Budget, Observer, ignore
-from dagora.data.columns.reading_options import split_reading
+from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import Said
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.candidates.candidates import Candidates
@@ -20,6 +20,7 @@ from dagora.learners.source import read_rows
 from dagora.stats.data_warnings import check_learnable
 
 
+@takes_reading()
 def candidates(
     data: object,
     score: str | None = None,
@@ -34,8 +35,38 @@ def candidates(
 ) -> Candidates:
     """Find the parent sets of each column that could be part of a best network, with their scores.
 
-    `interventions` is that of `learn`.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    score : str, optional
+        A name from `methods()`. Default: "bic" for discrete, "bic-gaussian" for continuous columns,
+        "bic-mixed" for both.
+    knowledge : Knowledge, mapping or path, optional
+        Required and forbidden edges, tiers and the most parents (docs/reference.md).
+    max_parents : int, optional
+        Most parents of a variable; no limit by default.
+    jobs : int, default 1
+        Threads to use; they do not change the result.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    budget : Budget, optional
+        A time limit that can be stopped from another thread.
+    interventions : str, mapping or list, optional
+        Column that says which variables were set from outside in a row, such a column with the meaning of
+        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
+        for what these variables depend on.
+    {reading}
+    **options
+        Options of the score; `dagora methods NAME` lists them.
 
+    Returns
+    -------
+    Candidates
+        The parent sets and scores of each column; `learn` takes them as data.
+
+    Examples
+    --------
     >>> table = {"a": [0, 1] * 20, "b": [0, 1] * 20}
     >>> [(child.parents, child.scores.round(2).tolist()) for child in candidates(table, score="bic")]
     [(((1,), ()), [-3.69, -29.57]), (((0,), ()), [-3.69, -29.57])]

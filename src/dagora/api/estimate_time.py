@@ -34,7 +34,7 @@ from dagora.base.errors import DagoraError, OptionError
 from dagora.base.events import Budget
 from dagora.base.options import LARGEST_INTEGER, briefly
 from dagora.base.wording import comma_list, span_in_words, split_list, unannounced
-from dagora.data.columns.reading_options import PUBLIC
+from dagora.data.columns.reading_options import READING, takes_reading
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -120,6 +120,7 @@ class TimeEstimate:
         return replace(self, low=self.low * factor, high=self.high * factor)
 
 
+@takes_reading(missing="auto")
 def estimate_time(
     data: object,
     method: str = "auto",
@@ -136,12 +137,46 @@ def estimate_time(
     clock: Clock = time.perf_counter,
     **options: Any,  # noqa: ANN401 - checked by prepare
 ) -> TimeEstimate:
-    """Say about how long `learn` would take with the same arguments, on this machine, with no time limit.
+    """Estimate how long `learn` would take with the same arguments on this machine, without a time limit.
 
-    The method learns from parts of the columns for about so many `seconds`; reading the data and compiling
-    kernels come on top. With `samples`, the time includes that of a bootstrap of so many. An exhausted
-    `budget` ends the work early. `clock` is what time is measured by.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    method : str, default "auto"
+        A name from `methods()`.
+    score : str, optional
+        As in `learn`.
+    knowledge : Knowledge, mapping or path, optional
+        Required and forbidden edges, tiers and the most parents (docs/reference.md).
+    max_parents : int, optional
+        Most parents of a variable; no limit by default.
+    seed : int, default 0
+        As in `learn`.
+    jobs : int, default 1
+        As in `learn`.
+    seconds : float, default 2
+        For about so long, the method learns from parts of the columns; reading the data and compiling kernels
+        come on top.
+    samples : int, default 0
+        Include the time of a bootstrap of so many samples.
+    em_rounds : int, default 6
+        As in `learn`.
+    budget : Budget, optional
+        Ends the work early when it is exhausted.
+    clock : callable, optional
+        The clock that time is measured by; default: `time.perf_counter`.
+    {reading}
+    **options
+        Options of the method and of the score; `dagora methods NAME` lists them.
 
+    Returns
+    -------
+    TimeEstimate
+        A range of seconds, `.low` to `.high`; both None where there is a `.reason` for none.
+
+    Examples
+    --------
     >>> import dagora
     >>> table = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> found = dagora.estimate_time(table, "hill-climb")
@@ -151,12 +186,11 @@ def estimate_time(
     check_circumstances(seed, None, jobs)
     check_effort(seconds, samples, budget)
     whole = budget or Budget()
-    chosen = {name: value for name, value in options.items() if name not in PUBLIC}
+    chosen = {name: value for name, value in options.items() if name not in READING}
     prepared = prepare(
         data,
         method,
-        {name: value for name, value in options.items() if name in PUBLIC},
-        chosen,
+        options,
         clock=whole,
         score=score,
         knowledge=knowledge,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from dagora.base.errors import OptionError
 from dagora.base.wording import option
+from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.fit import fit as fit_tables_or_lines
 
@@ -43,6 +44,7 @@ def fit(
 ) -> GaussianProcessNetwork: ...
 
 
+@takes_reading(missing="error")
 def fit(
     graph: DAG,
     data: object,
@@ -55,18 +57,39 @@ def fit(
     name: str = "network",
     **reading: Any,
 ) -> Network | GaussianProcessNetwork:
-    """Fit the parameters of a graph whose nodes are columns of any data.
+    """Fit the parameters of a graph whose nodes are columns of data.
 
-    Without a `score`: probability tables, or linear regressions with Gaussian noise; with columns of both
-    kinds, a regression for each configuration of the discrete parents, logistic for a discrete node. A
-    configuration of too few rows gets the regression over all rows. `pseudocount` is added
-    to every cell of a table; `ess` spreads an equivalent sample size over each table's cells instead. With
-    `score="gp"` or `"gp2"`: Gaussian processes with that score's kernel and priors (`published` as for the
-    score), which predict, draw rows, and have functions with bands. Columns that are not nodes of the graph
-    are ignored. Options of `read_table`, such as `missing`, say how a file or frame is to be understood;
-    `missing="model"` fits tables and regressions by EM to what was seen, as missing at random. Where EM draws
-    missing cells (both kinds of columns, wide graphs), `seed` decides what is drawn.
+    With missing="model", tables and regressions are fitted by EM to what was seen, as missing at random.
 
+    Parameters
+    ----------
+    graph : DAG
+        Columns that are not nodes of it are ignored.
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    score : str, optional
+        None: probability tables, or linear regressions with Gaussian noise; with columns of both kinds, a
+        regression for each configuration of the discrete parents, logistic for a discrete node. A
+        configuration of too few rows gets the regression over all rows. "gp" or "gp2": Gaussian processes
+        with the kernel and priors of that score, which predict, draw rows, and have functions with bands.
+    published : bool, default False
+        As for the score "gp2".
+    pseudocount : float, default 0
+        Added to every cell of a probability table.
+    ess : float, optional
+        An equivalent sample size that is spread over the cells of each table instead.
+    seed : int, default 0
+        Decides what is drawn where EM samples missing values (both kinds of columns, wide graphs).
+    name : str, default "network"
+        Name of the network.
+    {reading}
+
+    Returns
+    -------
+    DiscreteNetwork, GaussianNetwork, MixedNetwork or GaussianProcessNetwork
+
+    Examples
+    --------
     >>> from dagora.graph.dag import DAG
     >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
     >>> network = fit(DAG(["rain", "wet"], [("rain", "wet")]), days)
@@ -80,7 +103,6 @@ def fit(
     if score is None:
         if published:
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
-        from dagora.data.columns.reading_options import always, split_reading
         from dagora.graph.cpdag import require_dag
         from dagora.network.drawing import seed_sequence
         from dagora.network.incomplete.fitting import fit_with_holes
@@ -90,9 +112,7 @@ def fit(
         require_dag(graph)
         seed_sequence(seed)
         if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
-            options, unknown = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
-            if unknown:
-                raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+            options, _ = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
             data, reading = as_statistics(data, reading=options), {}
             if isinstance(data, IncompleteStatistics):
                 return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed)
@@ -108,14 +128,11 @@ def fit(
         )
     if published and score != "gp2":
         raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
-    from dagora.data.columns.reading_options import split_reading
     from dagora.graph.cpdag import require_dag
     from dagora.scores.gp.fitted import fit_processes
     from dagora.stats.accepting import as_statistics
 
     require_dag(graph)
-    options, unknown = split_reading(reading, graph.nodes, only=graph.nodes)
-    if unknown:
-        raise OptionError(f"fit has no option '{next(iter(unknown))}'")
+    options, _ = split_reading(reading, graph.nodes, only=graph.nodes)
     statistics = as_statistics(data, reading=options)
     return fit_processes(graph, statistics, score, published=published, name=name)

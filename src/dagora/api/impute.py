@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dagora.base.errors import OptionError
 from dagora.base.wording import announce
 from dagora.data.accepting import as_any_table
-from dagora.data.columns.reading_options import always, split_reading
+from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
 from dagora.network.incomplete.imputation import Imputation
@@ -15,6 +14,7 @@ from dagora.network.incomplete.imputing import impute_table
 from dagora.network.networks import GaussianNetwork, Network, require_network
 
 
+@takes_reading(missing="model")
 def impute(
     network: Network,
     data: object,
@@ -23,12 +23,30 @@ def impute(
     seed: int = 0,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Imputation:
-    """Fill missing cells: levels by the most probable one, numbers by their mean, given all that was seen.
+    """Fill missing values of data from a network, given all that was seen in the same row.
 
-    The result has the completed `table`, the filled `cells` with the probability of the level or the standard
-    deviation of the number, and as many `draws`: tables whose holes are filled at random, as they may have
-    been. Options of `read_table` say how a file or frame is to be understood.
+    Discrete values are filled by the most probable level, continuous ones by their mean.
 
+    Parameters
+    ----------
+    network : DiscreteNetwork, GaussianNetwork or MixedNetwork
+        What `fit` or `read_network` returns.
+    data : path, data frame, matrix, mapping of columns, Table or IncompleteTable
+        Rows with columns of the network.
+    draws : int, default 0
+        Number of tables to fill at random as well, as the values may have been (multiple imputation).
+    seed : int, default 0
+        The same seed gives the same draws.
+    {reading}
+
+    Returns
+    -------
+    Imputation
+        `.table` is complete, `.cells` lists what was filled, with the probability of the level or the
+        standard deviation of the number, and `.draws` are the tables filled at random.
+
+    Examples
+    --------
     >>> import dagora
     >>> days = {"rain": ["no"] * 8 + ["yes"] * 8, "wet": ["no"] * 7 + ["yes"] * 9}
     >>> network = dagora.fit(dagora.DAG(["rain", "wet"], [("rain", "wet")]), days)
@@ -42,11 +60,9 @@ def impute(
     levels = {} if isinstance(network, GaussianNetwork) else network.levels
     numbers = frozenset(network.graph.nodes) - set(levels)
     given = reading if isinstance(data, Table | IncompleteTable) else {"missing": "model", **reading}
-    options, unknown = split_reading(
+    options, _ = split_reading(
         given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
     )
-    if unknown:
-        raise OptionError(f"impute has no option '{next(iter(unknown))}'")
     filled = impute_table(network, as_any_table(data, options), draws, seed)
     announce(filled.warnings)
     return filled

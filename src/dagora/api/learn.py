@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dagora.base.events import Budget, Event, Observer, ignore
 from dagora.base.version import versions
 from dagora.base.wording import announce
+from dagora.data.columns.reading_options import takes_reading
 from dagora.data.interventions import Said
 from dagora.data.series import Timing
 from dagora.graph.ancestral.pag import PAG
@@ -28,6 +29,7 @@ from dagora.scores.local_score import ScoreCapabilities
 EM_ROUNDS = 6
 
 
+@takes_reading(missing="auto")
 def learn(
     data: object,
     method: str = "auto",
@@ -40,35 +42,61 @@ def learn(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    drop: Iterable[str] = (),
-    missing: str = "auto",
-    na: str | Iterable[str] = "auto",
-    discretise: str | None = None,
-    bins: int | None = None,
-    separator: str | None = None,
     interventions: Said | None = None,
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
-    """Learn a graph from a file, a data frame, a matrix, a mapping of columns, a table or any `Statistics`.
+    """Learn the structure of a Bayesian network from data.
 
-    Scored `Candidates` and `.jkl` files will do for methods that search on scores. From `discrete` to
-    `separator`, the options say how the data are to be understood; `read_table` explains them.
-    `interventions` names the column that says which variables were set from outside in a row, or lists them
-    for each row: those rows do not count for what the variable depends on. Options of the method and of the
-    score are keyword arguments too; `dagora methods NAME` lists them.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+        Scored `Candidates` and `.jkl` files will do for methods that search on scores.
+    method : str, default "auto"
+        A name from `methods()`. "auto" is tabu search followed by a search over orders of the variables.
+    score : str, optional
+        What is maximised. Default: "bic" for discrete, "bic-gaussian" for continuous columns, "bic-mixed" for
+        both. Methods with an objective of their own take none.
+    knowledge : Knowledge, mapping or path, optional
+        Required and forbidden edges, tiers and the most parents (docs/reference.md).
+    max_parents : int, optional
+        Most parents of a variable; no limit by default.
+    seed : int, default 0
+        The same seed gives the same result.
+    time_limit : float, optional
+        Seconds, counted from before the data are read. The best graph by then is returned.
+    jobs : int, default 1
+        Threads or processes to use; they do not change the result.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    budget : Budget, optional
+        A time limit that can be stopped from another thread, instead of `time_limit`.
+    interventions : str, mapping or list, optional
+        Column that says which variables were set from outside in a row, such a column with the meaning of
+        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
+        for what these variables depend on.
+    em_rounds : int, default 6
+        Most rounds of structural EM where missing values are modelled, under the assumption that they are
+        missing at random; with 0, the method runs once on what was seen.
+    time : str, optional
+        Column that says when a row was, for methods that learn from series, such as dynotears.
+    series : str, optional
+        Column that says which series a row belongs to; by default there is one.
+    {reading}
+    **options
+        Options of the method and of the score; `dagora methods NAME` lists them.
 
-    `missing` may also be "model": learn from what was seen, under the assumption that cells are missing at
-    random. "auto" does so where there are holes and method and score can, and else refuses missing cells.
-    `em_rounds` is the most rounds of structural EM then; with 0, the method runs once on what was seen.
+    Returns
+    -------
+    Result
+        `.graph` (a DAG, CPDAG or PAG), `.score`, `.status`, `.message`, `.warnings`; `.cpdag` shows which
+        directions the data determine.
 
-    `time` and `series` name the columns that say when a row was and which series it belongs to, for methods
-    that learn from series, such as dynotears.
-
+    Examples
+    --------
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> result = learn(rows, score="bdeu", ess=2)
     >>> result.graph.edges
@@ -81,20 +109,9 @@ def learn(
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
-    reading = {
-        "discrete": discrete,
-        "continuous": continuous,
-        "drop": drop,
-        "missing": missing,
-        "na": na,
-        "discretise": discretise,
-        "bins": bins,
-        "separator": separator,
-    }
     prepared = prepare(
         data,
         method,
-        reading,
         options,
         clock=clock,
         score=score,

@@ -19,7 +19,7 @@ from dagora.base.files import naming
 from dagora.base.options import refuse_meaningless, refuse_missing
 from dagora.base.wording import option
 from dagora.data.accepting import as_table
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.schema import Kind, Schema
 from dagora.data.series import Timing
 from dagora.data.table import Table
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 COORDINATOR = "coordinator"
 FEWEST = 3
+AT_SITES = ("discrete", "continuous", "drop", "missing", "na")  # reading options of each site
 
 
 def learn_over(federation: Federation, method: str | None = None, **settings: Any) -> Result:  # noqa: ANN401
@@ -196,6 +197,7 @@ def check_private(method: str, score: str | None, max_parents: int | None, terms
         )
 
 
+@takes_reading(*AT_SITES)
 def learn_federated(
     sites: Mapping[str, object],
     method: str | None = None,
@@ -204,33 +206,52 @@ def learn_federated(
     minimum: int = FEWEST,
     codebook: Codebook | None = None,
     privacy: Mapping[str, object] | str | None = None,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
     time: str | None = None,
     series: str | None = None,
-    **settings: Any,  # noqa: ANN401 - those of `learn`
+    **options: Any,  # noqa: ANN401 - those of `learn`
 ) -> Result:
     """Learn over the tables of several sites in this process; the result equals that on the pooled rows.
 
-    `sites` maps each site's name to its data: whatever `learn` takes. There must be at least `minimum` of
-    them. The sites follow a `codebook`, by default one that fits all their tables; continuous columns are
-    rounded to about a millionth of their range. Without a method, continuous columns are learned by `notears`
-    and others by `hill-climb`. With `privacy`, such as {"epsilon": 1}, everything is learned from one release
-    with noise (docs/privacy.md). From `discrete` to `na`, the options say how each site's data are to be
-    understood; `read_table` explains them. `time` and `series` name the columns that say when a row was and
-    which series it belongs to; a series lives whole at one site. All else is as in `learn`:
-    `score`, `knowledge`, `max_parents`, `seed`, and the options of method and score.
+    Parameters
+    ----------
+    sites : mapping from str to data
+        Each site's name and its data: whatever `learn` takes.
+    method : str, optional
+        A name from `methods()`. Default: "notears" for continuous columns, "hill-climb" for others.
+    secure : bool, default True
+        Run the masks and messages of a real run; else sums are in the clear.
+    minimum : int, default 3
+        Fewest sites.
+    codebook : Codebook, optional
+        The columns, levels and ranges that the sites follow; by default one that fits all their tables.
+        Continuous columns are rounded to about a millionth of their range.
+    privacy : mapping or str, optional
+        Such as {"epsilon": 1}: everything is learned from one release with noise (docs/privacy.md).
+    time : str, optional
+        Column that says when a row was, for methods that learn from series.
+    series : str, optional
+        Column that says which series a row belongs to; a series lives whole at one site.
+    {reading}
+    **options
+        All else as in `learn`: `score`, `knowledge`, `max_parents`, `seed`, and the options of method and
+        score.
 
+    Returns
+    -------
+    Result
+        As of `learn`, with the traffic of the run in `.stats`.
+
+    Examples
+    --------
     >>> rows = [[0, 0], [1, 1]] * 10
     >>> tables = {name: Table.from_numpy(rows, names=["a", "b"]) for name in ("north", "south", "west")}
     >>> result = learn_federated(tables, "tabu", score="bdeu", knowledge={"forbidden": [("a", "b")]})
     >>> result.graph.edges, result.stats["rows"]
     ((('b', 'a'),), 60.0)
     """
-    reading = ReadingOptions(discrete, continuous, drop, missing, na, cuts=False)
+    settings = {name: value for name, value in options.items() if name not in AT_SITES}
+    chosen = {name: value for name, value in options.items() if name in AT_SITES}
+    reading = ReadingOptions(**chosen, cuts=False)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
     if timing is not None:

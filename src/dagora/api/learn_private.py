@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dagora.api.learn_federated import with_traffic
 from dagora.api.private_parameters import shares_file, shares_text, tables_of
@@ -20,6 +20,7 @@ from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import naming, write_whole
 from dagora.base.version import versions
 from dagora.base.wording import announce, option
+from dagora.data.columns.reading_options import takes_reading
 from dagora.data.keys import split_key
 from dagora.learners.result import Result
 from dagora.parties.processes.peak_memory import peak_megabytes
@@ -41,18 +42,14 @@ METHOD = "private-k2"
 def read_party_data(
     data: object,
     key: str,
-    *,
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
-    separator: str | None = None,
+    **reading: Any,  # noqa: ANN401
 ) -> PartyData:
     """Read a file, a data frame or a table with a key column, and refuse what private K2 cannot use.
 
     `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes a level);
     `na` is that of `read_table`. Declared levels that no row has are left out.
     """
-    table, keys, source = split_key(data, key, drop=drop, missing=missing, na=na, separator=separator)
+    table, keys, source = split_key(data, key, **reading)
     table = without_unused_levels(table).announced()
     texts = key_texts(keys, source)
     with naming(data) if isinstance(data, str | Path) else nullcontext():
@@ -153,6 +150,7 @@ def leaving(transport: Transport) -> Iterator[None]:
             raise
 
 
+@takes_reading("drop", "missing", "na")
 def learn_private(
     host_table: object,
     guest_table: object,
@@ -167,20 +165,50 @@ def learn_private(
     parameters: str = "none",
     shares: str | Path | None = None,
     security: str = "semi-honest",
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
     on_event: Observer = ignore,
+    **reading: Any,  # noqa: ANN401
 ) -> Result:
-    """Learn from two tables that share a key, as two owners would; the host's result is returned.
+    """Learn from two tables that share a key, as two owners would who do not show them to each other.
 
-    Tables may be files, data frames or `Table`s; every column but the key has 2 to 5 levels. `order` names
-    the variables, parents first; without it, the host's columns come first. `min_rows` is the fewest common
-    rows that are enough. `parameters` is "none", "shares" (each party writes its shares of counts to a file:
-    `shares` with .host or .guest before its extension) or "open" (`opened_network` gives the network of what
-    was opened). `security` is "semi-honest", or "malicious" (also against a party that cheats, which
-    learns one bit more at most; both tables must have the same keys). `missing` is that of `read_party_data`.
+    Parameters
+    ----------
+    host_table : path, data frame or Table
+        The table of the first owner. Every column but the key has 2 to 5 levels.
+    guest_table : path, data frame or Table
+        The table of the second owner.
+    key : str
+        Column of both tables that identifies a row; common rows are used.
+    order : str or list of str, optional
+        The variables, parents first. Default: the host's columns, then the guest's.
+    max_parents : int, default 3
+        Most parents of a variable.
+    score : str, default "f"
+        "f" (exact) or "g" (by Stirling's formula).
+    mode : str, default "hidden"
+        "hidden" (only the graph is revealed) or "adaptive" (the steps of the search as well).
+    crypto : str, default "rlwe"
+        "rlwe" or "paillier": encryption for dot products.
+    min_rows : int, default 2
+        Fewest common rows that are enough.
+    parameters : str, default "none"
+        "none", "shares" (each party writes its shares of counts to a file) or "open" (tables are opened:
+        `settings["tables"]` of the result).
+    shares : path, optional
+        The file for shares, with .host or .guest before its ending.
+    security : str, default "semi-honest"
+        "semi-honest" or "malicious": also against a party that cheats, which learns one bit more at most;
+        both tables must have the same keys.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    {reading}
 
+    Returns
+    -------
+    Result
+        That of the host.
+
+    Examples
+    --------
     >>> from dagora.data.table import Table
     >>> rows = [[number, number % 2] for number in range(20)]
     >>> a = Table.from_numpy(rows, names=["id", "a"], discrete=["id", "a"])
@@ -204,9 +232,7 @@ def learn_private(
         parameters=parameters,
         security=security,
     )
-    host, guest = (
-        read_party_data(table, key, drop=drop, missing=missing, na=na) for table in (host_table, guest_table)
-    )
+    host, guest = (read_party_data(table, key, **reading) for table in (host_table, guest_table))
     return learn_both(host, guest, proposal, on_event=on_event, shares=shares)
 
 

@@ -17,6 +17,7 @@ from dagora.api.learn_federated import with_traffic
 from dagora.api.learn_private import METHOD, leaving, read_party_data
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import versions
+from dagora.data.columns.reading_options import takes_reading
 from dagora.learners.result import Result
 from dagora.parties.processes.peak_memory import peak_megabytes
 from dagora.parties.replicated.group_k2 import GroupOutcome, group_k2
@@ -140,6 +141,7 @@ def learn_with_owners(
     return with_traffic(result, transport.ledger.books())
 
 
+@takes_reading("drop", "missing", "na")
 def learn_among(
     tables: Mapping[str, object],
     key: str,
@@ -148,16 +150,38 @@ def learn_among(
     max_parents: int = 3,
     score: str = "f",
     min_rows: int = LEAST_ROWS,
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
     on_event: Observer = ignore,
+    **reading: Any,  # noqa: ANN401
 ) -> Result:
-    """Learn from the tables of three and more owners, by name, that have the same keys; as they would.
+    """Learn from the tables of three and more owners that have the same keys, as the owners would.
 
-    Tables may be files, data frames or `Table`s; every column but the key has two levels. The first three
-    owners compute; any two of them together could see everything. The first one's result is returned.
+    The first three owners compute; any two of them together could see everything.
 
+    Parameters
+    ----------
+    tables : mapping from str to path, data frame or Table
+        Each owner's name and table. Every column but the key has two levels.
+    key : str
+        Column of all tables that identifies a row.
+    order : str or list of str, optional
+        The variables, parents first. Default: owner by owner.
+    max_parents : int, default 3
+        Most parents of a variable.
+    score : str, default "f"
+        "f" (exact) or "g" (by Stirling's formula).
+    min_rows : int, default 10
+        Fewest rows that are enough.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    {reading}
+
+    Returns
+    -------
+    Result
+        That of the first owner.
+
+    Examples
+    --------
     >>> from dagora.data.table import Table
     >>> def owned(name, flip):
     ...     rows = [[number, number // 2 % 2 ^ (number % flip == 0)] for number in range(40)]
@@ -167,9 +191,7 @@ def learn_among(
     (('a', 'b'), ('a', 'c'))
     """
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
-    brought = {
-        name: read_party_data(table, key, drop=drop, missing=missing, na=na) for name, table in tables.items()
-    }
+    brought = {name: read_party_data(table, key, **reading) for name, table in tables.items()}
     return learn_all(brought, GroupProposal(written, max_parents, score, min_rows), on_event=on_event)
 
 

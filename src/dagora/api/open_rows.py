@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import announce, option
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.scan.file_sources import open_files
 from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
 from dagora.data.scan.postgres import is_postgres, open_postgres
@@ -46,37 +45,51 @@ def stays_outside(source: str) -> bool:
     return place.is_dir() or (not place.exists() and glob.has_magic(source))
 
 
+@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator")
 def open_rows(
     source: Any,  # noqa: ANN401 - see below
     *,
     table: str | None = None,
     query: str | None = None,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
-    separator: str | None = None,
     sample: int | None = None,
     push_down: bool = False,
     seed: int = 0,
     jobs: int = 1,
+    **reading: Any,  # noqa: ANN401
 ) -> ScanStatistics | Table:
-    r"""Open rows that are read anew for every round of questions; `learn` and the rest take the result.
-
-    `source` is a file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV
-    files, `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD
-    or ~/.pgpass, and never from the address), a connection to a database with either, a polars lazy frame, a
-    Dask data frame, or a function that returns Arrow record batches, the same rows at every call. From
-    `discrete` to `separator`, the options are those of `read_table`; `missing` is "error" or "drop".
+    r"""Open rows that need not fit into memory: they are read anew for every round of questions.
 
     Methods that need counts or moments run as on a table and give the same graph. Those that need the rows
-    themselves do not: with `sample`, a table of so many rows is returned, drawn uniformly by `seed` in one
-    pass.
+    themselves do not: take a `sample`.
 
-    With `push_down`, no row leaves a database: it counts groups and sums products itself. That is slower, and
-    for rows that may not leave.
+    Parameters
+    ----------
+    source : path, pattern, address, connection, lazy frame, Dask frame or function
+        A file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV files;
+        `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD or
+        ~/.pgpass, and never from the address); a connection to a database with either; a polars lazy frame; a
+        Dask data frame; or a function that returns Arrow record batches, the same rows at every call.
+    table : str, optional
+        Table of a database.
+    query : str, optional
+        Query to a database.
+    sample : int, optional
+        Return a table of so many rows, drawn uniformly in one pass.
+    push_down : bool, default False
+        Let a database count groups and sum products itself, so that no row leaves it; that is slower.
+    seed : int, default 0
+        Decides which rows `sample` draws.
+    jobs : int, default 1
+        Threads to use; they do not change the result.
+    {reading}
 
+    Returns
+    -------
+    Statistics or Table
+        What `learn` and the rest take as data; a Table where a `sample` was asked for.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import dagora
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -89,11 +102,11 @@ def open_rows(
     (120, ('no', 'yes'), (('smoker', 'cough'),), Table(50 rows, 2 columns))
     """
     check_circumstances(seed, None, jobs)
-    found = source_of(source, table, query, separator)
-    reading = ReadingOptions(discrete, continuous, drop, missing, na, separator=separator)
+    options = ReadingOptions(**reading)
+    found = source_of(source, table, query, options.separator)
     if sample is not None:
-        return cast("Table", sample_source(found, sample, seed, reading)).announced()
-    statistics = scan_source(found, reading, jobs, database_of(found) if push_down else None)
+        return cast("Table", sample_source(found, sample, seed, options)).announced()
+    statistics = scan_source(found, options, jobs, database_of(found) if push_down else None)
     announce(statistics.overview.warnings)
     return statistics
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
 from dagora.base.wording import announce, option
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import Said
 from dagora.data.schema import Kind, Schema
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -35,6 +35,7 @@ FEWEST_ROWS = 3
 ESTIMATORS = ("qmc", "bridge")  # by which draws under a Laplace approximation can be re-weighted
 
 
+@takes_reading()
 def sample(
     data: object,
     method: str = "partition",
@@ -50,29 +51,60 @@ def sample(
     on_event: Observer = ignore,
     budget: Budget | None = None,
     reweight: str | None = None,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
-    discretise: str | None = None,
-    bins: int | None = None,
-    separator: str | None = None,
     interventions: Said | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
-    """Draw graphs from their posterior given data of any kind that `learn` takes.
+    """Sample graphs from their posterior given data.
 
-    From `discrete` to `separator`, the options say how the data are to be understood; `read_table` explains
-    them. Each of `chains` chains keeps `draws` graphs, 4 × 1000 by default (dibs: 1 × 30, dibs-neural:
-    1 × 10). Options of the sampler and of the score are keyword arguments; `dagora methods NAME` lists them.
-    The default `score` is bge for continuous, bdeu for discrete and bic-mixed for columns of both kinds. With
-    `reweight` (qmc or bridge) graphs are drawn under the Laplace approximation of a Gaussian-process score,
-    and weighted by that more accurate estimator. `interventions` is that of `learn`. `dask`, a client of Dask
-    or the address of a scheduler, lets the workers of that cluster run the chains: the same draws. What the
-    result's `warnings` say is also given to Python's `warnings`.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    method : str, default "partition"
+        A sampler: a name from `methods()`.
+    score : str, optional
+        The log marginal likelihood of a graph. Default: "bge" for continuous, "bdeu" for discrete columns,
+        "bic-mixed" for both. The samplers dibs and dibs-neural have models of their own and take none.
+    draws : int, optional
+        Graphs that each chain keeps. Default: 1000 (dibs: 30, dibs-neural: 10).
+    chains : int, optional
+        Independent chains. Default: 4 (dibs and dibs-neural: 1).
+    knowledge : Knowledge, mapping or path, optional
+        Required and forbidden edges, tiers and the most parents (docs/reference.md).
+    max_parents : int, optional
+        Most parents of a variable; no limit by default.
+    seed : int, default 0
+        The same seed gives the same result.
+    time_limit : float, optional
+        Seconds, counted from before the data are read. The best graph by then is returned.
+    jobs : int, default 1
+        Threads or processes to use; they do not change the result.
+    on_event : callable, optional
+        Called with every `Event` of progress, for example a `ProgressBar`.
+    budget : Budget, optional
+        A time limit that can be stopped from another thread, instead of `time_limit`.
+    reweight : str, optional
+        "qmc" or "bridge": graphs are sampled under the Laplace approximation of a Gaussian-process score and
+        weighted by that more accurate estimator.
+    interventions : str, mapping or list, optional
+        Column that says which variables were set from outside in a row, such a column with the meaning of
+        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
+        for what these variables depend on.
+    dask : client of Dask or address of a scheduler, optional
+        The workers of that cluster run the chains: the same draws.
+    {reading}
+    **options
+        Options of the sampler and of the score; `dagora methods NAME` lists them.
 
+    Returns
+    -------
+    Posterior
+        `.edge_probability` and other summaries, the draws, and diagnostics. Its `.warnings` are also given to
+        Python's `warnings`.
+
+    Examples
+    --------
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])
     >>> sample(table, "exact", draws=10).edge_probability.round(3).tolist()
@@ -89,21 +121,9 @@ def sample(
         check_cluster(dask)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
-    reading = ReadingOptions(
-        discrete,
-        continuous,
-        drop,
-        missing,
-        na,
-        discretise,
-        bins,
-        separator,
-        wanted=known.mentioned,
-        numbers_for=f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score),
-        clock=clock,
-        constants=False,
-    )
-    source = read_source(data, jobs, reading, interventions)
+    needs = f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score)
+    reading, options = split_reading(options, known.mentioned, needs)
+    source = read_source(data, jobs, replace(reading, clock=clock, constants=False), interventions)
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
     if source.noise is not None:

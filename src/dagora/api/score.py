@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dagora.data.columns.reading_options import split_reading
+from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import Said
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.learners.checks import numbers_for
@@ -14,6 +14,7 @@ from dagora.scores.registry import default_score, score_named
 from dagora.stats.accepting import as_statistics
 
 
+@takes_reading()
 def score(
     data: object,
     graph: Graph,
@@ -22,10 +23,32 @@ def score(
     interventions: Said | None = None,
     **options: Any,  # noqa: ANN401
 ) -> float:
-    """Score a graph on data of any kind; options of `read_table` say how they are to be understood.
+    """Score a graph on data.
 
-    `interventions` is that of `learn`.
+    Parameters
+    ----------
+    data : path, data frame, matrix, mapping of columns, Table or Statistics
+        One row per observation. Types of columns are inferred; `inspect` shows how.
+    graph : DAG or CPDAG
+        Of a CPDAG, one of its DAGs is scored.
+    score : str, optional
+        A name from `methods()`. Default: "bic" for discrete, "bic-gaussian" for continuous columns,
+        "bic-mixed" for both.
+    interventions : str, mapping or list, optional
+        Column that says which variables were set from outside in a row, such a column with the meaning of
+        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
+        for what these variables depend on.
+    {reading}
+    **options
+        Options of the score; `dagora methods NAME` lists them.
 
+    Returns
+    -------
+    float
+        The sum over all variables given their parents; larger is better.
+
+    Examples
+    --------
     >>> from dagora.graph.dag import DAG
     >>> round(score({"a": [0, 1] * 20, "b": [0, 1] * 20}, DAG(["a", "b"]), score="bic"), 3)
     -59.141

@@ -50,5 +50,5 @@ def rows_there(reading: Reading, data: str, jobs: int) -> ScanStatistics:
     from dagora.stats.partitions.worker_files import frame_of
 
     live_line().phase(f"reading {data}")
-    frame, text_cells = frame_of(data, reading.separator)
+    frame, text_cells = frame_of(data, reading.given["separator"])
     return open_dask(frame, reading.options(why_not_model=always), jobs, text_cells=text_cells)

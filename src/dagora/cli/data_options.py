@@ -13,10 +13,11 @@ import click
 from dagora.base.events import Event, Observer
 from dagora.cli.gathering import Decorator, F, gathered
 from dagora.cli.live_line import live_line
+from dagora.data.columns.reading_options import READING, Listed, ReadingOptions, declared
 
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
-    from dagora.data.columns.reading_options import Purpose, ReadingOptions
+    from dagora.data.columns.reading_options import Purpose, ReadingOption
     from dagora.data.incomplete import AnyTable
     from dagora.data.series import Panel, Timing
     from dagora.data.table import Table
@@ -26,16 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a table."""
+    """How to read a table: `given` are the reading options by name, all of them."""
 
-    discrete: tuple[str, ...] = ()
-    continuous: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    missing: str = "error"
-    na: str = "auto"
-    separator: str | None = None
-    discretise: str | None = None
-    bins: int | None = None
+    given: Mapping[str, Any]
     from_table: str | None = None
     query: str | None = None
     sample: int | None = None
@@ -67,7 +61,7 @@ class Reading:
         options = self.options(**purpose)
         if options.missing == "auto":
             options = replace(options, missing="error", why_not_model=None)
-        source = source_of(data, self.from_table, self.query, self.separator)
+        source = source_of(data, self.from_table, self.query, self.given["separator"])
         rows = scan_source(source, options, jobs, database_of(source) if self.push_down else None)
         check_learnable(rows.schema, rows.n_rows, rows.overview)
         return rows
@@ -84,7 +78,7 @@ class Reading:
                 f"this needs the rows themselves, in memory: learn from a sample of them (--sample {SAMPLE})"
             )
         return sample_source(
-            source_of(data, self.from_table, self.query, self.separator), self.sample, seed, options
+            source_of(data, self.from_table, self.query, self.given["separator"]), self.sample, seed, options
         )
 
     def table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> Table:
@@ -114,28 +108,18 @@ class Reading:
 
     def options(self, **purpose: Unpack[Purpose]) -> ReadingOptions:
         """The same options as the library takes them."""
-        from dagora.data.columns.reading_options import Listed, ReadingOptions
-
-        return ReadingOptions(
-            tuple(map(Listed, self.discrete)),
-            tuple(map(Listed, self.continuous)),
-            tuple(map(Listed, self.drop)),
-            self.missing,
-            self.na,
-            self.discretise,
-            self.bins,
-            self.separator,
-            **purpose,
-        )
+        listed: dict[str, Any] = {
+            name: tuple(map(Listed, value)) if READING[name].type == "names" else value
+            for name, value in self.given.items()
+        }
+        return ReadingOptions(**listed, **purpose)
 
 
 @dataclass(frozen=True)
 class CellReading:
-    """How to read the cells of a table whose columns a codebook describes."""
+    """How to read the cells of a table whose columns a codebook describes: `given` are reading options."""
 
-    missing: str = "error"
-    na: str = "auto"
-    separator: str | None = None
+    given: Mapping[str, Any]
     from_table: str | None = None
     query: str | None = None
 
@@ -149,12 +133,11 @@ class CellReading:
 
         from dagora.base.files import naming
         from dagora.base.wording import without_option
-        from dagora.data.columns.reading_options import ReadingOptions
         from dagora.data.series import Panel
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
-        asked = ReadingOptions(missing=self.missing, na=self.na, separator=self.separator, cuts=False)
+        asked = ReadingOptions(**self.given, cuts=False)
         with without_option("drop", "of the agreed columns"):
             following = reading_by(codebook, asked)
             if timing is not None:
@@ -182,7 +165,7 @@ class CellReading:
         if self.from_table is None and self.query is None and not stays_outside(path):
             return read_as(Path(path), following)
         return require_table(
-            read_source(source_of(path, self.from_table, self.query, self.separator), following)
+            read_source(source_of(path, self.from_table, self.query, self.given["separator"]), following)
         )
 
 
@@ -228,36 +211,23 @@ def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
         click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
 
 
-MISSING = click.option(
-    "--missing",
-    type=click.Choice(["error", "drop", "level"]),
-    default="error",
-    show_default=True,
-    help="Missing cells: refuse them, drop their rows, or make them a level.",
-)
-MISSING_WITH_MODEL = click.option(
-    "--missing",
-    type=click.Choice(["auto", "model", "error", "drop", "level"]),
-    default="auto",
-    show_default=True,
-    help="Missing cells: learn from what was seen (model), refuse them, drop their rows, or make them a "
-    "level; auto: model where method and score can, else refuse.",
-)
-WORD_OPTIONS = (
-    click.option(
-        "--na",
-        default="auto",
-        show_default=True,
-        metavar="WORDS",
-        help="Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
-        "elsewhere with --missing drop or level).",
-    ),
-    click.option(
-        "--separator",
-        metavar="CHAR",
-        help="Column separator of a text file; default: comma, or tab for .tsv.",
-    ),
-)
+def option_of(entry: ReadingOption) -> Decorator:
+    """The command's option for a reading option."""
+    kind = click.Choice(entry.choices) if entry.choices else None
+    return click.option(
+        f"--{entry.name}",
+        type=click.IntRange(entry.low) if entry.type == "integer" else kind,
+        multiple=entry.type == "names",
+        default=entry.default,
+        show_default=isinstance(entry.default, str),
+        metavar=entry.metavar,
+        help=entry.help,
+    )
+
+
+def given_options(missing: str | None = None, names: Iterable[str] = ()) -> list[Decorator]:
+    """The command's options for the reading options that `declared` returns."""
+    return [option_of(entry) for entry in declared(names, missing)]
 
 
 INTERVENTIONS = click.option(
@@ -288,7 +258,7 @@ DATABASE_OPTIONS = (
     click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
     click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
 )
-CELL_OPTIONS = (MISSING, *WORD_OPTIONS)
+CELLS = ("missing", "na", "separator")  # reading options that do not name columns
 SOURCE_OPTIONS = (
     *DATABASE_OPTIONS,
     click.option(
@@ -368,45 +338,20 @@ def time_options(command: F) -> F:
 
 def data_options(command: F) -> F:
     """Add the reading options to a command, which gets them as one argument `reading`."""
-    return reading_options(command, MISSING)
+    return reading_options(command, None)
 
 
 def data_options_with_model(command: F) -> F:
-    """The same for a command that can model missing cells."""
-    return reading_options(command, MISSING_WITH_MODEL)
+    """The same for a command that can model missing values."""
+    return reading_options(command, "auto")
 
 
-def reading_options(command: F, missing: Decorator) -> F:
-    """Add the reading options to a command."""
-    options = (
-        click.option(
-            "--discrete",
-            multiple=True,
-            metavar="A,B",
-            help="Columns to treat as discrete (or all).",
-        ),
-        click.option(
-            "--continuous",
-            multiple=True,
-            metavar="A,B",
-            help="Columns to treat as continuous (or all).",
-        ),
-        click.option("--drop", multiple=True, metavar="A,B", help="Columns to leave out."),
-        missing,
-        *WORD_OPTIONS,
-        click.option(
-            "--discretise",
-            type=click.Choice(["mean", "width", "quantile"]),
-            help="Make continuous columns discrete: cut at the mean, into equal widths, or at quantiles.",
-        ),
-        click.option(
-            "--bins", type=click.IntRange(2), help="Number of intervals of --discretise; default: 2."
-        ),
-        *SOURCE_OPTIONS,
-    )
-    return gathered(command, Reading, "reading", options)
+def reading_options(command: F, missing: str | None) -> F:
+    """Add the reading options to a command; `missing` is as in `declared`."""
+    return gathered(command, Reading, "reading", (*given_options(missing), *SOURCE_OPTIONS), READING)
 
 
 def cell_options(command: F) -> F:
     """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
-    return gathered(command, CellReading, "reading", (*CELL_OPTIONS, *DATABASE_OPTIONS))
+    options = (*given_options(names=CELLS), *DATABASE_OPTIONS)
+    return gathered(command, CellReading, "reading", options, CELLS)

@@ -110,11 +110,12 @@ def page_reading(reading: Reading, data: str | None) -> dict[str, object]:
             "dagora explore reads one file into memory: name a file, without --scan and --sample, or use "
             "`dagora learn`"
         )
-    lists = {
-        name: [one for listed in getattr(reading, name) for one in split_list(listed)]
-        for name in ("discrete", "continuous", "drop")
-    }
-    others = {name: getattr(reading, name) for name in ("missing", "na", "separator", "discretise", "bins")}
-    if others["na"] == "auto":
-        others["na"] = None
-    return reading_of({**lists, **others})
+    return reading_of(
+        {
+            name: [one for listed in value for one in split_list(listed)]
+            if isinstance(value, tuple)
+            else value
+            for name, value in reading.given.items()
+            if value != "auto"
+        }
+    )

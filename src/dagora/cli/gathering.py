@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -11,15 +11,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def gathered(command: F, record: type[Any], name: str, options: Sequence[Decorator]) -> F:
+def gathered(
+    command: F, record: type[Any], name: str, options: Sequence[Decorator], listed: Iterable[str] = ()
+) -> F:
     """Add options to a command, which gets them as one argument `name`, a `record` of them.
 
-    The help lists the options in the order given here.
+    The values of those that are `listed` go into the record's field `given`, a mapping. The help lists the
+    options in the order given here.
     """
 
     @wraps(command)
     def wrapped(**given: Any) -> Any:  # noqa: ANN401
-        chosen = {field.name: given.pop(field.name) for field in fields(record)}
+        within = {each: given.pop(each) for each in listed}
+        chosen = {field.name: given.pop(field.name) for field in fields(record) if field.name != "given"}
+        chosen |= {"given": within} if within else {}
         return command(**{name: record(**chosen)}, **given)
 
     result: Callable[..., Any] = wrapped

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from dagora.data.columns.reading_options import READING
+
 LINES = 40  # of a screen
 WIDTH = 100
 # What stands for a value, in short.
@@ -22,9 +24,7 @@ GROUPS = {
         "method", "score", "options", "max_parents", "knowledge", "interventions", "em_rounds", "bootstrap",
         "resample", "seed", "time_limit", "jobs",
     ),
-    "How to read the table": (
-        "discrete", "continuous", "drop", "missing", "na", "separator", "discretise", "bins",
-    ),
+    "How to read the table": tuple(READING),
     "Rows that stay outside": ("from_table", "query", "sample", "scan", "push_down", "dask"),
     "Series": ("time", "series", "lags"),
     "What to write": ("output", "report", "picture", "truth", "as_json", "checkpoint", "quiet"),

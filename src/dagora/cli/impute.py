@@ -70,8 +70,8 @@ def command(
     from dagora.network.incomplete.imputing import impute_table
     from dagora.network.networks import GaussianNetwork
 
-    if reading.missing not in ("auto", "model"):
-        raise OptionError(f"impute fills missing cells: leave --missing {reading.missing} out")
+    if reading.given["missing"] not in ("auto", "model"):
+        raise OptionError(f"impute fills missing cells: leave --missing {reading.given['missing']} out")
     file_format(output)
     targets = [output, *(numbered(output, k + 1) for k in range(draws))]
     for target in (*targets, *([certainty] if certainty else [])):

@@ -37,7 +37,7 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     options = reading.options(constants=False, why_not_model=always)
     if reading.scans(data):
         # Rows with missing cells are dropped, so that such cells are counted and not refused.
-        overview = replace(reading, missing="drop").scanned(data, 1).overview
+        overview = replace(reading, given={**reading.given, "missing": "drop"}).scanned(data, 1).overview
     elif reading.sample is not None:
         table = reading.drawn(data, 0, options)
         assert table.overview is not None

@@ -218,7 +218,7 @@ def learn_in_time(
     method = method_named(request.method)
     if interventions is not None:
         raise OptionError("--interventions does not go with --time: leave one of them out")
-    if reading.discretise is not None:
+    if reading.given["discretise"] is not None:
         raise OptionError("--discretise does not go with --time: leave it out")
     if not method.in_time:
         raise OptionError(
@@ -242,8 +242,9 @@ def is_jkl(path: str) -> bool:
 def read_scores(path: str, reading: Reading) -> Candidates:
     """Read scored parent sets; options about columns do not apply to them."""
     from dagora.base.errors import OptionError
+    from dagora.data.columns.reading_options import declared
     from dagora.learners.candidates.jkl import read_jkl
 
-    if reading != Reading(missing="auto"):
+    if reading != Reading({entry.name: entry.default for entry in declared(missing="auto")}):
         raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

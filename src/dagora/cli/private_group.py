@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dagora.base.extras import FOR_OWNERS, require_all
 from dagora.base.wording import split_list
-from dagora.cli.data_options import CELL_OPTIONS, show_overview, show_warnings
+from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
 from dagora.cli.gathering import F, gathered
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import REPORT
@@ -54,9 +55,7 @@ class GroupRequest:
     data: str
     key: str
     drop: str
-    missing: str
-    na: str
-    separator: str | None
+    given: Mapping[str, Any]
     folder: str
     owners: str | None
     max_parents: int | None
@@ -96,9 +95,7 @@ class GroupRequest:
             credentials = Credentials.load(self.folder, made_by=MADE_BY)
         live_line().phase(f"reading {self.data}")
         dropped = split_list(self.drop)
-        brought = read_party_data(
-            self.data, self.key, drop=dropped, missing=self.missing, na=self.na, separator=self.separator
-        )
+        brought = read_party_data(self.data, self.key, drop=dropped, **self.given)
         return credentials, brought, own_log(self.log, self.folder, self.max_sessions, brought.table.names)
 
     def learn(
@@ -166,11 +163,11 @@ def min_rows_option(default: int | None) -> Decorator:
 
 def group_options(command: F) -> F:
     """Add the options that all owners have; the command gets them as one argument `request`."""
-    options = (
+    options: tuple[Decorator, ...] = (
         click.option("--data", required=True, metavar="FILE", help="Table of this owner."),
         click.option("--key", required=True, metavar="COLUMN", help="Column that identifies the rows."),
         click.option("--drop", default="", metavar="A,B", help="Columns to leave out."),
-        *CELL_OPTIONS,
+        *given_options(names=CELLS),
         click.option(
             "--certificates", "folder", required=True, metavar="FOLDER",
             help="Folder of this owner's certificate.",
@@ -207,7 +204,7 @@ def group_options(command: F) -> F:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),
     )  # fmt: skip
-    return gathered(command, GroupRequest, "request", options)
+    return gathered(command, GroupRequest, "request", options, CELLS)
 
 
 @click.group("group", short_help="Learn from columns of three and more owners.", epilog=EXAMPLES)

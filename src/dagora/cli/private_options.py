@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dagora.base.extras import FOR_OWNERS, GMPY2, require_all
 from dagora.base.wording import option, split_list
-from dagora.cli.data_options import CELL_OPTIONS, show_overview, show_warnings
-from dagora.cli.gathering import F, gathered
+from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
+from dagora.cli.gathering import Decorator, F, gathered
 from dagora.cli.learn_options import REPORT
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import seconds_option
@@ -28,9 +28,7 @@ class PrivateRequest:
     """What a party reads, which terms it wants, and what it writes."""
 
     key: str
-    missing: str
-    na: str
-    separator: str | None
+    given: Mapping[str, Any]
     max_parents: int | None
     order: str | None
     score: str | None
@@ -108,9 +106,7 @@ class PrivateRequest:
         from dagora.api.learn_private import read_party_data
 
         live_line().phase(f"reading {path}")
-        return read_party_data(
-            path, self.key, drop=split_list(drop), missing=self.missing, na=self.na, separator=self.separator
-        )
+        return read_party_data(path, self.key, drop=split_list(drop), **self.given)
 
     def greet(self, peer: str, fingerprint: str) -> None:
         """Say whose certificate was shown: its owner can compare it with what the peer says it has."""
@@ -204,9 +200,7 @@ class PrivateRequest:
         return as_line(
             [
                 ("--key", self.key),
-                ("--missing", self.missing),
-                ("--na", self.na),
-                ("--separator", self.separator),
+                *((f"--{name}", value) for name, value in self.given.items()),
                 ("--patience", self.patience),
             ]
         )
@@ -266,9 +260,9 @@ def keep_result(result: Result, path: str) -> str:
 
 def private_options(command: F) -> F:
     """Add the options that all parties have; the command gets them as one argument `request`."""
-    options = (
+    options: tuple[Decorator, ...] = (
         click.option("--key", required=True, metavar="COLUMN", help="Column that identifies the rows."),
-        *CELL_OPTIONS,
+        *given_options(names=CELLS),
         click.option(
             "--max-parents",
             type=int,
@@ -335,4 +329,4 @@ def private_options(command: F) -> F:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),
     )
-    return gathered(command, PrivateRequest, "request", options)
+    return gathered(command, PrivateRequest, "request", options, CELLS)

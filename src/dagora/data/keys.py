@@ -7,8 +7,9 @@ with missing cells were dropped.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -17,57 +18,41 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 def split_key(
     data: object,
     key: str,
-    *,
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
-    separator: str | None = None,
+    **reading: Any,  # noqa: ANN401
 ) -> tuple[Table, list[object], str]:
     """Return the table without its key column, the keys, and a name of the column for error messages.
 
-    `data` is a file, a data frame or a table; `missing` and `na` are those of `read_table`.
+    `data` is a file, a data frame or a table; `reading` are options of `read_table`.
 
     >>> table = Table.from_numpy([[7, 0], [8, 1]], names=["id", "a"])
     >>> rest, keys, _ = split_key(table, "id")
     >>> rest.names, keys
     (('a',), ['7', '8'])
     """
+    options = ReadingOptions(**reading, continuous=key, cuts=False)
     if isinstance(data, str | Path):
-        return split_file(Path(data), key, tuple(drop), missing, na, separator)
+        return split_file(Path(data), key, options)
     if isinstance(data, Table):
         table, keys = split_table(data, key)
     else:
-        table, keys = split_frame(data, key, missing, na)
-    dropped = set(drop)
+        table, keys = split_frame(data, key, replace(options, drop=()))
+    dropped = set(options.drop)
     return table.select([n for n in table.names if n not in dropped]), keys, f"column '{key}'"
 
 
-def split_file(
-    file: Path,
-    key: str,
-    drop: tuple[str, ...],
-    missing: str,
-    na: str | Iterable[str],
-    separator: str | None,
-) -> tuple[Table, list[object], str]:
+def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, list[object], str]:
     """Read a file; the keys are the cells of the key column as they are written."""
     import pyarrow as pa
 
     from dagora.data.columns.ingest import type_columns
     from dagora.data.readers import naming, read_raw
 
-    if key in drop:
+    if key in reading.drop:
         raise DataError(f"{file}: the key column '{key}' cannot be left out")
-    reading = ReadingOptions(
-        continuous=key, drop=drop, missing=missing, na=na, separator=separator, cuts=False
-    )
     with naming(file):
         names, columns, text = read_raw(file, reading)
         if key not in names:
@@ -105,7 +90,7 @@ def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
     return table.select([name for name in table.names if name != key]), keys
 
 
-def split_frame(frame: object, key: str, missing: str, na: str | Iterable[str]) -> tuple[Table, list[object]]:
+def split_frame(frame: object, key: str, reading: ReadingOptions) -> tuple[Table, list[object]]:
     """Take the key column out of a data frame."""
     import narwhals as nw
 
@@ -119,5 +104,4 @@ def split_frame(frame: object, key: str, missing: str, na: str | Iterable[str]) 
         raise DataError(f"there is no column '{key}' for the key")
     keys = known[key].to_list()
     numbered = known.drop(key).with_row_index(key)
-    reading = ReadingOptions(continuous=key, missing=missing, na=na, cuts=False)
     return unnumbered(Table.of_frame(numbered.to_native(), reading), key, keys)

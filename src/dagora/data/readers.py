@@ -12,7 +12,7 @@ import hashlib
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
@@ -20,7 +20,7 @@ from dagora.base.wording import option
 from dagora.data.binary_files import read_binary
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.overview import Overview
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.delimited_text import read_delimited
 from dagora.data.foreign_files import (
     no_such_file,
@@ -34,7 +34,7 @@ from dagora.data.table import Table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -43,27 +43,27 @@ TEXT = (".txt", ".dat", ".data", ".asc", "")  # endings of text that does not sa
 ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
 
 
+@takes_reading()
 def read_table(
     path: str | os.PathLike[str],
-    *,
-    discrete: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    drop: Iterable[str] = (),
-    missing: str = "error",
-    na: str | Iterable[str] = "auto",
-    discretise: str | None = None,
-    bins: int | None = None,
-    separator: str | None = None,
+    **reading: Any,  # noqa: ANN401
 ) -> Table:
-    r"""Read a table; the ending of its name says the format, or `separator` says that it is delimited text.
+    r"""Read a table from a file.
 
-    `discrete` and `continuous` override the type of columns ("all" stands for all others), `drop` leaves
-    columns out. `missing` is "error", "drop" (leave out rows with a missing cell) or "level" (missing becomes
-    a level of a discrete column). `na` is a list of words that mean missing, "none", or "auto": words such as
-    NA and ? are then missing among numbers, and elsewhere if `missing` says what to do with them.
-    `discretise` cuts continuous columns at their "mean", into equal "width"s or at "quantile"s, in `bins`
-    intervals. How everything was understood is in the table's `overview`.
+    Parameters
+    ----------
+    path : path
+        The ending of its name says the format: .csv .tsv .tab (also .gz), .parquet, .feather, .arrow; with a
+        `separator`, it is delimited text under any name.
+    {reading}
 
+    Returns
+    -------
+    Table
+        How everything was understood is in its `.overview`.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "people.csv")
@@ -77,8 +77,7 @@ def read_table(
       smoker  discrete    no, yes                   text
       weight  continuous  61.5 to 80                numbers
     """
-    reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins, separator)
-    return read_as(Path(path), reading).announced()
+    return read_as(Path(path), ReadingOptions(**reading)).announced()
 
 
 def read_as(file: Path, reading: ReadingOptions) -> Table:

@@ -20,7 +20,7 @@ from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import READING, ReadingOptions, takes_reading
 from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+IN_MEMORY = [name for name in READING if name != "separator"]  # reading options without a text file
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,38 +71,25 @@ class Table(Shown):
         return cls(schema, tuple(column.values for column in columns), overview)
 
     @classmethod
+    @takes_reading(*IN_MEMORY)
     def from_numpy(
         cls,
         array: ArrayLike,
         names: Iterable[str] | None = None,
-        *,
-        discrete: Iterable[str] = (),
-        continuous: Iterable[str] = (),
-        drop: Iterable[str] = (),
-        missing: str = "error",
-        na: str | Iterable[str] = "auto",
-        discretise: str | None = None,
-        bins: int | None = None,
+        **reading: Any,  # noqa: ANN401
     ) -> Table:
         """Make a table from a matrix of rows; columns are named x0, x1, … and typed by the usual rule.
 
         The options are those of `read_table`.
         """
-        reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
-        return cls.of_matrix(array, names, reading).announced()
+        return cls.of_matrix(array, names, ReadingOptions(**reading)).announced()
 
     @classmethod
+    @takes_reading(*IN_MEMORY)
     def from_frame(
         cls,
         frame: object,
-        *,
-        discrete: Iterable[str] = (),
-        continuous: Iterable[str] = (),
-        drop: Iterable[str] = (),
-        missing: str = "error",
-        na: str | Iterable[str] = "auto",
-        discretise: str | None = None,
-        bins: int | None = None,
+        **reading: Any,  # noqa: ANN401
     ) -> Table:
         """Make a table from any pandas, polars or Arrow frame; the options are those of `read_table`.
 
@@ -108,8 +98,7 @@ class Table(Shown):
         >>> Table.from_frame(frame, missing="level", discretise="mean").schema[0].levels
         ('(-inf, 0.75]', '(0.75, inf)', 'missing')
         """
-        reading = ReadingOptions(discrete, continuous, drop, missing, na, discretise, bins)
-        return cls.of_frame(frame, reading).announced()
+        return cls.of_frame(frame, ReadingOptions(**reading)).announced()
 
     @classmethod
     def of_matrix(cls, array: ArrayLike, names: Iterable[str] | None, reading: ReadingOptions) -> Table:

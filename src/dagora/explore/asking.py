@@ -14,7 +14,7 @@ from dagora.base.errors import OptionError
 from dagora.base.extras import require_all
 from dagora.base.options import Option, check_options
 from dagora.base.wording import comma_list
-from dagora.data.columns.reading_options import PUBLIC, ReadingOptions, always
+from dagora.data.columns.reading_options import READING, ReadingOption, ReadingOptions, always
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.checks import check_circumstances, named_score
 from dagora.learners.method import Method
@@ -22,9 +22,6 @@ from dagora.learners.registry import method_named, methods_with
 from dagora.posterior.resample.row_draws import check_number, way_for
 from dagora.scores.registry import SCORES, score_named
 
-NAMES = ("discrete", "continuous", "drop")  # lists of columns
-LEAST_BINS = 2
-TEXTS = ("missing", "na", "discretise", "separator")
 KEYS = ("reading", "method", "score", "options", "knowledge", "seed", "time_limit", "bootstrap")
 PLAIN = ("method", "score", "seed", "time_limit", "bootstrap", "jobs")
 
@@ -64,7 +61,7 @@ class Asked:
         line += ["--score", self.score] if self.score else []
         line += [word for name, value in self.options.items() for word in ("--option", f"{name}={value}")]
         for name, value in self.reading.items():
-            line += [f"--{name}", comma_list(value) if name in NAMES else str(value)]
+            line += [f"--{name}", comma_list(value) if READING[name].type == "names" else str(value)]
         if not replace(self.knowledge, max_parents=None).is_empty:
             line += ["--knowledge", "knowledge.json"]
         elif self.knowledge.max_parents is not None:
@@ -129,29 +126,36 @@ def reading_of(content: object) -> dict[str, Any]:
     """How to read the table: those options of `read_table` that are not at their default."""
     if not isinstance(content, Mapping):
         raise OptionError("reading is an object")
-    refuse_unknown(content, (*NAMES, *TEXTS, "bins"), "reading")
-    said: dict[str, Any] = {}
+    refuse_unknown(content, tuple(READING), "reading")
+    chosen: dict[str, Any] = {}
     for name, value in content.items():
         if value is None or value in ("", []):
             continue
-        if name in NAMES and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        check_type(READING[name], value)
+        if (name, value) != ("missing", "auto"):
+            chosen[name] = value
+    looking_at(chosen)
+    return chosen
+
+
+def check_type(entry: ReadingOption, value: object) -> None:
+    """Refuse a value of another type than a reading option has."""
+    name = entry.name
+    if entry.type == "names":
+        if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             raise OptionError(f"{name} takes a list of names of columns")
-        if name in TEXTS and not isinstance(value, str):
-            raise OptionError(f"{name} takes a text, not {value!r}")
-        if name == "bins" and (isinstance(value, bool) or not isinstance(value, int)):
-            raise OptionError(f"bins takes a whole number, not {value!r}")
-        if name == "bins" and value < LEAST_BINS:
-            raise OptionError(f"bins must be at least {LEAST_BINS}, not {value}")
-        if name == "missing" and value == "auto":
-            continue
-        said[name] = value
-    looking_at(said)
-    return said
+    elif entry.type == "integer":
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise OptionError(f"{name} takes a whole number, not {value!r}")
+        if entry.low is not None and value < entry.low:
+            raise OptionError(f"{name} must be at least {entry.low}, not {value}")
+    elif not isinstance(value, str):
+        raise OptionError(f"{name} takes a text, not {value!r}")
 
 
 def looking_at(reading: Mapping[str, Any], **purpose: Any) -> ReadingOptions:  # noqa: ANN401
     """The same as the readers of tables take it."""
-    said = {"missing": "auto", **{name: reading[name] for name in PUBLIC if name in reading}}
+    said = {"missing": "auto", **{name: reading[name] for name in READING if name in reading}}
     return ReadingOptions(**said, why_not_model=always, constants=False, **purpose)
 
 

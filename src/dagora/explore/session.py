@@ -16,8 +16,9 @@ from typing import Any
 from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.base.wording import shown
 from dagora.data.columns.overview import Overview
+from dagora.data.columns.reading_options import READING
 from dagora.data.readers import column_names, file_format, look_at_file
-from dagora.explore.asking import NAMES, Asked, looking_at, reading_of
+from dagora.explore.asking import Asked, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
 from dagora.explore.cleaning import Cleaner
@@ -137,7 +138,11 @@ class Session:
 
         The rest is as it was said to the command. Columns that were named there are those of the first table.
         """
-        kept = {name: value for name, value in self.reading.items() if self.data is None or name not in NAMES}
+        kept = {
+            name: value
+            for name, value in self.reading.items()
+            if self.data is None or READING[name].type != "names"
+        }
         return {**{name: value for name, value in kept.items() if name not in said}, **reading_of(said)}
 
     def room_for(self, name: str, reading: Mapping[str, Any]) -> Path:

@@ -270,9 +270,8 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     from dagora.learners.request import prepare
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
-    prepared = prepare(
-        task.path, asked.method, asked.reading, asked.options, clock=budget, em_rounds=EM_ROUNDS, **same
-    )
+    both = {**asked.reading, **asked.options}
+    prepared = prepare(task.path, asked.method, both, clock=budget, em_rounds=EM_ROUNDS, **same)
     rows = prepared.source.statistics
     score = prepared.searching.score
     class_only = score is not None and score.tells_class_only

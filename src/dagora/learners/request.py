@@ -10,7 +10,7 @@ from typing import Any
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import READING, ReadingOptions
 from dagora.data.interventions import Said
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
@@ -54,7 +54,6 @@ class Prepared:
 def prepare(
     data: object,
     method: str,
-    reading: Mapping[str, Any],
     options: Mapping[str, Any],
     *,
     clock: Budget,
@@ -68,15 +67,17 @@ def prepare(
 ) -> Prepared:
     """Check a request and read its data.
 
-    `reading` are the public options of `ReadingOptions`, `options` those of method and score.
+    `options` are reading options and those of method and score.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
-    >>> prepared = prepare(rows, "tabu", {}, {"patience": 5}, clock=Budget())
+    >>> prepared = prepare(rows, "tabu", {"patience": 5}, clock=Budget())
     >>> prepared.source.names, prepared.searching.score.name, prepared.settings(None)["patience"]
     (('smoker', 'cough'), 'bic', 5)
     """
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
+    reading = {name: value for name, value in options.items() if name in READING}
+    options = {name: value for name, value in options.items() if name not in READING}
     source = read_source(
         data,
         jobs,

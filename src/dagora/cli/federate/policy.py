@@ -247,14 +247,14 @@ def columns_from(
                 f"{codebook}: the codebook does not say how long a step of time is: add step = 1"
             )
         return agreed.codebook, 10 * CELLS_PER_TABLE, agreed.step if timing is not None else 0.0
-    uncut, step = replace(reading, discretise=None, bins=None), 0.0
+    uncut, step = replace(reading, given={**reading.given, "discretise": None, "bins": None}), 0.0
     if timing is None:
         tables = {path: uncut.table(path, part=True, cuts=False) for path in data}
     else:
         tables, step = series_from(data, reading, timing)
     rows = sum(table.n_rows for table in tables.values())
     book = codebook_of(tables, margin=MARGIN, rare=rare)
-    if reading.discretise is None:
+    if reading.given["discretise"] is None:
         return book, rows, step
     return cut_at(book, chosen_edges(tables, book, reading)), rows, step
 
@@ -264,7 +264,7 @@ def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[
     from dagora.base.errors import OptionError
     from dagora.parties.horizontal.session.federation import Site, in_series
 
-    if reading.discretise is not None:
+    if reading.given["discretise"] is not None:
         raise OptionError("--discretise does not go with --time: leave it out")
     sites = [
         Site(
@@ -292,7 +292,7 @@ def chosen_edges(tables: Mapping[str, Table], book: Codebook, reading: Reading) 
     from dagora.data.columns.intervals import check_intervals, choose_edges
     from dagora.parties.horizontal.plan.coded_rows import follow_codebook
 
-    method, bins = reading.discretise or "", reading.bins or 2
+    method, bins = reading.given["discretise"] or "", reading.given["bins"] or 2
     check_intervals(method, bins)
     following = [follow_codebook(table, book) for table in tables.values()]
     edges = {}

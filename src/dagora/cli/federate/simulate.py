@@ -102,7 +102,7 @@ def simulate_in_time(
     from dagora.parties.horizontal.session.federation import ANY_STEP
     from dagora.stats.accepting import statistics_of
 
-    if reading.discretise is not None:
+    if reading.given["discretise"] is not None:
         raise OptionError("--discretise does not go with --time: leave it out")
     request.check()
     check_over_sites(**request.settings)

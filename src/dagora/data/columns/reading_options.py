@@ -1,21 +1,69 @@
-"""What a user may say about how a table is to be understood: types, missing cells, columns left out."""
+"""The options about how data are read, declared once: types, missing values, columns left out.
+
+The fields of `ReadingOptions` that are made by `public` are those that a user knows. `READING` lists them.
+From it come the signatures and descriptions of Python's functions (`takes_reading`), the options of the
+command (cli/data_options.py), what the page may send (explore/asking.py) and the table in docs/data.md.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypedDict
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
+from dagora.base.options import alike
 from dagora.base.wording import option
-from dagora.data.columns.intervals import check_intervals
 from dagora.data.columns.missing import missing_words
-from dagora.data.schema import Kind
+
+if TYPE_CHECKING:
+    from dagora.data.schema import Kind
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 POLICIES = ("error", "drop", "level")
-# Where missing cells can be modelled; `auto` does so if method and score can, and else refuses them.
+# Where missing values can be modelled; `auto` does so if method and score can, and else refuses them.
 WITH_MODEL = (*POLICIES, "model", "auto")
+MODEL_HELP = (
+    "Missing values: learn from what was seen (model), refuse them (error), drop their rows, or make them a "
+    "level; auto: model where method and score can, else refuse."
+)
+
+
+@dataclass(frozen=True)
+class ReadingOption:
+    """An option about how data are read, as all doors show it."""
+
+    name: str
+    default: Any
+    type: Literal["names", "words", "text", "integer"]
+    help: str  # one sentence
+    choices: tuple[str, ...] = ()
+    low: int | None = None
+    metavar: str | None = None  # what stands for the value in the command's help
+
+    @property
+    def values(self) -> str:
+        """The values that are allowed, in words."""
+        if self.choices:
+            return ", ".join(f'"{choice}"' for choice in self.choices)
+        kinds = {"names": "names of columns", "words": "str or list of str", "text": "str", "integer": "int"}
+        return kinds[self.type] + ("" if self.low is None else f", {self.low} or more")
+
+    def describe(self) -> str:
+        """The entry of this option in a docstring, as numpydoc writes it."""
+        default = "optional" if self.default in (None, ()) else f'default "{self.default}"'
+        lines = wrap(self.help, 100)
+        return "\n    ".join((f"{self.name} : {self.values}, {default}", *lines))
+
+
+def public(default: object, type: str, help: str, **more: object) -> Any:  # noqa: A002, ANN401
+    """Declare a field of `ReadingOptions` that users know."""
+    return field(default=default, metadata={"type": type, "help": help, **more})
 
 
 class Listed(str):
@@ -25,7 +73,7 @@ class Listed(str):
 
 
 # Says of columns of some kinds why their missing cells cannot be modelled; nothing where they can.
-WhyNotModel = Callable[[frozenset[Kind]], str]
+WhyNotModel = Callable[["frozenset[Kind]"], str]
 
 
 def always(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
@@ -56,14 +104,34 @@ class ReadingOptions:
     {'discrete': ['age'], 'missing': 'drop'}
     """
 
-    discrete: Iterable[str] = ()
-    continuous: Iterable[str] = ()
-    drop: Iterable[str] = ()
-    missing: str = "error"
-    na: str | Iterable[str] = "auto"
-    discretise: str | None = None
-    bins: int | None = None
-    separator: str | None = None
+    discrete: Iterable[str] = public((), "names", "Columns to treat as discrete (or all).", metavar="A,B")
+    continuous: Iterable[str] = public((), "names", "Columns to treat as continuous (or all).", metavar="A,B")
+    drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B")
+    missing: str = public(
+        "error",
+        "text",
+        "Missing values: refuse them (error), drop their rows, or make them a level.",
+        choices=POLICIES,
+    )
+    na: str | Iterable[str] = public(
+        "auto",
+        "words",
+        "Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
+        "elsewhere unless missing values are refused).",
+        metavar="WORDS",
+    )
+    discretise: str | None = public(
+        None,
+        "text",
+        "Make continuous columns discrete: cut at the mean, into equal widths, or at quantiles.",
+        choices=("mean", "width", "quantile"),
+    )
+    bins: int | None = public(
+        None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2
+    )
+    separator: str | None = public(
+        None, "text", "Column separator of a text file; default: comma, or tab for .tsv.", metavar="CHAR"
+    )
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers: Collection[str] = frozenset()
@@ -89,15 +157,17 @@ class ReadingOptions:
         if self.discretise is None and self.bins is not None:
             raise OptionError(f"{option('bins')} goes with {option('discretise')}")
         if self.discretise is not None:
+            from dagora.data.columns.intervals import check_intervals
+
             check_intervals(self.discretise, self.bins or 2)
 
     def stated(self) -> dict[str, Any]:
         """The options that are not at their default, as JSON holds them."""
-        said = {name: getattr(self, name) for name in PUBLIC}
+        values = {name: getattr(self, name) for name in READING}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in said.items()
-            if value != PUBLIC[name] and (name, value) != ("missing", "auto")
+            for name, value in values.items()
+            if value != READING[name].default and (name, value) != ("missing", "auto")
         }
 
     @property
@@ -151,7 +221,7 @@ def split_reading(
     >>> split_reading({"missing": "drop", "ess": 10})[1]
     {'ess': 10}
     """
-    reading = {name: value for name, value in options.items() if name in PUBLIC}
+    reading = {name: value for name, value in options.items() if name in READING}
     read = ReadingOptions(
         **reading,
         wanted=wanted,
@@ -161,10 +231,77 @@ def split_reading(
         only=only,
         why_not_model=why_not_model,
     )
-    return read, {name: value for name, value in options.items() if name not in PUBLIC}
+    return read, {name: value for name, value in options.items() if name not in READING}
 
 
-# The options that a user knows, with their defaults.
-PUBLIC: dict[str, Any] = {
-    entry.name: entry.default for entry in fields(ReadingOptions) if entry.name not in Purpose.__annotations__
+# The options that users know, by name.
+READING = {
+    entry.name: ReadingOption(entry.name, entry.default, **entry.metadata)
+    for entry in fields(ReadingOptions)
+    if entry.metadata
 }
+
+
+def declared(names: Iterable[str] = (), missing: str | None = None) -> list[ReadingOption]:
+    """Return the named reading options, or all; `missing` is a default where values can be modelled.
+
+    >>> [entry.name for entry in declared(["missing", "na"])], declared(["missing"], "auto")[0].choices
+    (['missing', 'na'], ('error', 'drop', 'level', 'model', 'auto'))
+    """
+    chosen = [entry for entry in READING.values() if not names or entry.name in names]
+    if missing is None:
+        return chosen
+    modelled = replace(READING["missing"], default=missing, choices=WITH_MODEL, help=MODEL_HELP)
+    return [modelled if entry.name == "missing" else entry for entry in chosen]
+
+
+def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
+    """Give a function the reading options that `declared` returns: in its signature and its docstring.
+
+    The function gets them in its last parameter, `**reading` or, along with options of others, `**options`.
+    Unknown names are refused unless others have options too. The line `{reading}` of the docstring becomes
+    a description of each.
+
+    >>> @takes_reading("drop", "na")
+    ... def read(path, **reading):
+    ...     return reading
+    >>> inspect.signature(read), read("a.csv", na="none")
+    (<Signature (path, *, drop: 'Iterable[str]' = (), na: 'str | Iterable[str]' = 'auto')>, {'na': 'none'})
+    """
+    entries = declared(names, missing)
+
+    def give(function: F) -> F:
+        signature = inspect.signature(function)
+        *own, rest = signature.parameters.values()
+        listed = [
+            inspect.Parameter(
+                entry.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=entry.default,
+                annotation=ReadingOptions.__annotations__[entry.name],
+            )
+            for entry in entries
+        ]
+        others = [rest] if rest.name == "options" else []
+        known = {each.name for each in (*own, *listed)}
+
+        @wraps(function)
+        def taking(*values: Any, **given: Any) -> Any:  # noqa: ANN401
+            for name in () if others else given:
+                if name not in known:
+                    raise OptionError(f"{function.__name__} has no option '{name}'{alike(name, known)}")
+            return function(*values, **given)
+
+        taking.__signature__ = signature.replace(parameters=[*own, *listed, *others])  # type: ignore[attr-defined]
+        text = "\n".join(entry.describe() for entry in entries)
+        taking.__doc__ = insert(function.__doc__ or "", text)
+        return cast("F", taking)
+
+    return give
+
+
+def insert(document: str, text: str) -> str:
+    """Put a text, indented, in the place of the line `{reading}` of a docstring."""
+    before, mark, after = document.partition("{reading}")
+    indent = before[before.rfind("\n") + 1 :]
+    return before + text.replace("\n", "\n" + indent) + after if mark else document
