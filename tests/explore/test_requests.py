@@ -186,9 +186,7 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
             with pytest.raises(DagoraError):
                 dagora.learn(file, "hill-climb", score=score.name)
         else:
-            make_score(
-                prepare(file, "auto", {}, clock=Budget(), score=score.name).source.rows, score.name
-            )
+            make_score(prepare(file, "auto", {}, clock=Budget(), score=score.name).source.rows, score.name)
     assert fit.to_dict()["default_score"] in fit.advice
 
 
