@@ -21,6 +21,7 @@ import dagora
 from dagora.data.table import Table
 from dagora.graph.enumerate import all_dags
 from dagora.learners import registry as method_registry
+from dagora.learners.method import ALL_KNOWLEDGE, KnowledgePart
 from dagora.scores import registry
 from tests.conftest import ROOT
 from tests.contracts import test_methods as contracts
@@ -39,7 +40,6 @@ def walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     before = (registry.SCORES, method_registry.METHODS)
     monkeypatch.setattr(registry, "SCORES", registry.SCORES)
     monkeypatch.setattr(method_registry, "METHODS", method_registry.METHODS)
-    monkeypatch.setitem(contracts.CANNOT_OBEY, "chow-liu", {"required", "tiers", "max_parents"})
     monkeypatch.syspath_prepend(tmp_path)
 
     def run(name: str, right: str = "", wrong: str = "") -> None:
@@ -311,7 +311,7 @@ def test_the_score_keeps_the_contract(walk: Walk, contract: str, others: dict[st
 @pytest.mark.parametrize(
     ("contract", "others", "right", "wrong"),
     [
-        ("test_obeys_all_knowledge_together", {"kind": "discrete"}, "        if given:\n", "        if not what:\n"),
+        ("test_obeys_knowledge_or_says_what_it_cannot", {"kind": "discrete", "part": "forbidden pairs"}, "if not forbidden[i, j]", "if i != j"),
         ("test_a_tiny_time_limit_still_gives_a_graph", {"kind": "discrete"}, "if run.budget.exhausted:", "if not pairs:"),
         ("test_the_score_is_the_graphs_score", {"kind": "discrete"}, "status, message, total,", "status, message, 0.0,"),
     ],
@@ -327,7 +327,18 @@ def test_a_broken_promise_is_seen(
     )
     kind = next(kind for kind in contracts.KINDS if str(kind) == others["kind"])
     with pytest.raises((AssertionError, pytest.fail.Exception)):
-        keep(contract, "method", method_registry.METHODS[-1], {"kind": kind})
+        keep(contract, "method", method_registry.METHODS[-1], {**others, "kind": kind})
+
+
+@pytest.mark.parametrize("part", ALL_KNOWLEDGE)
+def test_an_entry_that_claims_to_obey_more_is_seen(walk: Walk, part: KnowledgePart) -> None:
+    walk("chow_liu")
+    entry = method_registry.METHODS[-1]
+    method_registry.METHODS = (*method_registry.METHODS[:-1], replace(entry, obeys=(*entry.obeys, part)))
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        contracts.test_obeys_knowledge_or_says_what_it_cannot(
+            method_registry.METHODS[-1], contracts.Kind.DISCRETE, part
+        )
 
 
 # ---------------------------------------------------------------------------------------------- the page

@@ -107,6 +107,7 @@ class Entry:
             lines += [f"  promises   {self.promise}"]
         else:
             lines += [f"  takes      {self.takes}", f"  promises   {self.promise}"]
+            lines += [f"  obeys      {', '.join(self.item.obeys)}"]
             lines += [f"  needs      {need.title}: {need.remedy}" for need in self.item.needs]
         lines += [f"  reference  {self.reference}", "  options"]
         lines += [describe(option) for option in self.options] or ["    none"]

@@ -101,6 +101,7 @@ def method_entry(method: Method, reason: str) -> dict[str, Any]:
         "reference": method.reference,
         "own_objective": method.own_objective,
         "needs_equivalence": method.needs_equivalence,
+        "obeys": method.obeys,
         "returns": method.returns,
         "options": [option_entry(option) for option in method.options if option.type != "graph"],
         "why_not": reason,

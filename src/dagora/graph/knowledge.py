@@ -125,32 +125,6 @@ class Knowledge:
                 matrix[np.ix_([index[name] for name in tier], [index[name] for name in earlier])] = True
         return matrix
 
-    def forbidden_pairs(self, nodes: Sequence[str], owner: str) -> NDArray[np.bool_]:
-        """Pairs forbidden both ways, for an `owner` that learns a class of graphs and so no directions.
-
-        Knowledge about directions (required edges, tiers, edges forbidden one way) is refused.
-
-        >>> Knowledge(forbidden=[("a", "b"), ("b", "a")]).forbidden_pairs("ab", "it").all().item()
-        True
-        """
-        reason = (
-            "it learns a class of equivalent graphs, which leaves directions open: use hill-climb or tabu"
-        )
-        if self.required:
-            tail, head = self.required[0]
-            raise KnowledgeError(f"{owner} cannot obey required edges ({tail} → {head}): {reason}")
-        if sum(map(bool, self.tiers)) > 1:
-            raise KnowledgeError(f"{owner} cannot obey tiers: {reason}")
-        forbidden = self.forbidden_matrix(nodes)
-        one_way = np.argwhere(forbidden & ~forbidden.T)
-        if len(one_way):
-            i, j = one_way[0]
-            raise KnowledgeError(
-                f"{owner} cannot obey forbidden edges in one direction only ({nodes[i]} → {nodes[j]}): "
-                f"{reason}, or forbid {nodes[j]} → {nodes[i]} too"
-            )
-        return forbidden
-
     def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j is required.
 

@@ -1,72 +1,99 @@
-"""A learner's entry in the registry, and the width and time that it needs."""
+"""A learner's entry in the registry, with checks of knowledge, width and time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, KnowledgeError
 from dagora.base.events import Budget
 from dagora.base.extras import Need
 from dagora.base.loading import load
 from dagora.base.memory import free_memory
 from dagora.base.options import Option
 from dagora.base.wording import option
+from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Outcome
 
-# Seconds that it takes to begin and end a search, for each ordered pair of columns, on a slow machine.
+# Seconds to begin and end a search, per ordered pair of columns: an upper estimate, for a slow machine.
 SECONDS_A_PAIR = 2e-7
-# Seconds that it takes to write a result and to end a process, kept free of a limit that is not short.
+# Seconds to write a result and end the process: reserved from a time limit of at least `LONG` seconds.
 ENDING, LONG = 0.25, 5.0
-# Seconds that may pass after the time limit.
+# Seconds by which a time limit may be exceeded.
 ALLOWED = 0.3
 
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag", "pag"]
 Growth = Literal["power", "exponential", "parent sets"]
+KnowledgePart = Literal["required", "forbidden", "forbidden pairs", "tiers", "max_parents"]
+
+# "forbidden pairs" is the weaker form of "forbidden": only edges that are forbidden in both directions.
+ALL_KNOWLEDGE: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers", "max_parents")
+NO_PARENT_LIMIT: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A learner's entry; `learner` is imported only when the method is used.
+    """One entry of the registry of learners."""
 
-    `takes` says what the learner is given: a `score` (any LocalScore), the `candidates` of one, the
-    `statistics` themselves, or the `federation` of sites behind them. `needs_equivalence` says that the
-    score must be equal for equivalent graphs, `needs_rows` that sums over the rows are not enough (a learner
-    that takes a score is then given it with the rows, as `ScoredRows`), `needs` which packages must be
-    installed. With `in_both_orders` the learner is given the score twice, as `ColumnOrders`: with the columns
-    as they stand, and in the order of their names. `bytes_a_pair` is the
-    most memory that it holds for each ordered pair of columns, however little time there is. A method with an
-    objective of its own takes continuous columns only, unless its `any_kind`, or an option's, says otherwise.
-    `by_tests` says that it decides by tests of independence, which rows drawn with replacement mislead.
-    `screens` says that, on rows that are scanned, a run on a sample tells what to count early (`screening`).
-    `in_time` says that it learns from series, and returns a graph in time (`LaggedGraph`). One that is
-    `seldom` chosen is only named where a list must be short. `growth` says how its time grows with the number
-    of columns, which estimates of the time go by: as a power of it, exponentially, or as the number of
-    parent sets that can matter, which is between both unless the number of parents is limited.
-    """
+    name: str  # as users write it: "hill-climb"
+    summary: str  # one phrase on how it works
+    takes: Takes  # the learner's input: a LocalScore, its candidates, statistics, or a federation of sites
+    returns: Returns  # the kind of graph
+    promise: str  # one phrase on what is guaranteed of the result
+    reference: str  # authors and years of the publications
+    learner: str  # "module:function", imported on first use
+    options: tuple[Option, ...] = ()  # its own options, the keyword arguments of the learner
+    obeys: tuple[KnowledgePart, ...] = ALL_KNOWLEDGE  # parts of Knowledge; others are refused by name
+    needs_equivalence: bool = False  # the score must be equal for equivalent graphs
+    needs_rows: bool = False  # sums over rows are not enough; with a score it is given `ScoredRows`
+    in_both_orders: bool = False  # is given the score twice (`ColumnOrders`): as columns stand, and by name
+    any_kind: bool = False  # takes discrete columns although it has an objective of its own
+    by_tests: bool = False  # decides by independence tests, which rows drawn with replacement mislead
+    in_time: bool = False  # learns from series and returns a graph in time (`LaggedGraph`)
+    screens: bool = False  # on scanned rows, a run on a sample decides what is counted early (`screening`)
+    needs: tuple[Need, ...] = ()  # packages that must be installed
+    seldom: bool = False  # rarely chosen: left out of short lists
+    growth: Growth = "power"  # of time with columns; "parent sets": with their number, between the other two
+    bytes_a_pair: int = 40  # most memory for each ordered pair of columns; decides how wide a table may be
 
-    name: str
-    summary: str
-    takes: Takes
-    returns: Returns
-    promise: str
-    reference: str
-    learner: str
-    options: tuple[Option, ...] = ()
-    needs_equivalence: bool = False
-    needs_rows: bool = False
-    in_both_orders: bool = False
-    any_kind: bool = False
-    by_tests: bool = False
-    in_time: bool = False
-    screens: bool = False
-    needs: tuple[Need, ...] = ()
-    seldom: bool = False
-    growth: Growth = "power"
-    bytes_a_pair: int = 40
+    def check_knowledge(self, knowledge: Knowledge, names: Sequence[str], owner: str | None = None) -> None:
+        """Refuse the first part of the knowledge about these columns that the method cannot obey.
+
+        >>> from dagora.learners.registry import method_named
+        >>> method_named("ges").check_knowledge(Knowledge(required=[("a", "b")]), "abc")
+        Traceback (most recent call last):
+        dagora.KnowledgeError: the method ges cannot obey required edges (a → b): it learns a class of ...
+        >>> method_named("notears").check_knowledge(Knowledge(max_parents=1), "abc")
+        Traceback (most recent call last):
+        dagora.KnowledgeError: the method notears cannot obey max_parents: raise lambda1 or the threshold ...
+        """
+        for part in self._not_obeyed(knowledge, names):
+            raise KnowledgeError(f"{owner or f'the method {self.name}'} cannot obey {part}")
+
+    def _not_obeyed(self, knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
+        """Each part of the knowledge that is refused, with the reason or the way out."""
+        undirected = "it learns a class of equivalent graphs, which leaves directions open: "
+        other = f"{undirected if self.returns == 'cpdag' else ''}use hill-climb or tabu"
+        if knowledge.required and "required" not in self.obeys:
+            tail, head = knowledge.required[0]
+            yield f"required edges ({tail} → {head}): {other}"
+        if sum(map(bool, knowledge.tiers)) > 1 and "tiers" not in self.obeys:
+            yield f"tiers: {other}"
+        forbidden = set(knowledge.forbidden)
+        for tail, head in knowledge.forbidden if "forbidden" not in self.obeys else ():
+            if (head, tail) not in forbidden:
+                only = f"forbidden edges in one direction only ({tail} → {head})"
+                yield f"{only}: {other}, or forbid {head} → {tail} too"
+        limit = knowledge.max_parents
+        # A limit that no graph of so many columns exceeds asks for nothing; in time there are more parents.
+        if limit is not None and "max_parents" not in self.obeys and (self.in_time or limit < len(names) - 1):
+            penalised = any(one.name == "lambda1" and not one.only_with for one in self.options)
+            why = "it tests pairs and counts no parents; " if self.by_tests else ""
+            fewer = "raise lambda1 or the threshold for fewer edges"
+            yield f"{option('max_parents')}: {why}{fewer if penalised else 'use ges or hill-climb'}"
 
     def check_width(self, columns: int) -> None:
         """Refuse a table so wide that the method could not hold its matrices.
@@ -85,9 +112,9 @@ class Method:
             )
 
     def time_to_search(self, columns: int, clock: Budget) -> Budget:
-        """The time for the search itself: of a wide table, some is needed to begin and to end with it.
+        """Return the time left for the search itself, without that to begin and end with a wide table.
 
-        A table so wide that there is too little for that is refused.
+        Refuse a table so wide that too little time is left.
 
         >>> from dagora.learners.registry import method_named
         >>> method_named("tabu").time_to_search(100, Budget(1e-9)).left
@@ -104,12 +131,12 @@ class Method:
         return clock.but_for(needed / 2 + ending) if ending or needed > ALLOWED / 10 else clock
 
     def takes_any_kind(self, options: Mapping[str, object]) -> bool:
-        """Whether it takes columns of any kind, with these options."""
+        """Return True if it takes columns of any kind with these options."""
         return self.any_kind or any(options.get(one.name) in one.any_kind for one in self.options)
 
     @property
     def own_objective(self) -> bool:
-        """Whether it takes no score, having an objective of its own."""
+        """True if it has an objective of its own and so takes no score."""
         return self.takes in {"statistics", "federation"}
 
     def load(self) -> Callable[..., Outcome]:

@@ -96,6 +96,7 @@ def prepare(
     refuse_interventions(entry, source)
     if not entry.in_time:  # which may also know of earlier steps, and checks that itself
         known.check_nodes(source.names)
+    entry.check_knowledge(known, source.names)
     known = source.obeying(known, entry)
     if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
         raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import dagora
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.events import Budget
 from dagora.graph.cpdag import CPDAG
@@ -233,7 +234,7 @@ def test_pairs_forbidden_both_ways_stay_apart():
 def test_knowledge_about_directions_is_refused(knowledge, named):
     table = random_continuous(np.random.default_rng(3), 50, 4)
     with pytest.raises(KnowledgeError, match=f"the method dual-pc cannot obey {named}"):
-        dual_pc(TableStatistics(table), Run(knowledge))
+        dagora.learn(table, "dual-pc", knowledge=knowledge)
 
 
 def test_few_rows_and_dependent_columns():

@@ -11,6 +11,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names
 from dagora.graph.metrics import compare
 from dagora.learners.optimise.notears import notears
+from dagora.learners.registry import method_named
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import dynotears
 from dagora.stats.lagged import SeriesStatistics
@@ -164,7 +165,7 @@ def test_knowledge_names_nodes_of_the_window() -> None:
     with pytest.raises(KnowledgeError, match="'x9\\[t-1\\]', which is not a variable"):
         dynotears(statistics, Run(Knowledge(forbidden=[("x9[t-1]", "x1")])))
     with pytest.raises(KnowledgeError, match="the method dynotears cannot obey max_parents"):
-        dynotears(statistics, Run(Knowledge(max_parents=2)))
+        method_named("dynotears").check_knowledge(Knowledge(max_parents=9), ["x0", "x1"])
 
 
 def test_two_penalties_are_zero_together() -> None:

@@ -48,7 +48,7 @@ const drawScores = () => {
 
 export const refresh = () => {
   const one = chosenMethod();
-  byId("promise").textContent = one ? `${one.name}: ${one.summary}. It promises: ${one.promise}.` : "";
+  byId("promise").textContent = one ? `${one.name}: ${one.summary}. It promises: ${one.promise}. Of what you know it obeys: ${one.obeys.join(", ")}.` : "";
   drawScores();
   drawOptions();
   const before = earlier(method.value);

@@ -27,7 +27,7 @@ from dagora.learners.constraint.named_tests import (
     check_level,
     contradictory_tests,
     edges_left,
-    refuse_max_parents,
+    known_edges,
 )
 from dagora.learners.constraint.orientation import orient
 from dagora.learners.constraint.partial_correlations import (
@@ -66,7 +66,7 @@ def dual_pc(statistics: Statistics, run: Run, *, alpha: float = 0.05) -> Outcome
     refuse_discrete(statistics.schema, OWNER)
     own, statistics = statistics.schema.names, in_name_order(statistics)
     names = statistics.schema.names
-    forbidden = forbidden_pairs(run.knowledge, names)
+    forbidden, _ = known_edges(run.knowledge, names)
     moments = gaussian_moments(statistics, OWNER)
     refuse_duplicates(moments, statistics.schema, OWNER)
     if moments.n < FEWEST_ROWS:
@@ -95,14 +95,6 @@ def dual_pc_skeleton(moments: Moments, alpha: float = 0.05, run: Run | None = No
     plain = Run() if run is None else replace(run, knowledge=Knowledge())
     none = np.zeros_like(moments.scatter, dtype=np.bool_)
     return find_skeleton(moments, alpha, plain, none).adjacent
-
-
-def forbidden_pairs(knowledge: Knowledge, names: tuple[str, ...]) -> Matrix:
-    """The pairs forbidden in both directions; raises for other knowledge, since directions are learned."""
-    refuse_max_parents(knowledge, names, OWNER)
-    forbidden = knowledge.forbidden_pairs(names, OWNER)
-    np.fill_diagonal(forbidden, val=False)
-    return forbidden
 
 
 @dataclass

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
-from dagora.base.wording import counted, option
+from dagora.base.errors import DataError, OptionError, RowsUnavailableError
+from dagora.base.wording import counted
 from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
@@ -81,18 +81,8 @@ def check_level(alpha: float) -> None:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
 
 
-def refuse_max_parents(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> None:
-    """Raise if the number of parents is limited: tests of pairs cannot obey that."""
-    if knowledge.max_parents is not None and knowledge.max_parents < len(names) - 1:
-        raise KnowledgeError(
-            f"{owner} cannot obey {option('max_parents', knowledge.max_parents)}: it tests pairs and counts "
-            "no parents; use ges or hill-climb"
-        )
-
-
-def known_edges(knowledge: Knowledge, names: tuple[str, ...], owner: str) -> tuple[Matrix, Matrix]:
+def known_edges(knowledge: Knowledge, names: tuple[str, ...]) -> tuple[Matrix, Matrix]:
     """The matrices of forbidden and of required edges."""
-    refuse_max_parents(knowledge, names, owner)
     forbidden = knowledge.forbidden_matrix(names)
     np.fill_diagonal(forbidden, val=False)
     return forbidden, knowledge.required_matrix(names)

@@ -109,7 +109,7 @@ def pag_by(
     """Learn with any test: the skeleton of PC, then the marks that `finder` finds."""
     check_level(alpha)
     names = test.names
-    no_cause, required = known_edges(run.knowledge, names, owner)
+    no_cause, required = known_edges(run.knowledge, names)
     levels = separator_search(test, owner, largest=True)
     none = np.zeros_like(required)
     found = find_skeleton(levels, alpha, run, none, required | required.T, max_given, names)

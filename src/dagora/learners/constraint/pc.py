@@ -73,7 +73,7 @@ def pc_by(
     """Learn a class of graphs with any test; ties are decided by the order of its columns."""
     check_level(alpha)
     names = test.names
-    forbidden, required = known_edges(run.knowledge, names, owner)
+    forbidden, required = known_edges(run.knowledge, names)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
     search = separator_search(test, owner, largest=largest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dagora.base.options import Option
-from dagora.learners.method import Method
+from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 TEST = Option(
     "test",
@@ -66,6 +66,7 @@ def kernel_pc(name: str, measure: str, learner: str) -> Method:
         promise="the true class where every test is right; more directions where noise adds to curves",
         reference="Tillman, Gretton & Spirtes 2009",
         learner=f"dagora.learners.constraint.kernel_pc:{learner}",
+        obeys=NO_PARENT_LIMIT,
         options=(
             Option("alpha", "float", 0.05, "level of the tests", low=0.0, high=1.0, open_low=True),
             MOST_GIVEN,
@@ -84,6 +85,7 @@ INDEPENDENCE = (
         promise="the true class where every test is right; wherever the columns stand, the same one",
         reference="Spirtes & Glymour 1991; Colombo & Maathuis 2014",
         learner="dagora.learners.constraint.pc:pc",
+        obeys=NO_PARENT_LIMIT,
         options=(
             TEST,
             LEVEL,
@@ -107,6 +109,7 @@ INDEPENDENCE = (
         promise="every mark is right where every test is; there may be an edge that fci would remove",
         reference="Colombo, Maathuis, Kalisch & Richardson 2012; Zhang 2008",
         learner="dagora.learners.constraint.rfci:rfci",
+        obeys=NO_PARENT_LIMIT,
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
@@ -119,6 +122,7 @@ INDEPENDENCE = (
         promise="the PAG of the truth where every test is right; wherever the columns stand, the same one",
         reference="Spirtes, Glymour & Scheines 2000; Zhang 2008; Colombo & Maathuis 2014",
         learner="dagora.learners.constraint.fci:fci",
+        obeys=NO_PARENT_LIMIT,
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
@@ -133,6 +137,7 @@ INDEPENDENCE = (
         promise="a CPDAG: no tested set separates adjacent variables, some set separates every other pair",
         reference="Giudice, Kuipers & Moffa 2023; Spirtes, Glymour & Scheines 2000",
         learner="dagora.learners.constraint.dual_pc:dual_pc",
+        obeys=("forbidden pairs",),
         options=(
             Option(
                 "alpha", "float", 0.05, "significance level of each test", low=0.0, high=1.0, open_low=True

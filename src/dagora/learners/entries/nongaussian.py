@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagora.base.options import Option
-from dagora.learners.method import Method
+from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 NONGAUSSIAN = (
     Method(
@@ -14,6 +14,7 @@ NONGAUSSIAN = (
         promise="an order found greedily, edges pruned by BIC; warns where the noise may be normal",
         reference="Shimizu et al. 2011; Hyvärinen & Smith 2013",
         learner="dagora.learners.nongaussian.direct_lingam:lingam",
+        obeys=NO_PARENT_LIMIT,
         needs_rows=True,
     ),
     Method(
@@ -26,6 +27,7 @@ NONGAUSSIAN = (
         "pruned by BIC; warns as lingam does",
         reference="Shimizu, Hoyer, Hyvärinen & Kerminen 2006; Hyvärinen 1999",
         learner="dagora.learners.nongaussian.ica_lingam:ica_lingam",
+        obeys=NO_PARENT_LIMIT,
         options=(Option("max_steps", "int", 1000, "most steps of FastICA", low=1),),
         needs_rows=True,
     ),

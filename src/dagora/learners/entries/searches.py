@@ -71,6 +71,7 @@ SEARCHES = (
         promise="a local optimum: no edge inserted, deleted or turned in a graph of the class helps",
         reference="Chickering 2002; Hauser & Bühlmann 2012",
         learner="dagora.learners.search.ges.ges:ges",
+        obeys=("forbidden pairs", "max_parents"),
         screens=True,
         options=(
             Option("start", "graph", None, "graph whose class to start from; without it, the empty graph"),
@@ -87,6 +88,7 @@ SEARCHES = (
         promise="a local optimum over orders and classes: no edge inserted, deleted or turned helps",
         reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
         learner="dagora.learners.search.order.boss:boss",
+        obeys=("forbidden pairs", "max_parents"),
         options=(Option("starts", "int", 10, "random orders to start from", low=1),),
         needs_equivalence=True,
     ),

@@ -12,7 +12,7 @@ from dagora.learners.entries.policies import POLICIES
 from dagora.learners.entries.searches import SEARCHES
 from dagora.learners.entries.time import IN_TIME
 from dagora.learners.entries.weights import WEIGHTS
-from dagora.learners.method import Method
+from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 ADMM = (
     Option(
@@ -70,6 +70,7 @@ SITES = (
         promise="acyclic weights that all sites agree on; shows the coordinator the covariance of every site",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.admm:admm",
+        obeys=NO_PARENT_LIMIT,
         options=(
             Option("lambda1", "float", 0.01, "L1 penalty on the weights", low=0.0),
             Option("threshold", "float", 0.3, "weights of smaller size are dropped", low=0.0),
@@ -85,6 +86,7 @@ SITES = (
         promise="a DAG from networks that all sites agree on; shows the coordinator those of every site",
         reference="Ng & Zhang 2022; Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.parties.horizontal.learners.admm_mlp:admm_mlp",
+        obeys=NO_PARENT_LIMIT,
         needs=(JAX,),
         options=(
             Option(
@@ -122,6 +124,7 @@ SITES = (
         promise="no cycle within a step; shows the coordinator the covariance of windows of every site",
         reference="Ng & Zhang 2022; Pamfil et al. 2020",
         learner="dagora.parties.horizontal.learners.admm_dynamic:admm_dynamic",
+        obeys=NO_PARENT_LIMIT,
         options=(
             *IN_TIME,
             Option("max_rounds", "int", None, "stop after this many rounds", low=1),
@@ -137,6 +140,7 @@ SITES = (
         promise="a baseline; every site's weights or graph are shown to the coordinator",
         reference="Na & Yang 2010; Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:vote",
+        obeys=NO_PARENT_LIMIT,
         options=(
             *(replace(each, only_with=("model", ("linear", "mlp"))) for each in PENALISED),
             Option(
@@ -168,6 +172,7 @@ SITES = (
         promise="a baseline; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:average",
+        obeys=NO_PARENT_LIMIT,
         options=SITE_ALONE,
     ),
     Method(
@@ -178,6 +183,7 @@ SITES = (
         promise="a baseline that needs the truth; every site's weights are shown to the coordinator",
         reference="Ng & Zhang 2022",
         learner="dagora.parties.horizontal.learners.baselines:best",
+        obeys=NO_PARENT_LIMIT,
         options=(
             *SITE_ALONE,
             Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dagora.base.options import Option
-from dagora.learners.method import Method
+from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 IN_TIME = (
     Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
@@ -24,6 +24,7 @@ TIME = (
         promise="no cycle within a step, and no edge against time; many orders are compared",
         reference="Pamfil, Sriwattanaworachai, Desai, Pilgerstorfer, Georgatzis, Beaumont & Aragam 2020",
         learner="dagora.learners.time.dynotears:dynotears",
+        obeys=NO_PARENT_LIMIT,
         options=(
             *(
                 replace(each, summary=f"{each.summary}; 0 only together with lambda1=0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dagora.base.extras import JAX
 from dagora.base.options import Option
-from dagora.learners.method import Method
+from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 WEIGHTS = (
     Method(
@@ -15,6 +15,7 @@ WEIGHTS = (
         promise="exactly acyclic weights; many orders are compared after thresholding, unless published=true",
         reference="Zheng, Aragam, Ravikumar & Xing 2018; Bello, Aragam & Ravikumar 2022",
         learner="dagora.learners.optimise.notears:notears",
+        obeys=NO_PARENT_LIMIT,
         options=(
             Option(
                 "lambda1",
@@ -91,6 +92,7 @@ WEIGHTS = (
         promise="a DAG from a local optimum of the penalised fit; edges dropped to break cycles are listed",
         reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.learners.optimise.mlp.notears_mlp:notears_mlp",
+        obeys=NO_PARENT_LIMIT,
         needs=(JAX,),
         options=(
             Option("lambda1", "float", 0.01, "penalty on the weights of the first layer", low=0.0),
@@ -116,6 +118,7 @@ WEIGHTS = (
         promise="a DAG from a local optimum of the penalised fit; edges dropped to break cycles are listed",
         reference="Zheng, Dan, Aragam, Ravikumar & Xing 2020",
         learner="dagora.learners.optimise.additive.notears_sob:notears_sob",
+        obeys=NO_PARENT_LIMIT,
         options=(
             Option("lambda1", "float", 0.03, "penalty on the strength of each edge", low=0.0),
             Option("lambda2", "float", 0.01, "ridge penalty on all coefficients", low=0.0),

@@ -16,7 +16,6 @@ from scipy.stats import normaltest
 from dagora.base.errors import DataError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.optimise.acyclic_support import refuse_parent_limit
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -55,7 +54,6 @@ class StandardisedColumns:
 def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> StandardisedColumns:
     """Standardise the columns; raises if a linear model cannot be fitted to them."""
     owner = f"the method {method}"
-    refuse_parent_limit(knowledge, method)
     moments = gaussian_moments(statistics, owner)
     table = statistics.rows()
     names, n = table.names, table.n_rows

@@ -9,23 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import KnowledgeError
-from dagora.base.wording import option
 from dagora.graph.dag import topological_order
-from dagora.graph.knowledge import Knowledge
 from dagora.kernels.decorators import kernel
 from dagora.stats.data_warnings import listing
 
 Support = NDArray[np.bool_]
-
-
-def refuse_parent_limit(knowledge: Knowledge, method: str) -> None:
-    """Refuse a limit on the number of parents, which programs over weights cannot obey."""
-    if knowledge.max_parents is not None:
-        raise KnowledgeError(
-            f"the method {method} cannot obey {option('max_parents')}: raise lambda1 or the threshold "
-            "for fewer edges"
-        )
 
 
 def describe_dropped(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.wording import setting
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.learners.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.learners.optimise.exponential_family import POISSON
 from dagora.learners.optimise.losses import (
@@ -87,7 +87,6 @@ def notears(
     device: str = "auto",
 ) -> Outcome:
     """Learn a weighted graph; [i, j] of its weights belongs to the edge i → j."""
-    refuse_parent_limit(run.knowledge, "notears")
     names = statistics.schema.names
     allowed = ~run.knowledge.forbidden_matrix(names)
     required = run.knowledge.required_matrix(names)

@@ -32,7 +32,6 @@ from dagora.base.wording import counted, option, setting
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names
-from dagora.learners.optimise.acyclic_support import refuse_parent_limit
 from dagora.learners.optimise.path.path_solver import Solved, solve_by_path
 from dagora.learners.optimise.path.smooth_path import PathProgram
 from dagora.learners.optimise.scale import judge_scale
@@ -63,7 +62,6 @@ def dynotears(
     disturbances: int | None = None,
 ) -> Outcome:
     """Learn a weighted graph in time; its nodes are those of a window, [i, j] of its weights is i → j."""
-    refuse_parent_limit(run.knowledge, "dynotears")
     if not isinstance(statistics, HasLags):
         raise OptionError(
             f"the method dynotears learns from series: {option('time')} says which column holds the time"

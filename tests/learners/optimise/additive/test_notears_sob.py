@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as generic
 
-from dagora.base.errors import DataError, KnowledgeError, RowsUnavailableError
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -192,8 +192,6 @@ def test_knowledge_is_obeyed_and_nothing_has_to_be_dropped_for_it():
     assert outcome.stats["dropped_edges"] == 0
     nothing = notears_sob(statistics, Run(knowledge=known), threshold=1e6)
     assert nothing.graph.edges == (("x2", "x0"),)
-    with pytest.raises(KnowledgeError, match="the method notears-sob cannot obey max_parents"):
-        notears_sob(statistics, Run(knowledge=Knowledge(max_parents=1)))
 
 
 def test_units_of_all_columns_together_do_not_matter_and_single_ones_do_not_if_standardised():

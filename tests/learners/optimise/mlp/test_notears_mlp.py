@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from dagora.base.errors import DataError, KnowledgeError, RowsUnavailableError
+from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -338,9 +338,6 @@ def test_refusals():
         (1e-200, "too small to be squared"),
     ):
         refused(rows * [1.0, factor, 1.0], f"column 'b' are {size}")
-    statistics = TableStatistics(Table.from_numpy(rows, names=["a", "b", "c"]))
-    with pytest.raises(KnowledgeError, match=r"^the method notears-mlp cannot obey max_parents: "):
-        notears_mlp(statistics, Run(knowledge=Knowledge(max_parents=2)))
 
 
 def test_rows_that_may_not_be_seen():

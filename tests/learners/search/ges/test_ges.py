@@ -153,22 +153,6 @@ def test_rarely_worse_than_hill_climbing():
     assert better >= 6, (worse, better)
 
 
-@pytest.mark.parametrize(
-    ("knowledge", "words"),
-    [
-        (Knowledge(required=[("x0", "x1")]), "cannot obey required edges (x0 → x1)"),
-        (Knowledge(tiers=[["x0"], ["x1"]]), "cannot obey tiers"),
-        (Knowledge(forbidden=[("x2", "x1")]), "forbidden edges in one direction only (x2 → x1)"),
-    ],
-)
-def test_refuses_knowledge_about_directions(knowledge, words):
-    with pytest.raises(KnowledgeError) as refusal:
-        ges(random_score("bic", 1), Run(knowledge))
-    assert "the method ges" in str(refusal.value)
-    assert words in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-
-
 def test_a_single_tier_asks_for_nothing():
     score = random_score("bic", 1)
     assert ges(score, Run(Knowledge(tiers=[NAMES, []]))).graph == ges(score, Run()).graph

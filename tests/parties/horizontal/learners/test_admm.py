@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import dagora
-from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.events import Budget
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
@@ -264,8 +264,6 @@ def test_knowledge_is_obeyed():
         assert knowledge.violations(graph) == []
     tiers = Knowledge(tiers=[truth.nodes[3:], truth.nodes[:3]])
     assert tiers.violations(admm(open_federation(table, 4), Run(knowledge=tiers)).graph) == []
-    with pytest.raises(KnowledgeError, match="the method admm cannot obey max_parents"):
-        admm(open_federation(table, 4), Run(knowledge=Knowledge(max_parents=2)))
 
 
 def test_what_closes_a_cycle_with_required_edges_is_not_learned_and_then_cut():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -123,8 +123,6 @@ def test_knowledge_is_obeyed():
         knowledge.violations(best(open_federation(table, 4), Run(knowledge=knowledge), truth=truth).graph)
         == []
     )
-    with pytest.raises(KnowledgeError, match="the method average cannot obey max_parents"):
-        average(open_federation(table, 4), Run(knowledge=Knowledge(max_parents=1)))
 
 
 def test_limits_and_refusals():

@@ -212,10 +212,9 @@ def test_required_edges_stand_against_votes(required, votes, edges, counted):
 def test_what_a_model_cannot_obey_is_refused_before_a_site_is_asked():
     _, table = simulated(4, 60, 4)
     federation = open_federation(table, 2)
-    with pytest.raises(KnowledgeError, match="the model ges cannot obey required edges"):
-        vote(federation, Run(knowledge=Knowledge(required=[("x0", "x1")])), model="ges")
-    with pytest.raises(KnowledgeError, match="the method vote cannot obey max_parents: votes are on edges"):
-        vote(federation, Run(knowledge=Knowledge(max_parents=1)), model="pc")
+    for model in ("ges", "boss", "dual-pc"):
+        with pytest.raises(KnowledgeError, match=f"the model {model} cannot obey required edges"):
+            vote(federation, Run(knowledge=Knowledge(required=[("x0", "x1")])), model=model)
     with pytest.raises(OptionError, match="'alpha' must lie between 0 and 1"):
         vote(federation, Run(), model="pc", alpha=1.0)
 

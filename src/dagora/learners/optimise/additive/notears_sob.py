@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import RowsUnavailableError
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.learners.optimise.acyclicity import beside_required, trace_exponential
 from dagora.learners.optimise.additive.orthonormal import OrthonormalBasis
 from dagora.learners.optimise.additive.program import AdditiveProgram, follow_multipliers, minimise, strengths
@@ -51,7 +51,6 @@ def notears_sob(
     standardise: bool = False,
 ) -> Outcome:
     """Learn a DAG of nonlinear additive relations from the moments of basis functions."""
-    refuse_parent_limit(run.knowledge, "notears-sob")
     refuse_discrete(statistics.schema, OWNER)
     if not isinstance(statistics, HasBasisMoments):
         raise RowsUnavailableError(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
 from dagora.kernels.jax import require_jax
-from dagora.learners.optimise.acyclic_support import acyclic_support, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
 from dagora.learners.optimise.scale import judge_scale
 from dagora.learners.optimise.watching import watcher
@@ -47,7 +47,6 @@ def notears_mlp(
     standardise: bool = False,
 ) -> Outcome:
     """Learn a DAG of nonlinear relations from the rows of continuous columns."""
-    refuse_parent_limit(run.knowledge, "notears-mlp")
     require_jax("the method notears-mlp")
     from dagora.learners.optimise.mlp.program import MlpProgram, augmented_lagrangian
 

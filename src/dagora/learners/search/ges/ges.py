@@ -170,11 +170,10 @@ class EquivalenceSearch:
                 self._run.on_event(told)
 
 
-def limits_of(knowledge: Knowledge, names: tuple[str, ...], method: str = "ges") -> Limits:
-    """The limits that knowledge sets for a class of graphs; knowledge about directions is refused."""
-    forbidden = knowledge.forbidden_pairs(names, f"the method {method}")
+def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
+    """The limits that knowledge without directions sets for a class of graphs."""
     most = len(names) if knowledge.max_parents is None else knowledge.max_parents
-    return Limits(forbidden, most)
+    return Limits(knowledge.forbidden_matrix(names), most)
 
 
 def first_class(

@@ -35,7 +35,7 @@ def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
     (('a', 'b'),)
     """
     names = score.schema.names
-    limits = limits_of(run.knowledge, names, "boss")
+    limits = limits_of(run.knowledge, names)
     search = orders_of(score, Rules(limits.apart, limits.max_parents), run, starts)
     in_time = search.finish()
     dag, value = search.best()

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import check_window, edges_in_time, windows_covariance
@@ -93,7 +93,6 @@ def admm_dynamic(
     tolerance: float | None = None,
 ) -> Outcome:
     """Learn a weighted graph in time; its nodes are those of a window, [i, j] of its weights is i → j."""
-    refuse_parent_limit(run.knowledge, "admm-dynamic")
     check_window(len(federation.schema), lags, "admm-dynamic")
     windows = SecureSeriesStatistics(federation, lags).lagged(lags)
     covariance = windows_covariance(windows, standardise=False, owner="the method admm-dynamic")

@@ -25,15 +25,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, KnowledgeError, OptionError, ProtocolError
+from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.events import Event
 from dagora.base.options import find
-from dagora.base.wording import option
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension
 from dagora.graph.metrics import compare
-from dagora.learners.optimise.acyclic_support import acyclic_support, refuse_parent_limit
+from dagora.learners.optimise.acyclic_support import acyclic_support
+from dagora.learners.registry import method_named
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.checked_fields import (
@@ -42,7 +42,6 @@ from dagora.parties.horizontal.learners.checked_fields import (
 )
 from dagora.parties.horizontal.learners.local_learning import (
     GRAPH_TASK,
-    check_directions,
     circumstances,
     ending,
 )
@@ -155,7 +154,6 @@ def ask_weights(
     federation: Federation, run: Run, method: str, lambda1: float, threshold: float, model: str
 ) -> tuple[tuple[str, ...], Vector]:
     """Names of the columns, and the weights that each site learned, in the order of the sites' names."""
-    refuse_parent_limit(run.knowledge, method)
     find("model", model, dict.fromkeys(WEIGHT_MODELS))
     schema = federation.schema
     refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
@@ -188,12 +186,8 @@ def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -
     names = federation.schema.names
     if not 0 < alpha < 1:
         raise OptionError(f"option 'alpha' must lie between 0 and 1, not {alpha}")
-    if run.knowledge.max_parents is not None:
-        raise KnowledgeError(
-            f"the method vote cannot obey {option('max_parents')}: votes are on edges: leave it out"
-        )
     run.knowledge.check_nodes(names)
-    check_directions(model, run.knowledge, names)
+    method_named(model).check_knowledge(run.knowledge, names, f"the model {model}")
     run.on_event(Event("every site learns on its own", 0, total=1))
     shown = federation.gather(GRAPH_TASK, {"model": model, "alpha": alpha, **circumstances(federation, run)})
     run.on_event(Event("every site learns on its own", 1, total=1))

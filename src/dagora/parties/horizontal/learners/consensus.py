@@ -11,9 +11,8 @@ and the growing ρ₂ soon keeps W from moving. `follow_balanced` doubles or hal
 times the other, raises ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all
 residuals are small.
 
-`ask_problem` comes before the first round: it refuses knowledge that the learners cannot obey, asks the sites
-for their columns, and turns the knowledge into allowed and required edges. `final_loss` and the descriptions
-come after the last one.
+`ask_problem` comes before the first round: it asks the sites for their columns, and turns the knowledge into
+allowed and required edges. `final_loss` and the descriptions come after the last one.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from dagora.base.errors import OptionError
 from dagora.base.events import Event
 from dagora.base.options import find
 from dagora.base.wording import setting
-from dagora.learners.optimise.acyclic_support import refuse_parent_limit
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution
 from dagora.parties.horizontal.learners.checked_fields import shown_reals
@@ -210,8 +208,7 @@ class Problem:
 def ask_problem(
     federation: Federation, run: Run, method: str, centre: str, *, published: bool = False
 ) -> Problem:
-    """Ask the sites for their columns, centred in the given way; refuse what the method cannot obey."""
-    refuse_parent_limit(run.knowledge, method)
+    """Ask the sites for their columns, centred in the given way."""
     find("centre", centre, dict.fromkeys(CENTRES))
     other = f"without {setting('published', True)}" if published else f"with {setting('centre', 'global')}"
     columns = ask_columns(federation, f"the method {method}", centre, other)

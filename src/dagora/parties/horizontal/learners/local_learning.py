@@ -19,7 +19,6 @@ from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.entries.sites import VOTERS
 from dagora.learners.one_run import Searching
-from dagora.learners.optimise.acyclic_support import refuse_parent_limit
 from dagora.learners.registry import method_named
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
@@ -74,7 +73,7 @@ def read_knowledge(task: str, content: object, names: tuple[str, ...]) -> Knowle
     try:
         knowledge = Knowledge.from_dict(content)
         knowledge.check_nodes(names)
-        refuse_parent_limit(knowledge, task)
+        method_named("vote").check_knowledge(knowledge, names)
     except (DagoraError, TypeError, ValueError):
         raise refuse(task, "'knowledge' is not valid for the columns of this site") from None
     return knowledge
@@ -135,18 +134,12 @@ def local_graph(site: Site, question: Question) -> Answer:
     alpha = real(GRAPH_TASK, question, "alpha", high=BELOW_1, open_low=True)
     run = read_run(GRAPH_TASK, question, site.table.names)
     try:
-        check_directions(model, run.knowledge, site.table.names)
+        method_named(model).check_knowledge(run.knowledge, site.table.names)
         marks = learned_marks(site.table, model, alpha, run)
     except KnowledgeError:
         raise refuse(GRAPH_TASK, f"'knowledge' is not for the model {model}") from None
     nothing = np.zeros((len(site.table.names),) * 2, dtype=np.bool_)
     return {"graph": nothing if marks is None else marks, "learned": np.array([marks is not None])}
-
-
-def check_directions(model: str, knowledge: Knowledge, names: tuple[str, ...]) -> None:
-    """Refuse knowledge about directions to a model that learns none."""
-    if model == "ges":
-        knowledge.forbidden_pairs(names, "the model ges")
 
 
 def learned_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | None:
