@@ -1,6 +1,6 @@
 """The registry of learners: the name, input, promise, reference and options of each.
 
-A new method adds an entry to a file of `method_entries/`; the command, the contract tests and
+A new method adds an entry to a file of `entries/`; the command, the contract tests and
 `dagora methods` then know it.
 """
 
