@@ -149,9 +149,9 @@ def test_units_beyond_what_can_be_squared_are_refused(method, unit, line):
 
 def test_traffic_is_counted_per_party_and_direction():
     ledger = Ledger("coordinator")
-    ledger.sent("a", "ask", payload=1, wire=10)
-    ledger.received("a", "answer", payload=2, wire=300)
-    ledger.sent("b", "ask", payload=1, wire=20)
+    ledger.count_sent("a", "ask", payload=1, wire=10)
+    ledger.count_received("a", "answer", payload=2, wire=300)
+    ledger.count_sent("b", "ask", payload=1, wire=20)
     result = dagora.learn(sample_network(greenhouse(), 50, seed=2))
     stats = with_traffic(result, ledger.books()).stats
     assert (stats["bytes_to_a"], stats["bytes_from_a"], stats["bytes_to_b"], stats["bytes_from_b"]) == (

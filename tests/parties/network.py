@@ -10,8 +10,8 @@ from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.in_memory import MemoryTransport, memory_network
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
-from dagora.parties.transport.transport import Limits, Transport, lost
-from dagora.parties.transport.wire_format import Kind
+from dagora.parties.transport.transport import MessageLimits, Transport, lost_message
+from dagora.parties.transport.wire_format import FrameKind
 
 PATIENCE = 60.0
 
@@ -40,7 +40,7 @@ def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> None
 def vanish(transport: Transport) -> None:
     """Let a party disappear without a word, as in a crash."""
     if isinstance(transport, MemoryTransport):
-        transport._leave(lost(transport.name), at_once=False)
+        transport._leave(lost_message(transport.name), at_once=False)
         return
     transport._closed = True
     for connection in transport._connections.values():
@@ -56,7 +56,9 @@ class Network:
     credentials: dict[str, Credentials]
     opened: list[Transport] = field(default_factory=list)
 
-    def open(self, *names: str, limits: Limits | None = None, timeout: float = 10.0) -> list[Transport]:
+    def open(
+        self, *names: str, limits: MessageLimits | None = None, timeout: float = 10.0
+    ) -> list[Transport]:
         if self.kind == "memory":
             network = memory_network(names, hub=names[0], limits=limits, timeout=timeout)
             parties = [network[name] for name in names]
@@ -77,7 +79,7 @@ class Network:
         if self.kind == "memory":
             sender._deliver(to, tag, sequence, payload)
         else:
-            sender._connections[to].send_frame(Kind.MESSAGE, tag.encode(), sequence, payload, 5.0)
+            sender._connections[to].send_frame(FrameKind.MESSAGE, tag.encode(), sequence, payload, 5.0)
 
     def close(self) -> None:
         for party in self.opened:

@@ -24,7 +24,7 @@ from dagora.data.columns.reading_options import takes_reading
 from dagora.data.keys import split_key
 from dagora.learners.result import Result
 from dagora.parties.processes.peak_memory import peak_megabytes
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role
+from dagora.parties.vertical.agreement import AgreedTerms, Role, TermsProposal
 from dagora.parties.vertical.columns import column_levels, without_unused_levels
 from dagora.parties.vertical.intersection import key_texts
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
@@ -61,7 +61,7 @@ def learn_with(
     transport: Transport,
     role: Role,
     brought: PartyData,
-    proposal: Proposal,
+    proposal: TermsProposal,
     *,
     on_event: Observer = ignore,
     on_offer: Callable[[AgreedTerms], None] | None = None,
@@ -222,7 +222,7 @@ def learn_private(
             f"{option('shares')} names a file for shares: give {option('parameters', 'shares')} too"
         )
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
-    proposal = Proposal(
+    proposal = TermsProposal(
         written,
         max_parents,
         score,
@@ -239,7 +239,7 @@ def learn_private(
 def learn_both(
     host: PartyData,
     guest: PartyData,
-    proposal: Proposal,
+    proposal: TermsProposal,
     *,
     on_event: Observer = ignore,
     shares: str | Path | None = None,

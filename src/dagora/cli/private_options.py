@@ -19,7 +19,7 @@ from dagora.cli.party_options import seconds_option
 
 if TYPE_CHECKING:
     from dagora.learners.result import Result
-    from dagora.parties.vertical.agreement import AgreedTerms, Proposal
+    from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal
     from dagora.parties.vertical.private_k2 import PartyData
 
 
@@ -46,11 +46,11 @@ class PrivateRequest:
     quiet: bool
 
     @property
-    def proposal(self) -> Proposal:
+    def proposal(self) -> TermsProposal:
         """The terms that this party wants."""
-        from dagora.parties.vertical.agreement import Proposal
+        from dagora.parties.vertical.agreement import TermsProposal
 
-        return Proposal(
+        return TermsProposal(
             self.order,
             self.max_parents,
             self.score,
@@ -116,15 +116,15 @@ class PrivateRequest:
     def state_costs(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print what the run will cost at most, before this party agrees to the terms."""
         if not self.quiet:
-            from dagora.parties.vertical.costs import MORE_KEY_BYTES, stated_costs
+            from dagora.parties.vertical.costs import MORE_KEY_BYTES, bound_costs
 
             keys = len(brought.keys)
             if terms.security == "malicious":
-                costs = stated_costs(terms, keys).describe()
+                costs = bound_costs(terms, keys).describe()
                 click.echo(f"dagora: with {keys} rows it takes {costs}", err=True)
                 return
             more = MORE_KEY_BYTES["host" if terms.host == brought.table.names else "guest"]
-            costs = stated_costs(terms, keys).describe()
+            costs = bound_costs(terms, keys).describe()
             beyond = f"about {more} bytes for each key that the other has beyond {keys}"
             click.echo(f"dagora: with {keys} common rows it would take {costs}, and {beyond}", err=True)
 

@@ -16,8 +16,8 @@ from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
 from dagora.parties.transport.certificates import Credentials, client_context, make_certificates
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.handshake import shake_hands
-from dagora.parties.transport.transport import Limits
-from dagora.parties.transport.wire_format import Kind
+from dagora.parties.transport.transport import MessageLimits
+from dagora.parties.transport.wire_format import FrameKind
 from tests.cli.federate.consortium import (
     COORDINATOR,
     PATIENCE,
@@ -159,8 +159,8 @@ def test_a_client_that_vanishes_before_the_run_begins_may_come_back(
         credentials = Credentials.load(keys / "west")
         raw = socket.create_connection((host, int(port)))
         tls = shake_hands(raw, client_context(credentials), timeout=PATIENCE)
-        line = Connection(tls, COORDINATOR, Limits())
-        line.send_frame(Kind.HELLO, b"", 0, b"", PATIENCE)
+        line = Connection(tls, COORDINATOR, MessageLimits())
+        line.send_frame(FrameKind.HELLO, b"", 0, b"", PATIENCE)
         attendance.wait_for("west")
         line.drop()
         stage.err.wait_for("MainThread", "it left before the run began")

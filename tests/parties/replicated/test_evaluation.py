@@ -6,7 +6,7 @@ import pytest
 from dagora.parties.crypto.garbling.builder import Builder
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.replicated.evaluation import SharedBits
-from dagora.parties.replicated.layers import in_layers
+from dagora.parties.replicated.layers import sort_into_layers
 from dagora.parties.replicated.replicated_party import ReplicatedParty
 from dagora.parties.replicated.same_rows import all_equal
 from dagora.parties.vertical.circuit_plan import Planner
@@ -48,7 +48,7 @@ def test_two_stages_give_what_they_give_in_the_clear(instances):
     last = planner.run(two, middle)
     bits = rng.integers(0, 2, (6, instances)).astype(np.uint8)
     known = np.array([1, 0], dtype=np.uint8)
-    program = in_layers(planner.stages, planner.n_slots)
+    program = sort_into_layers(planner.stages, planner.n_slots)
 
     def run(party):
         shared = SharedBits(party, program)
@@ -76,7 +76,7 @@ def test_the_layers_are_those_of_the_whole_plan():
     slots = planner.reserve(3, 1)
     outputs = planner.run(circuit, slots)
     planner.run(circuit, np.concatenate([outputs[:1], slots[:2]]))
-    program = in_layers(planner.stages, planner.n_slots)
+    program = sort_into_layers(planner.stages, planner.n_slots)
     assert program.depth == 3  # not 2 + 2
     assert program.ands.ends.tolist() == [0, 1, 3, 4]
 

@@ -5,7 +5,7 @@ import pytest
 
 from dagora.base.errors import DisagreementError, ProtocolError
 from dagora.parties.replicated import moments
-from dagora.parties.replicated.layers import in_layers
+from dagora.parties.replicated.layers import sort_into_layers
 from dagora.parties.replicated.terms import GroupProposal
 from dagora.parties.vertical.k2_schedule import hidden_plan
 from dagora.parties.vertical.private_k2 import PartyData
@@ -99,7 +99,7 @@ def test_one_element_per_party_and_product():
     parties = wires()
     learned = learn(parties, holdings(data, [2, 2, 2]), GroupProposal(max_parents=2))
     plan = hidden_plan(BitWidths(60, 2), range(6))
-    program = in_layers(plan.stages, plan.n_slots)
+    program = sort_into_layers(plan.stages, plan.n_slots)
     for wire, each in zip(parties, learned, strict=True):
         sent = [size for tag, size in traffic(wire) if tag == "replicated/products"]
         # Bits of the AND gates, 12 products of columns of two owners, and the comparison of keys.

@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency
 from dagora.parties.crypto.garbling.builder import Builder
 from dagora.parties.replicated import moments, replicated_party
 from dagora.parties.replicated.evaluation import SharedBits
-from dagora.parties.replicated.layers import in_layers
+from dagora.parties.replicated.layers import sort_into_layers
 from dagora.parties.replicated.replicated_party import ReplicatedParty
 from dagora.parties.replicated.terms import GroupProposal, GroupTerms
 from dagora.parties.transport.messages import decode
@@ -53,7 +53,7 @@ def views_of_gates(values):
     circuit = build.circuit([build.conjunction(*build.inputs(2))])
     slots = planner.reserve(2, INSTANCES)
     result = planner.run(circuit, slots)
-    program = in_layers(planner.stages, planner.n_slots)
+    program = sort_into_layers(planner.stages, planner.n_slots)
 
     def view(party):
         shared = SharedBits(party, program)

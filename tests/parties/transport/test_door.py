@@ -15,15 +15,15 @@ import pytest
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport import door, refusals, tcp
-from dagora.parties.transport.caller import Stage
+from dagora.parties.transport.caller import CallerStage
 from dagora.parties.transport.certificates import client_context
 from dagora.parties.transport.connection import Connection
-from dagora.parties.transport.door import FAIR_SHARE, ROOMS, Door, Refusal, Room
+from dagora.parties.transport.door import FAIR_SHARE, ROOMS, ListenerDoor, Refusal, StageRoom
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.refusals import Refusals
 from dagora.parties.transport.tcp import connect
-from dagora.parties.transport.transport import Limits
-from dagora.parties.transport.wire_format import Kind, pack
+from dagora.parties.transport.transport import MessageLimits
+from dagora.parties.transport.wire_format import FrameKind, pack
 from tests.parties.network import PATIENCE, eventually, start
 
 HERE = "127.0.0.1"
@@ -115,7 +115,7 @@ def outside(credentials):
         listening.setblocking(False)
 
         class Outside:
-            inside = Door(listening, credentials["host"], Limits())
+            inside = ListenerDoor(listening, credentials["host"], MessageLimits())
 
             @staticmethod
             def call() -> socket.socket:
@@ -150,7 +150,7 @@ def test_a_silent_caller_has_little_time(outside, monkeypatch):
     assert outside.look(0.1) == []
     (refusal,) = outside.look(0.3)
     assert (refusal.why, refusal.idle) == ("it said nothing within 0.2 s", True)
-    assert outside.inside.unfinished == 0
+    assert outside.inside.n_unfinished == 0
 
 
 def test_talking_on_and_on_does_not_help(outside, monkeypatch):
@@ -164,7 +164,7 @@ def test_talking_on_and_on_does_not_help(outside, monkeypatch):
 
 
 def test_the_oldest_silent_caller_gives_way(outside, monkeypatch):
-    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(3, 0.0))
+    monkeypatch.setitem(ROOMS, CallerStage.SILENT, StageRoom(3, 0.0))
     silent = []
     for _ in range(5):
         silent.append(outside.call())
@@ -173,7 +173,7 @@ def test_the_oldest_silent_caller_gives_way(outside, monkeypatch):
 
 
 def test_where_nobody_had_a_moment_one_gives_way_by_chance(outside, monkeypatch):
-    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(3, PATIENCE))
+    monkeypatch.setitem(ROOMS, CallerStage.SILENT, StageRoom(3, PATIENCE))
     monkeypatch.setattr(door.secrets, "choice", lambda callers: sorted(callers, key=lambda c: c.came)[1])
     silent = []
     for _ in range(5):
@@ -199,7 +199,7 @@ def test_callers_give_way_only_to_those_who_are_as_far(outside, monkeypatch):
     outside.look()
     assert whole.recv(1 << 16), "it was answered"
     for stage in ROOMS:
-        monkeypatch.setitem(ROOMS, stage, Room(3, 0.0))
+        monkeypatch.setitem(ROOMS, stage, StageRoom(3, 0.0))
     for _ in range(20):
         outside.call()
         outside.look(0.01)
@@ -213,7 +213,7 @@ def test_callers_give_way_only_to_those_who_are_as_far(outside, monkeypatch):
         outside.call().sendall(hello)
         outside.look(0.01)
     assert closed_after_reading(whole)
-    assert outside.inside.unfinished <= 9
+    assert outside.inside.n_unfinished <= 9
 
 
 def closed_after_reading(line: socket.socket) -> bool:
@@ -241,17 +241,17 @@ def test_an_address_with_more_than_its_share_gives_way(hosts, crowded):
 
 
 def test_the_number_of_unfinished_callers_is_bounded(outside, monkeypatch):
-    monkeypatch.setitem(ROOMS, Stage.SILENT, Room(6, PATIENCE))
+    monkeypatch.setitem(ROOMS, CallerStage.SILENT, StageRoom(6, PATIENCE))
     for _ in range(20):
         outside.call()
         outside.look(0.01)
-        assert outside.inside.unfinished <= 6
+        assert outside.inside.n_unfinished <= 6
     assert sum(room.places for room in ROOMS.values()) < 800, "most systems allow 1024 open files"
 
 
 def test_who_has_shown_a_certificate_gives_way_to_its_own_name_only(outside, credentials, monkeypatch):
     for stage in ROOMS:
-        monkeypatch.setitem(ROOMS, stage, Room(2, 0.0))
+        monkeypatch.setitem(ROOMS, stage, StageRoom(2, 0.0))
 
     def prove(name):
         raw = outside.call()
@@ -270,9 +270,9 @@ def test_who_has_shown_a_certificate_gives_way_to_its_own_name_only(outside, cre
     assert "party 'b' came again before it had finished" in [refusal.why for refusal in news]
     assert closed(first)
     other.setblocking(True)
-    other.sendall(pack(Kind.HELLO))
+    other.sendall(pack(FrameKind.HELLO))
     second.setblocking(True)
-    second.sendall(pack(Kind.HELLO))
+    second.sendall(pack(FrameKind.HELLO))
     arrived = [news for news in outside.look(0.2) if not isinstance(news, Refusal)]
     assert sorted(connection.peer for connection in arrived) == ["b", "c"]
     for each in (*arrived, first, second, other):
@@ -303,7 +303,7 @@ def test_a_thousand_refusals_are_a_few_lines(monkeypatch):
 def test_a_site_that_was_pushed_out_comes_again(credentials, monkeypatch):
     """A crowded door may close a connection half way; the site tries again by itself."""
     pushed: list[str] = []
-    answered = door.Caller.answered
+    answered = door.Caller.accept
 
     def push(raw, address, context, own):
         if len(pushed) < 20:

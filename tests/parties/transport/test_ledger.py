@@ -41,12 +41,12 @@ def test_every_view_adds_up_to_the_total(first, second):
 def test_phases_nest_and_end_with_their_block():
     ledger = Ledger("host")
     with ledger.phase("outer"):
-        ledger.sent("b", "t", payload=1, wire=1)
+        ledger.count_sent("b", "t", payload=1, wire=1)
         with contextlib.suppress(ValueError), ledger.phase("inner"):
-            ledger.sent("b", "t", payload=2, wire=2)
+            ledger.count_sent("b", "t", payload=2, wire=2)
             raise ValueError
-        ledger.sent("b", "t", payload=4, wire=4)
-    ledger.sent("b", "t/9", payload=8, wire=8)
+        ledger.count_sent("b", "t", payload=4, wire=4)
+    ledger.count_sent("b", "t/9", payload=8, wire=8)
     assert {name: traffic.payload_sent for name, traffic in ledger.books().phases.items()} == {
         "outer": 5,
         "inner": 2,
@@ -60,16 +60,16 @@ def test_phases_of_threads_may_end_in_any_order():
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    ledger.sent("b", "t", payload=1, wire=1)
+    ledger.count_sent("b", "t", payload=1, wire=1)
     second.__exit__(None, None, None)
     assert list(ledger.books().phases) == ["second"]
 
 
 def test_books_do_not_change_afterwards():
     ledger = Ledger("host")
-    ledger.sent("b", "t", payload=1, wire=1)
+    ledger.count_sent("b", "t", payload=1, wire=1)
     books = ledger.books()
-    ledger.sent("b", "t", payload=1, wire=1)
+    ledger.count_sent("b", "t", payload=1, wire=1)
     assert books.total.messages_sent == 1
     with pytest.raises(TypeError):
         books.entries["t", "b"] = Traffic()
@@ -82,7 +82,7 @@ def test_threads_lose_nothing():
     def work():
         for _ in range(500):
             with ledger.phase("p"):
-                ledger.sent("b", "t", payload=1, wire=1)
+                ledger.count_sent("b", "t", payload=1, wire=1)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -25,8 +25,8 @@ from dagora.parties.transport.certificates import (
 )
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
-from dagora.parties.transport.transport import Limits
-from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, parse, parse_tag
+from dagora.parties.transport.transport import MessageLimits
+from dagora.parties.transport.wire_format import HEADER, FrameHeader, FrameKind, pack, parse, parse_tag
 from tests.parties.network import PATIENCE, eventually, start, vanish
 from tests.parties.unhurried import Attendance, take_time
 
@@ -267,12 +267,15 @@ def test_a_caller_that_resets_at_once_is_refused(meeting):
     ("raw", "why"),
     [
         (b"x" * 24, "party 'b' sent bytes that are not a message of dagora"),
-        (pack(Kind.MESSAGE, b"x", 0, 0), "party 'b' did not begin with a hello"),
-        (pack(Kind.MESSAGE, b"x", 0, 1 << 28), f"announced a message of {1 << 28} bytes; the limit is 0"),
-        (pack(Kind.MESSAGE, b"x", 0, 1), "party 'b' announced a message of 1 bytes; the limit is 0"),
-        (pack(Kind.HELLO)[:10], "it left before the run began"),
+        (pack(FrameKind.MESSAGE, b"x", 0, 0), "party 'b' did not begin with a hello"),
+        (
+            pack(FrameKind.MESSAGE, b"x", 0, 1 << 28),
+            f"announced a message of {1 << 28} bytes; the limit is 0",
+        ),
+        (pack(FrameKind.MESSAGE, b"x", 0, 1), "party 'b' announced a message of 1 bytes; the limit is 0"),
+        (pack(FrameKind.HELLO)[:10], "it left before the run began"),
         (b"", "it left before the run began"),
-        (pack(Kind.HELLO) + b"x", "party 'b': it left before the run began"),
+        (pack(FrameKind.HELLO) + b"x", "party 'b': it left before the run began"),
     ],
 )
 def test_a_party_that_does_not_begin_well_may_try_again(credentials, raw, why):
@@ -295,7 +298,7 @@ def test_a_listener_may_not_send_anything_large_before_the_run(credentials):
     def announce(raw):
         with context.wrap_socket(raw, server_side=True) as tls:
             tls.recv(24)
-            tls.sendall(pack(Kind.MESSAGE, b"x", 0, 1 << 28))
+            tls.sendall(pack(FrameKind.MESSAGE, b"x", 0, 1 << 28))
             tls.recv(24)
 
     with serving(announce) as port, pytest.raises(ProtocolError) as caught:
@@ -440,21 +443,21 @@ def say(party, peer, raw: bytes) -> None:
     ("raw", "fault"),
     [
         (b"x" * 100, "sent bytes that are not a message of dagora"),
-        (pack(Kind.MESSAGE, b"t", 0, 1001), "announced a message of 1001 bytes; the limit is 1000"),
-        (pack(Kind.MESSAGE, b"t", 0, (1 << 64) - 1), f"announced a message of {(1 << 64) - 1} bytes"),
-        (pack(Kind.MESSAGE, b"t" * 201, 0, 0), "sent a tag of 201 bytes"),
-        (pack(Kind.MESSAGE, b"", 0, 0), "sent a tag of 0 bytes"),
-        (pack(Kind.MESSAGE, b"\xff", 0, 0), "sent a tag that is not text"),
-        (pack(Kind.MESSAGE, b"a\nb", 0, 0), "sent a tag that is not printable"),
-        (pack(Kind.MESSAGE, b"t", 7, 0), "skipped message 0 of 't'"),
-        (pack(Kind.WELCOME), "began the run twice"),
-        (pack(Kind.GOODBYE, b"", 0, 5), "announced a message of 5 bytes; the limit is 0"),
+        (pack(FrameKind.MESSAGE, b"t", 0, 1001), "announced a message of 1001 bytes; the limit is 1000"),
+        (pack(FrameKind.MESSAGE, b"t", 0, (1 << 64) - 1), f"announced a message of {(1 << 64) - 1} bytes"),
+        (pack(FrameKind.MESSAGE, b"t" * 201, 0, 0), "sent a tag of 201 bytes"),
+        (pack(FrameKind.MESSAGE, b"", 0, 0), "sent a tag of 0 bytes"),
+        (pack(FrameKind.MESSAGE, b"\xff", 0, 0), "sent a tag that is not text"),
+        (pack(FrameKind.MESSAGE, b"a\nb", 0, 0), "sent a tag that is not printable"),
+        (pack(FrameKind.MESSAGE, b"t", 7, 0), "skipped message 0 of 't'"),
+        (pack(FrameKind.WELCOME), "began the run twice"),
+        (pack(FrameKind.GOODBYE, b"", 0, 5), "announced a message of 5 bytes; the limit is 0"),
         (HEADER.pack(b"dgra", 9, 3, 1, 0, 0), "speaks version 9 of the protocol, not 1"),
         (HEADER.pack(b"dgra", 1, 77, 1, 0, 0), "sent a message of the unknown kind 77"),
     ],
 )
 def test_a_bad_frame_ends_the_run_on_both_sides(credentials, raw, fault):
-    limits = Limits(message_bytes=1000)
+    limits = MessageLimits(message_bytes=1000)
     with Listener(credentials["host"], ["b"], limits=limits) as listener:
         connecting = start(connect, credentials["b"], HERE, listener.port, wait=PATIENCE)
         host, b = listener.accept(PATIENCE), connecting.result(PATIENCE)
@@ -472,7 +475,7 @@ def test_a_bad_frame_ends_the_run_on_both_sides(credentials, raw, fault):
 @pytest.mark.parametrize("cut", [1, 23, 24, 25, 30])
 def test_a_frame_cut_short_is_noticed(meeting, cut):
     host, b = meeting.finish()
-    say(b, "host", (pack(Kind.MESSAGE, b"tag", 0, 10) + bytes(10))[:cut])
+    say(b, "host", (pack(FrameKind.MESSAGE, b"tag", 0, 10) + bytes(10))[:cut])
     vanish(b)
     with pytest.raises(
         ProtocolError, match=r"^the connection to party 'b' was lost in the middle of a message$"
@@ -482,7 +485,7 @@ def test_a_frame_cut_short_is_noticed(meeting, cut):
 
 def test_a_large_send_to_a_party_that_aborts_learns_the_reason(meeting):
     host, b = meeting.finish()
-    b._inbox._limits = Limits(backlog_bytes=1)
+    b._inbox._limits = MessageLimits(backlog_bytes=1)
     sending = start(lambda: [host.send("b", "x", bytes(5_000_000)) for _ in range(100)])
     time.sleep(0.1)
     b.close("no more room")
@@ -492,16 +495,16 @@ def test_a_large_send_to_a_party_that_aborts_learns_the_reason(meeting):
 
 @given(st.integers(1, 200), st.integers(0, 2**64 - 1), st.integers(0, 1000))
 def test_a_valid_header_is_read_as_it_was_written(tag_length, sequence, payload_length):
-    raw = pack(Kind.MESSAGE, b"t" * tag_length, sequence, payload_length)
-    header = parse(raw, Limits(message_bytes=1000))
-    assert header == Header(Kind.MESSAGE, tag_length, sequence, payload_length)
+    raw = pack(FrameKind.MESSAGE, b"t" * tag_length, sequence, payload_length)
+    header = parse(raw, MessageLimits(message_bytes=1000))
+    assert header == FrameHeader(FrameKind.MESSAGE, tag_length, sequence, payload_length)
     assert parse_tag(raw[24:]) == "t" * tag_length
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(min_size=24, max_size=24), st.binary(max_size=20))
 def test_any_header_is_read_or_refused(noise, tag):
-    limits = Limits(message_bytes=1000)
+    limits = MessageLimits(message_bytes=1000)
     for raw in (noise, b"dgra\1\3" + noise[6:], struct.pack("<4sBBH", b"dgra", 1, 3, 5) + noise[8:]):
         try:
             header = parse(raw, limits)

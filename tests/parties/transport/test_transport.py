@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import DataError, PartyTimeoutError, ProtocolError
 from dagora.parties.transport.in_memory import memory_network
-from dagora.parties.transport.transport import MAX_REASON, Limits, one_line
+from dagora.parties.transport.transport import MAX_REASON, MessageLimits, one_line
 from tests.parties.network import PATIENCE, eventually, start, vanish
 from tests.parties.unhurried import take_time
 
@@ -268,7 +268,7 @@ def test_the_block_ends_in_peace(network):
 
 
 def test_a_message_over_the_limit_is_not_sent(network):
-    host, b = network.open("host", "b", limits=Limits(message_bytes=1000))
+    host, b = network.open("host", "b", limits=MessageLimits(message_bytes=1000))
     with pytest.raises(ProtocolError, match="message 'x' of 1001 bytes passes the limit of 1000"):
         host.send("b", "x", bytes(1001))
     host.send("b", "x", bytes(1000))
@@ -293,7 +293,7 @@ def test_repeated_and_lost_messages_end_the_run_on_both_sides(network, sequence,
 
 
 def test_a_fast_sender_waits_for_a_slow_receiver(network):
-    limits = Limits(backlog_bytes=1000, backlog_messages=4)
+    limits = MessageLimits(backlog_bytes=1000, backlog_messages=4)
     host, b = network.open("host", "b", limits=limits)
     contents = [os.urandom(300_000) for _ in range(120)]
 
@@ -320,7 +320,7 @@ def pour(host, tags, content):
 
 
 def test_a_full_line_without_the_awaited_tag_ends_the_run(network):
-    host, b = network.open("host", "b", limits=Limits(backlog_messages=3))
+    host, b = network.open("host", "b", limits=MessageLimits(backlog_messages=3))
     waiting = start(b.receive, "host", "awaited", PATIENCE)
     with pytest.raises(
         ProtocolError, match=r"^party 'b' ended the run: party 'host' filled the line with 'other'"
@@ -333,7 +333,7 @@ def test_a_full_line_without_the_awaited_tag_ends_the_run(network):
 
 
 def test_sending_to_a_party_that_takes_nothing_ends_in_time(network):
-    host, _ = network.open("host", "b", limits=Limits(backlog_bytes=1000), timeout=0.3)
+    host, _ = network.open("host", "b", limits=MessageLimits(backlog_bytes=1000), timeout=0.3)
     begun = time.monotonic()
     with pytest.raises(ProtocolError, match=r"party 'b' did not accept .* within 0\.3 s"):
         pour(host, repeat("x"), bytes(1_000_000))
@@ -343,7 +343,7 @@ def test_sending_to_a_party_that_takes_nothing_ends_in_time(network):
 
 
 def test_tags_are_bounded(network):
-    host, b = network.open("host", "b", limits=Limits(tags=10))
+    host, b = network.open("host", "b", limits=MessageLimits(tags=10))
     with pytest.raises(ProtocolError, match="used more than 10 tags"):
         pour(host, (f"tag {k}" for k in count()), b"")
     with pytest.raises(ProtocolError, match=r"^party 'host' used more than 10 tags$"):

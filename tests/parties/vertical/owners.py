@@ -3,7 +3,7 @@
 import numpy as np
 
 from dagora.parties.transport.in_memory import memory_network
-from dagora.parties.vertical.agreement import Proposal
+from dagora.parties.vertical.agreement import TermsProposal
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from tests.parties.network import PATIENCE
 from tests.parties.pairs import futures, wires
@@ -35,7 +35,7 @@ def pair(**options):
 def begin(parties, holdings, proposal, expected=None, roles=("host", "guest")):
     """Both at work; what they answer comes with `.result(LONG)`."""
     host, guest = holdings
-    agreeing = Proposal(parameters=proposal.parameters, security=proposal.security)
+    agreeing = TermsProposal(parameters=proposal.parameters, security=proposal.security)
     return futures(
         parties,
         lambda wire: private_k2(wire, roles[0], host, proposal),

@@ -6,7 +6,13 @@ import pytest
 from dagora.base.errors import DagoraError, DataError, DisagreementError, OptionError, ProtocolError
 from dagora.data.table import Table
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, agree, binary_columns, combine_proposals
+from dagora.parties.vertical.agreement import (
+    AgreedTerms,
+    TermsProposal,
+    agree,
+    binary_columns,
+    combine_proposals,
+)
 from dagora.parties.vertical.columns import column_levels
 from tests.parties.pairs import both, endings, replace, wires
 
@@ -17,15 +23,15 @@ def agreed(pair, wanted, expected=None, names=(A, B)):
     return both(
         pair,
         lambda wire: agree(wire, "host", names[0], wanted),
-        lambda wire: agree(wire, "guest", names[1], expected or Proposal()),
+        lambda wire: agree(wire, "guest", names[1], expected or TermsProposal()),
     )
 
 
 def refused(pair, wanted=None, expected=None, names=(A, B), roles=("host", "guest")):
     ended = endings(
         pair,
-        lambda wire: agree(wire, roles[0], names[0], wanted or Proposal()),
-        lambda wire: agree(wire, roles[1], names[1], expected or Proposal()),
+        lambda wire: agree(wire, roles[0], names[0], wanted or TermsProposal()),
+        lambda wire: agree(wire, roles[1], names[1], expected or TermsProposal()),
     )
     for error in ended:
         # Who lies in the last message has agreed before the other can complain: it hears of it later.
@@ -35,7 +41,7 @@ def refused(pair, wanted=None, expected=None, names=(A, B), roles=("host", "gues
 
 
 def test_terms_on_every_network(network):
-    host, guest = agreed(wires(network.open("host", "b")), Proposal(order="b1, a2,a1", max_parents=2))
+    host, guest = agreed(wires(network.open("host", "b")), TermsProposal(order="b1, a2,a1", max_parents=2))
     assert host == guest == AgreedTerms(A, B, (2, 1, 0), 2, "f", "hidden", "rlwe")
     assert host.names == ("a1", "a2", "b1")
     assert host.n_moments == 7
@@ -43,7 +49,7 @@ def test_terms_on_every_network(network):
 
 def test_without_an_order_the_hosts_columns_come_first():
     host, guest = agreed(
-        wires(), Proposal(score="g", mode="adaptive", crypto="paillier"), Proposal(score="g")
+        wires(), TermsProposal(score="g", mode="adaptive", crypto="paillier"), TermsProposal(score="g")
     )
     assert host == guest
     assert (host.order, host.limit, host.max_parents) == ((0, 1, 2), 2, 3)
@@ -53,12 +59,21 @@ def test_without_an_order_the_hosts_columns_come_first():
 @pytest.mark.parametrize(
     ("expected", "line"),
     [
-        (Proposal(max_parents=2), "option 'max_parents' is '3' at the host and '2' at the guest"),
-        (Proposal(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
-        (Proposal(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
-        (Proposal(crypto="paillier"), "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest"),
-        (Proposal(parameters="open"), "is 'none' at the host and 'open' at the guest: both must ask for it"),
-        (Proposal(order="b1,a1,a2"), "option 'order' is not given at the host and 'b1,a1,a2' at the guest"),
+        (TermsProposal(max_parents=2), "option 'max_parents' is '3' at the host and '2' at the guest"),
+        (TermsProposal(score="g"), "option 'score' is 'f' at the host and 'g' at the guest"),
+        (TermsProposal(mode="adaptive"), "option 'mode' is 'hidden' at the host and 'adaptive' at the guest"),
+        (
+            TermsProposal(crypto="paillier"),
+            "option 'crypto' is 'rlwe' at the host and 'paillier' at the guest",
+        ),
+        (
+            TermsProposal(parameters="open"),
+            "is 'none' at the host and 'open' at the guest: both must ask for it",
+        ),
+        (
+            TermsProposal(order="b1,a1,a2"),
+            "option 'order' is not given at the host and 'b1,a1,a2' at the guest",
+        ),
     ],
 )
 def test_a_guest_that_wants_otherwise_ends_both(expected, line):
@@ -69,17 +84,17 @@ def test_a_guest_that_wants_otherwise_ends_both(expected, line):
 @pytest.mark.parametrize(
     ("wanted", "names", "line"),
     [
-        (Proposal(), (("a", "x"), ("x",)), "both parties have a column 'x'"),
-        (Proposal(order="a1,a2"), (A, B), "'b1' is missing"),
-        (Proposal(order="a1,a2,b1,c"), (A, B), "'c', which is not a variable"),
-        (Proposal(order="a1,a2,b1,b1"), (A, B), "'b1' twice"),
+        (TermsProposal(), (("a", "x"), ("x",)), "both parties have a column 'x'"),
+        (TermsProposal(order="a1,a2"), (A, B), "'b1' is missing"),
+        (TermsProposal(order="a1,a2,b1,c"), (A, B), "'c', which is not a variable"),
+        (TermsProposal(order="a1,a2,b1,b1"), (A, B), "'b1' twice"),
         (
-            Proposal(max_parents=6),
+            TermsProposal(max_parents=6),
             (tuple(f"a{i}" for i in range(40)), B),
             "take fewer columns or a lower max_parents",
         ),
-        (Proposal(), (A, ("b\x1b[31m",)), "control character U+001B"),
-        (Proposal(), (A, ()), "columns"),
+        (TermsProposal(), (A, ("b\x1b[31m",)), "control character U+001B"),
+        (TermsProposal(), (A, ()), "columns"),
     ],
 )
 def test_what_does_not_fit_ends_both(wanted, names, line):
@@ -99,19 +114,23 @@ def expecting(pair, wanted, expected, levels):
     ("wanted", "expected", "line"),
     [
         (
-            Proposal(levels="b1=3"),
-            Proposal(),
+            TermsProposal(levels="b1=3"),
+            TermsProposal(),
             "column 'b1' has 4 levels at the guest, and the host expects 3",
         ),
         (
-            Proposal(),
-            Proposal(levels="a2=2,b1=4"),
+            TermsProposal(),
+            TermsProposal(levels="a2=2,b1=4"),
             "column 'a2' has 3 levels at the host, and the guest expects 2",
         ),
-        (Proposal(levels="c=2"), Proposal(), "option 'levels' of the host names 'c', which nobody has"),
         (
-            Proposal(score="g"),
-            Proposal(),
+            TermsProposal(levels="c=2"),
+            TermsProposal(),
+            "option 'levels' of the host names 'c', which nobody has",
+        ),
+        (
+            TermsProposal(score="g"),
+            TermsProposal(),
             "the score g is of columns with two levels, and column 'a2' has more",
         ),
     ],
@@ -127,8 +146,8 @@ def test_owners_who_disagree_on_levels_end_with_the_same_line(wanted, expected, 
 def test_levels_and_the_fewest_rows_are_agreed_on():
     host, guest = both(
         wires(),
-        lambda wire: agree(wire, "host", A, Proposal(min_rows=5), levels=(2, 3)),
-        lambda wire: agree(wire, "guest", B, Proposal(min_rows=40, levels="a2=3,b1=4"), levels=(4,)),
+        lambda wire: agree(wire, "host", A, TermsProposal(min_rows=5), levels=(2, 3)),
+        lambda wire: agree(wire, "guest", B, TermsProposal(min_rows=40, levels="a2=3,b1=4"), levels=(4,)),
     )
     assert host == guest
     assert (host.levels, host.min_rows, host.n_moments) == ((2, 3, 4), 40, 6 + 2 + 3 + 6 + 6)
@@ -143,8 +162,8 @@ def test_who_does_not_like_the_offer_has_not_agreed():
 
     ended = endings(
         parties,
-        lambda wire: agree(wire, "host", A, Proposal(), on_offer=decline),
-        lambda wire: agree(wire, "guest", B, Proposal()),
+        lambda wire: agree(wire, "host", A, TermsProposal(), on_offer=decline),
+        lambda wire: agree(wire, "guest", B, TermsProposal()),
     )
     assert isinstance(ended[0], OptionError)
     assert isinstance(ended[1], ProtocolError)
@@ -155,8 +174,8 @@ def test_what_a_party_expects_of_its_own_columns_is_checked_before_it_sends_anyt
     parties = wires()
     ended = endings(
         parties,
-        lambda wire: agree(wire, "host", A, Proposal(), levels=(2, 2)),
-        lambda wire: agree(wire, "guest", B, Proposal(levels="b1=2"), levels=(3,)),
+        lambda wire: agree(wire, "host", A, TermsProposal(), levels=(2, 2)),
+        lambda wire: agree(wire, "guest", B, TermsProposal(levels="b1=2"), levels=(3,)),
     )
     assert isinstance(ended[1], OptionError)
     assert "column 'b1' has 3 levels here" in str(ended[1])
@@ -226,17 +245,17 @@ def test_garbage(liar, step):
 )
 def test_wishes_that_cannot_be(wrong, name):
     with pytest.raises(OptionError, match=f"option '{name}' must be"):
-        Proposal(**wrong)
+        TermsProposal(**wrong)
 
 
 def test_every_term_is_in_the_digest():
-    terms = combine_proposals(A, B, Proposal(max_parents=1), Proposal())
+    terms = combine_proposals(A, B, TermsProposal(max_parents=1), TermsProposal())
     others = [
-        combine_proposals(A, ("b2",), Proposal(max_parents=1), Proposal()),
-        combine_proposals((*A, *B), ("b2",), Proposal(max_parents=1), Proposal()),
-        combine_proposals(A, B, Proposal(max_parents=2), Proposal()),
+        combine_proposals(A, ("b2",), TermsProposal(max_parents=1), TermsProposal()),
+        combine_proposals((*A, *B), ("b2",), TermsProposal(max_parents=1), TermsProposal()),
+        combine_proposals(A, B, TermsProposal(max_parents=2), TermsProposal()),
         *(
-            combine_proposals(A, B, Proposal(max_parents=1, **{name: value}), Proposal())
+            combine_proposals(A, B, TermsProposal(max_parents=1, **{name: value}), TermsProposal())
             for name, value in (
                 ("order", "b1,a1,a2"),
                 ("score", "g"),
@@ -245,7 +264,7 @@ def test_every_term_is_in_the_digest():
                 ("min_rows", 3),
             )
         ),
-        combine_proposals(A, B, Proposal(max_parents=1), Proposal(), (2, 2, 3)),
+        combine_proposals(A, B, TermsProposal(max_parents=1), TermsProposal(), (2, 2, 3)),
     ]
     assert len({each.digest() for each in (terms, *others)}) == 10
 
@@ -277,4 +296,4 @@ def test_a_table_without_columns_is_refused():
 
 def test_disagreements_are_bad_input():
     with pytest.raises(DisagreementError):
-        combine_proposals(A, A, Proposal(), Proposal())
+        combine_proposals(A, A, TermsProposal(), TermsProposal())

@@ -12,8 +12,8 @@ from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
 from dagora.parties.transport.transport import reason_to_tell
 from dagora.parties.vertical import dual_execution
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal
-from dagora.parties.vertical.costs import check_gates, stated_costs
+from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal
+from dagora.parties.vertical.costs import bound_costs, check_gates
 from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
 from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, SecretFunction, input_bits
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
@@ -26,7 +26,7 @@ from tests.parties.vertical.owners import edges, errors, learn, owners, pair, wr
 from tests.parties.vertical.test_k2_schedule import random_data
 from tests.parties.wiretap import Death
 
-MALICIOUS = Proposal(max_parents=1, security="malicious")
+MALICIOUS = TermsProposal(max_parents=1, security="malicious")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_the_structure_is_the_central_one(rows):
     for columns, n_host, limit in ((2, 1, 1), (4, 1, 2), (5, 3, 3)):
         data = random_data(rng, rows, columns)
         order = rng.permutation(columns).tolist()
-        proposal = Proposal(order=written(order), max_parents=limit, security="malicious")
+        proposal = TermsProposal(order=written(order), max_parents=limit, security="malicious")
         host, guest = learn(pair(), owners(data, n_host, seed=rows, extra=0), proposal)
         assert edges(host) == edges(guest) == central_edges(data, order, limit)
         assert host.outcome.stats["rows"] == rows
@@ -69,7 +69,7 @@ def test_columns_of_several_levels_and_several_blocks_of_rows(monkeypatch):
     monkeypatch.setattr("dagora.parties.vertical.counting_circuits.MOST_ROWS_AT_ONCE", 31)
     levels = (3, 2, 4)
     data = leveled_data(np.random.default_rng(1), 120, levels)
-    proposal = Proposal(max_parents=2, security="malicious")
+    proposal = TermsProposal(max_parents=2, security="malicious")
     host, guest = learn(pair(), leveled_owners(data, levels, 2, extra=0), proposal)
     assert edges(host) == edges(guest) == central_edges_of_levels(data, levels, range(3), 2)
     assert edges(host)
@@ -79,9 +79,9 @@ def test_columns_of_several_levels_and_several_blocks_of_rows(monkeypatch):
 def test_gates_and_bytes_are_as_stated():
     data = random_data(np.random.default_rng(3), 300, 4)
     parties = pair()
-    proposal = Proposal(max_parents=2, security="malicious")
+    proposal = TermsProposal(max_parents=2, security="malicious")
     host, guest = learn(parties, owners(data, 2, extra=0), proposal)
-    stated = stated_costs(host.terms, 300)
+    stated = bound_costs(host.terms, 300)
     assert host.outcome.stats["ands"] == guest.outcome.stats["ands"] == stated.gates
     sent = sum(len(payload) for wire in parties for _, _, payload in wire.sent)
     assert 0.9 * stated.size < sent + 34_000 <= stated.size  # what is dealt here are 34 kB of base transfers
@@ -97,7 +97,7 @@ def test_messages_have_the_same_sizes_whatever_the_data():
     seen = []
     for data in (np.zeros((45, 3)), np.ones((45, 3)), np.random.default_rng(9).integers(0, 2, (45, 3))):
         parties = pair()
-        proposal = Proposal(max_parents=2, security="malicious")
+        proposal = TermsProposal(max_parents=2, security="malicious")
         learn(parties, owners(data.astype(np.int64), 2, extra=0), proposal)
         seen.append([traffic(wire) for wire in parties])
     assert seen[0] == seen[1] == seen[2]
@@ -251,7 +251,7 @@ def test_owners_bring_the_same_rows():
     for error in errors(pair(), (host, other), MALICIOUS):
         assert "the keys of the two parties are not the same" in one_line(error)
         assert str(error).endswith(f"both bring the same rows{MAY_BE_KNOWN}")
-    few = Proposal(max_parents=1, security="malicious", min_rows=17)
+    few = TermsProposal(max_parents=1, security="malicious", min_rows=17)
     assert all("at least 17 are needed" in one_line(error) for error in errors(pair(), small(), few))
 
 
@@ -286,8 +286,8 @@ def test_the_hash_of_the_keys_is_the_first_half_of_a_sha_256():
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("wants", ["host", "guest"])
 def test_both_must_ask_for_it(wants):
-    usual = Proposal(max_parents=1)
-    both = (MALICIOUS, Proposal()) if wants == "host" else (usual, Proposal(security="malicious"))
+    usual = TermsProposal(max_parents=1)
+    both = (MALICIOUS, TermsProposal()) if wants == "host" else (usual, TermsProposal(security="malicious"))
     told = ("malicious", "semi-honest") if wants == "host" else ("semi-honest", "malicious")
     parties = pair()
     for error in errors(parties, small(), *both):
@@ -304,9 +304,9 @@ def test_both_must_ask_for_it(wants):
 )
 def test_what_it_does_not_go_with(options):
     with pytest.raises(OptionError, match=f"in hidden mode: leave out {next(iter(options))}"):
-        Proposal(security="malicious", **options)
+        TermsProposal(security="malicious", **options)
     with pytest.raises(OptionError, match="option 'security' must be semi-honest or malicious, not 'brave'"):
-        Proposal(security="brave")
+        TermsProposal(security="brave")
 
 
 @pytest.mark.usefixtures("dealt")

@@ -8,7 +8,7 @@ import pytest
 from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
 from dagora.parties.crypto.garbling.half_gates import TWEAKS_PER_AND, evaluate, garble
-from dagora.parties.vertical.circuit_plan import Stage, count_ands
+from dagora.parties.vertical.circuit_plan import CircuitStage, count_ands
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import (
     AdaptivePlan,
@@ -16,13 +16,13 @@ from dagora.parties.vertical.k2_schedule import (
     adaptive_plan,
     hidden_plan,
     places_before_removal,
-    places_shifted,
+    shift_places,
 )
 from dagora.parties.vertical.widths import BitWidths
 from tests.parties.vertical.central import central_edges, formula_edges, moments_of
 
 
-def run_plain(stages: Iterable[Stage], memory: np.ndarray) -> None:
+def run_plain(stages: Iterable[CircuitStage], memory: np.ndarray) -> None:
     """Run the stages on bits in the clear, in place."""
     for stage in stages:
         memory[stage.outputs] = evaluate_plain(stage.circuit, memory[stage.inputs])
@@ -226,7 +226,7 @@ def test_places_before_a_winner_was_taken_out() -> None:
     assert places_before_removal(((1, 4), (2, 1)), 2, 3) == ((1, 4), (2, 3), (3, 1))
     for places in itertools.combinations(range(4), 2):
         later = sum(place >= 2 for place in places)
-        shifted = places_shifted(tuple((place, place + 1) for place in places), later)
+        shifted = shift_places(tuple((place, place + 1) for place in places), later)
         assert [before[k] for k, _ in shifted] == [left[k] for k in places]
         assert [level for _, level in shifted] == [place + 1 for place in places]
 

@@ -12,16 +12,16 @@ from dagora.base.errors import DataError, DisagreementError
 from dagora.data.table import Table
 from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, combine_proposals
+from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal, combine_proposals
 from dagora.parties.vertical.circuit_plan import count_ands
 from dagora.parties.vertical.columns import indicator_columns, indicators, number_of_sets
 from dagora.parties.vertical.costs import (
     MORE_KEY_BYTES,
     adaptive_gates,
+    bound_costs,
     check_gates,
     count_gates,
     hidden_gates,
-    stated_costs,
     sum_gates,
     widths_for,
 )
@@ -242,8 +242,8 @@ def test_the_costs_of_a_run_are_at_most_those_stated(mode: str, monkeypatch: pyt
     deal_seeds(monkeypatch)
     levels = (3, 2, 4, 3)
     data = leveled_data(np.random.default_rng(5), 300, levels)
-    host, _ = learn(pair(), leveled_owners(data, levels, 2, extra=0), Proposal(max_parents=2, mode=mode))
-    stated = stated_costs(host.terms, len(data))
+    host, _ = learn(pair(), leveled_owners(data, levels, 2, extra=0), TermsProposal(max_parents=2, mode=mode))
+    stated = bound_costs(host.terms, len(data))
     stats = host.outcome.stats
     spent = sum(value for key, value in stats.items() if "_bytes_" in key)
     assert stats["ands"] <= stated.gates
@@ -269,10 +269,10 @@ def test_who_has_few_keys_states_what_more_keys_of_the_other_cost(
     name = holdings[1 - own].table.names[0]
     keys = [f"row-{k}" for k in range(3000)]
     holdings[1 - own] = PartyData(Table.from_numpy(codes, names=[name], discrete=[name]), keys)
-    host, _ = learn(pair(), holdings, Proposal(max_parents=1))
+    host, _ = learn(pair(), holdings, TermsProposal(max_parents=1))
     spent = sum(value for key, value in host.outcome.stats.items() if "_bytes_" in key)
     each = MORE_KEY_BYTES["guest" if own else "host"]
-    stated = stated_costs(host.terms, few).size
+    stated = bound_costs(host.terms, few).size
     assert stated < spent <= stated + each * (3000 - few) < 1.4 * spent
 
 
@@ -291,21 +291,21 @@ def test_gates_by_formulas_are_those_of_the_circuits(
 
 def test_tables_of_too_many_cells_are_refused_and_large_ones_are_stated_at_once() -> None:
     def combine(limit: int) -> AgreedTerms:
-        proposal = Proposal(max_parents=limit, parameters="open")
+        proposal = TermsProposal(max_parents=limit, parameters="open")
         return combine_proposals(("a", "b", "c"), ("d", "e", "f"), proposal, proposal, (5,) * 6)
 
     with pytest.raises(DisagreementError, match="6 columns could have a table of 15625 cells, at most 4096"):
         combine(5)
     started = time.process_time()
-    assert stated_costs(combine(4), 1000).gates > 1e6
+    assert bound_costs(combine(4), 1000).gates > 1e6
     assert time.process_time() - started < 5
 
 
 def test_the_design_s_gates_of_three_levels() -> None:
     terms = terms_of((3,) * 12, 2)
-    assert 5.0e6 < stated_costs(terms, 10_000).gates < 5.8e6
-    assert stated_costs(terms_of((2,) * 12, 3), 10_000).gates < 4.5e6
-    assert "million AND gates and" in stated_costs(terms, 10_000).describe()
+    assert 5.0e6 < bound_costs(terms, 10_000).gates < 5.8e6
+    assert bound_costs(terms_of((2,) * 12, 3), 10_000).gates < 4.5e6
+    assert "million AND gates and" in bound_costs(terms, 10_000).describe()
 
 
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
@@ -319,7 +319,7 @@ def test_sessions_of_random_tables(mode: str, monkeypatch: pytest.MonkeyPatch) -
         n_host, limit = int(rng.integers(1, columns)), int(rng.integers(1, 3))
         data = leveled_data(rng, rows, levels)
         order = rng.permutation(columns).tolist()
-        proposal = Proposal(order=written(order), max_parents=limit, mode=mode)
+        proposal = TermsProposal(order=written(order), max_parents=limit, mode=mode)
         host, guest = learn(pair(), leveled_owners(data, levels, n_host), proposal)
         assert edges(host) == edges(guest) == central_edges(data, levels, order, limit)
         assert host.terms.levels == levels
@@ -331,7 +331,7 @@ def test_over_every_network_with_real_transfers(network: object) -> None:
     levels = (3, 2, 4)
     data = leveled_data(np.random.default_rng(8), 60, levels)
     parties = wires(network.open("host", "b", timeout=LONG))  # type: ignore[attr-defined]
-    host, guest = learn(parties, leveled_owners(data, levels, 2), Proposal(max_parents=2))
+    host, guest = learn(parties, leveled_owners(data, levels, 2), TermsProposal(max_parents=2))
     assert edges(host) == edges(guest) == central_edges(data, levels, range(3), 2)
 
 
@@ -341,7 +341,7 @@ def test_messages_have_the_same_sizes_whatever_the_levels_of_the_rows() -> None:
     for kind in range(3):
         data = np.full((40, 3), kind // 2) if kind else leveled_data(np.random.default_rng(2), 40, levels)
         parties = pair()
-        learn(parties, leveled_owners(data, levels, 1), Proposal(max_parents=2))
+        learn(parties, leveled_owners(data, levels, 1), TermsProposal(max_parents=2))
         seen.append([traffic(wire) for wire in parties])
     assert seen[0] == seen[1] == seen[2]
 
@@ -356,7 +356,7 @@ def test_no_name_of_a_level_is_on_the_wire() -> None:
     levels = (3, 2, 4)
     data = leveled_data(np.random.default_rng(3), 40, levels)
     parties = pair()
-    learn(parties, leveled_owners(data, levels, 1), Proposal(max_parents=1))
+    learn(parties, leveled_owners(data, levels, 1), TermsProposal(max_parents=1))
     assert not any(b"level " in bytes(payload) for wire in parties for _, _, payload in wire.sent)
 
 
@@ -373,7 +373,7 @@ def test_a_column_that_cannot_be_used_ends_both_before_a_word_of_rows(
     table = Table.from_numpy(codes, names=["bad"], discrete=["bad"])
     holdings[faulty] = PartyData(table, keys)
     parties = pair()
-    ended = errors(parties, holdings, Proposal())
+    ended = errors(parties, holdings, TermsProposal())
     assert isinstance(ended[faulty], DataError)
     assert line in str(ended[faulty])
     assert "its own data or options were refused" in str(ended[1 - faulty])
@@ -385,7 +385,7 @@ def test_fewer_common_keys_than_a_party_wants_end_both_with_the_same_line() -> N
     levels = (3, 3)
     holdings = leveled_owners(leveled_data(np.random.default_rng(4), 30, levels), levels, 1)
     parties = pair()
-    for error in errors(parties, holdings, Proposal(), Proposal(min_rows=31)):
+    for error in errors(parties, holdings, TermsProposal(), TermsProposal(min_rows=31)):
         assert "the two parties have 30 keys in common: at least 31 are needed" in str(error)
     assert not any("dot" in tag or "yao" in tag for wire in parties for _, tag, _ in wire.sent)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dagora.parties.vertical import dot_paillier
-from dagora.parties.vertical.agreement import Proposal, combine_proposals
+from dagora.parties.vertical.agreement import TermsProposal, combine_proposals
 from dagora.parties.vertical.columns import indicator_sets, indicators
 from dagora.parties.vertical.counts import counts_from_moments
 from dagora.parties.vertical.moments import cross_pairs, product_columns, share_moments
@@ -17,8 +17,8 @@ from tests.parties.vertical.owners import LONG, pair
 
 def shared(data, n_host, limit, crypto="rlwe", parties=None):
     names = [f"x{k}" for k in range(data.shape[1])]
-    proposal = Proposal(max_parents=limit, crypto=crypto)
-    terms = combine_proposals(tuple(names[:n_host]), tuple(names[n_host:]), proposal, Proposal())
+    proposal = TermsProposal(max_parents=limit, crypto=crypto)
+    terms = combine_proposals(tuple(names[:n_host]), tuple(names[n_host:]), proposal, TermsProposal())
     widths = BitWidths(len(data), terms.limit)
     columns = data.T.astype(np.uint8)
     working = futures(

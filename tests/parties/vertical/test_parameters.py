@@ -14,8 +14,8 @@ from dagora.base.errors import GraphError, ProtocolError
 from dagora.formats.registry import read_network, write_network
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.vertical.agreement import Proposal
-from dagora.parties.vertical.costs import stated_costs
+from dagora.parties.vertical.agreement import TermsProposal
+from dagora.parties.vertical.costs import bound_costs
 from dagora.parties.vertical.parameter_circuits import FEWEST, opening
 from tests.parties.crypto.integers import run_on
 from tests.parties.network import start
@@ -88,7 +88,7 @@ def families_of(learned):
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 def test_opened_parameters_are_the_central_ones_to_three_digits(mode):
     data = chained(400)
-    proposal = Proposal(order="x0,x1,x2,x3", max_parents=2, parameters="open", mode=mode)
+    proposal = TermsProposal(order="x0,x1,x2,x3", max_parents=2, parameters="open", mode=mode)
     host, guest = learn(pair(), leveled_owners(data, LEVELS, 2), proposal)
     assert list(host.parameters.opened) == list(guest.parameters.opened)
     checked = 0
@@ -113,13 +113,13 @@ def test_opened_parameters_are_the_central_ones_to_three_digits(mode):
         3,
     }
     assert "the probabilities of" in " ".join(host.leakage)
-    assert host.outcome.stats["ands"] <= stated_costs(host.terms, 400).gates
+    assert host.outcome.stats["ands"] <= bound_costs(host.terms, 400).gates
 
 
 def test_who_owns_the_parents_works_out_every_count():
     """What the documents warn of: N_j is known to that party, so three digits are enough up to 1000 rows."""
     data = chained(900)
-    host, _ = learn(pair(), leveled_owners(data, LEVELS, 2), Proposal(max_parents=1, parameters="open"))
+    host, _ = learn(pair(), leveled_owners(data, LEVELS, 2), TermsProposal(max_parents=1, parameters="open"))
     table = host.parameters.opened[0, 2]
     for code in range(3):
         mine = data[:, 0] == code
@@ -132,7 +132,7 @@ def test_a_family_with_a_rare_configuration_is_withheld_and_its_levels_are_not_n
     data[:, 1] = np.arange(300) < 5  # five rows only
     data[:, 3] = data[:, 1]
     parties = pair()
-    proposal = Proposal(max_parents=1, parameters="open")
+    proposal = TermsProposal(max_parents=1, parameters="open")
     host, guest = learn(parties, leveled_owners(data, LEVELS, 2), proposal)
     assert host.parameters.opened[1, 3] is guest.parameters.opened[1, 3] is None
     assert host.parameters.opened[0, 2] is not None
@@ -148,7 +148,7 @@ def test_a_family_with_a_rare_configuration_is_withheld_and_its_levels_are_not_n
 
 def test_shares_add_up_to_counts_and_are_uniform_alone():
     data = chained(60)
-    proposal = Proposal(max_parents=1, parameters="shares")
+    proposal = TermsProposal(max_parents=1, parameters="shares")
     modulus = 1 << (60 + 3).bit_length()
     seen = []
     for _ in range(6):
@@ -171,7 +171,7 @@ def test_shares_add_up_to_counts_and_are_uniform_alone():
 
 def both_results(data, tmp_path, parameters, guest_file=True):
     network = memory_network(["host", "guest"], timeout=LONG)
-    proposal = Proposal(max_parents=1, parameters=parameters)
+    proposal = TermsProposal(max_parents=1, parameters=parameters)
     files = {"host": tmp_path / "h.json", "guest": tmp_path / "g.json" if guest_file else None}
     return [
         start(learn_with, network[name], name, brought, proposal, shares=files[name])
@@ -205,7 +205,7 @@ def test_shares_without_a_file_are_not_agreed_to(tmp_path):
 def test_the_network_of_what_was_opened(tmp_path):
     data = chained(400)
     host, guest = leveled_owners(data, LEVELS, 2)
-    result = learn_both(host, guest, Proposal(max_parents=1, parameters="open"))
+    result = learn_both(host, guest, TermsProposal(max_parents=1, parameters="open"))
     network = opened_network(result)
     assert left_out(result, network) == []
     assert network.levels["x2"] == ("level 0", "level 1", "level 2", "level 3")
@@ -237,12 +237,12 @@ def small():
 def test_lies_about_levels(liar, lie, line):
     change = [None, None]
     change[liar] = replace("parameters/levels", lambda payload: encode({**decode(payload), **lie}))
-    ended = errors(pair(change=change), small(), Proposal(max_parents=1, parameters="open"))
+    ended = errors(pair(change=change), small(), TermsProposal(max_parents=1, parameters="open"))
     assert isinstance(ended[1 - liar], ProtocolError)
     assert line in str(ended[1 - liar])
 
 
 def test_masks_of_the_wrong_size_end_the_guest():
     change = [replace("parameters/masks", lambda payload: encode({"masks": np.zeros(3, dtype="<u8")})), None]
-    ended = errors(pair(change=change), small(), Proposal(max_parents=1, parameters="shares"))
+    ended = errors(pair(change=change), small(), TermsProposal(max_parents=1, parameters="shares"))
     assert isinstance(ended[1], ProtocolError)

@@ -5,7 +5,7 @@ import pytest
 
 from dagora.base.errors import DisagreementError, ProtocolError
 from dagora.parties.vertical import dot_paillier
-from dagora.parties.vertical.agreement import Proposal
+from dagora.parties.vertical.agreement import TermsProposal
 from dagora.parties.vertical.private_k2 import PartyData
 from tests.parties.pairs import deal_seeds, traffic, wires
 from tests.parties.vertical.central import central_edges, formula_edges
@@ -30,7 +30,7 @@ def test_the_structure_is_the_central_one(mode, rows):
     for columns, n_host, limit in ((2, 1, 1), (4, 1, 2), (5, 3, 3)):
         data = random_data(rng, rows, columns)
         order = rng.permutation(columns).tolist()
-        proposal = Proposal(order=written(order), max_parents=limit, mode=mode)
+        proposal = TermsProposal(order=written(order), max_parents=limit, mode=mode)
         host, guest = learn(pair(), owners(data, n_host, seed=rows), proposal)
         assert edges(host) == edges(guest) == central_edges(data, order, limit)
         assert host.outcome.stats["rows"] == rows
@@ -42,7 +42,7 @@ def test_the_structure_is_the_central_one(mode, rows):
 def test_over_every_network_with_real_transfers(network, mode):
     data = random_data(np.random.default_rng(7), 60, 4)
     parties = wires(network.open("host", "b", timeout=LONG))
-    host, guest = learn(parties, owners(data, 2), Proposal(max_parents=2, mode=mode))
+    host, guest = learn(parties, owners(data, 2), TermsProposal(max_parents=2, mode=mode))
     assert edges(host) == edges(guest) == central_edges(data, range(4), 2)
     assert host.outcome.stats["ands"] == guest.outcome.stats["ands"] > 1000
     assert host.outcome.stats["search_bytes_sent"] == guest.outcome.stats["search_bytes_received"]
@@ -55,7 +55,7 @@ def test_over_every_network_with_real_transfers(network, mode):
 def test_the_score_of_the_paper_and_its_encryption(mode, monkeypatch):
     monkeypatch.setattr(dot_paillier, "KEY_BITS", 640)
     data = random_data(np.random.default_rng(8), 50, 4)
-    proposal = Proposal(max_parents=2, mode=mode, score="g", crypto="paillier")
+    proposal = TermsProposal(max_parents=2, mode=mode, score="g", crypto="paillier")
     host, guest = learn(pair(), owners(data, 2), proposal)
     assert edges(host) == edges(guest) == formula_edges(data, range(4), 2, "g")
 
@@ -71,7 +71,7 @@ def test_hidden_messages_have_the_same_sizes_whatever_the_data():
     seen = []
     for kind in ("zeros", "ones", "random"):
         parties = pair()
-        learn(parties, owners(constant_or_random(kind, 45, 4), 2), Proposal(max_parents=2))
+        learn(parties, owners(constant_or_random(kind, 45, 4), 2), TermsProposal(max_parents=2))
         seen.append([traffic(wire) for wire in parties])
     assert seen[0] == seen[1] == seen[2]
     assert all(len(messages) > 10 for messages in seen[0])
@@ -83,7 +83,7 @@ def test_adaptive_messages_have_sizes_that_the_winners_explain():
     seen, found = [], []
     for flip in (0, 1):
         parties = pair()
-        host, _ = learn(parties, owners(data ^ flip, 2), Proposal(max_parents=2, mode="adaptive"))
+        host, _ = learn(parties, owners(data ^ flip, 2), TermsProposal(max_parents=2, mode="adaptive"))
         seen.append([traffic(wire) for wire in parties])
         found.append(edges(host))
     assert found[0] == found[1]
@@ -94,7 +94,7 @@ def test_adaptive_messages_have_sizes_that_the_winners_explain():
 def test_no_column_is_on_the_wire():
     data = np.random.default_rng(11).integers(0, 2, (400, 2))
     parties, holdings = pair(), owners(data, 1, extra=0)
-    learn(parties, holdings, Proposal(max_parents=1))
+    learn(parties, holdings, TermsProposal(max_parents=1))
     for wire, party_data in zip(parties, holdings, strict=True):
         bits = party_data.table.codes(0)
         by_key = bits[np.argsort(party_data.keys)]
@@ -110,7 +110,7 @@ def test_nothing_of_two_runs_is_the_same_but_the_terms():
     runs = []
     for _ in range(2):
         parties = pair()
-        learn(parties, owners(data, 1), Proposal(max_parents=1))
+        learn(parties, owners(data, 1), TermsProposal(max_parents=1))
         runs.append(
             {p for wire in parties for _, tag, p in wire.sent if "agreement" not in tag if len(p) > 64}
         )
@@ -123,7 +123,7 @@ def test_no_common_key_ends_both_with_the_same_line():
     data = random_data(np.random.default_rng(13), 5, 2)
     host, guest = owners(data, 1)
     host = PartyData(host.table, [f"other {key}" for key in host.keys])
-    for error in errors(pair(), (host, guest), Proposal()):
+    for error in errors(pair(), (host, guest), TermsProposal()):
         assert isinstance(error, DisagreementError | ProtocolError)
         assert "no key in common" in str(error)
 
@@ -131,7 +131,7 @@ def test_no_common_key_ends_both_with_the_same_line():
 def steps(mode):
     """The tags of a run, by who sends them."""
     parties = pair()
-    learn(parties, small(), Proposal(max_parents=1, mode=mode))
+    learn(parties, small(), TermsProposal(max_parents=1, mode=mode))
     return [list(dict.fromkeys(tag for _, tag, _ in wire.sent)) for wire in parties]
 
 
@@ -152,7 +152,7 @@ def test_a_peer_that_dies_at_any_step(mode, mortal):
     for tag in steps(mode)[mortal]:
         die = ["", ""]
         die[mortal] = f"before {tag}"
-        ended = errors(pair(die=die), small(), Proposal(max_parents=1, mode=mode))
+        ended = errors(pair(die=die), small(), TermsProposal(max_parents=1, mode=mode))
         assert isinstance(ended[mortal], Death)
         assert one_line(ended[1 - mortal]).startswith("the connection to party '"), tag
 
@@ -172,7 +172,7 @@ def test_garbage_at_any_step(liar, kind):
 
         changes = [None, None]
         changes[liar] = change
-        ended = errors(pair(change=changes), small(), Proposal(max_parents=1))
+        ended = errors(pair(change=changes), small(), TermsProposal(max_parents=1))
         assert "'" in one_line(ended[1 - liar]), spoilt
         # Who has sent the last message has ended well before the other could complain.
         assert spoilt == "result/hash" or one_line(ended[liar])
@@ -181,6 +181,6 @@ def test_garbage_at_any_step(liar, kind):
 @pytest.mark.usefixtures("dealt")
 def test_other_options_end_both_before_anything_depends_on_rows():
     parties = pair()
-    for error in errors(parties, small(), Proposal(max_parents=1), Proposal(max_parents=2)):
+    for error in errors(parties, small(), TermsProposal(max_parents=1), TermsProposal(max_parents=2)):
         assert "option 'max_parents' is '1' at the host and '2' at the guest" in one_line(error)
     assert {tag for wire in parties for _, tag, _ in wire.sent} == {"agreement/wishes"}

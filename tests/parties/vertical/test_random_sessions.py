@@ -6,7 +6,7 @@ Only the 128 base transfers are dealt, which take a second on the curve and are 
 import numpy as np
 import pytest
 
-from dagora.parties.vertical.agreement import Proposal
+from dagora.parties.vertical.agreement import TermsProposal
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.central import central_edges
 from tests.parties.vertical.owners import edges, learn, owners, pair, written
@@ -27,7 +27,7 @@ def test_the_structure_of_random_tables_is_the_central_one(part, mode, monkeypat
         n_host, limit = int(rng.integers(1, columns)), int(rng.integers(1, 4))
         data = random_data(rng, int(rng.choice(ROWS)), columns)
         order = rng.permutation(columns).tolist()
-        proposal = Proposal(order=written(order), max_parents=limit, mode=mode)
+        proposal = TermsProposal(order=written(order), max_parents=limit, mode=mode)
         host, guest = learn(pair(), owners(data, n_host, seed=int(rng.integers(1 << 30))), proposal)
         expected = central_edges(data, order, limit)
         assert edges(host) == edges(guest) == expected, (data.tolist(), n_host, order, limit)

@@ -12,7 +12,7 @@ from dagora.parties.transport.certificates import fingerprint, make_certificates
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal
+from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal
 from dagora.parties.vertical.session_log import SessionLog
 from tests.parties.network import start
 from tests.parties.pairs import deal_seeds
@@ -60,7 +60,15 @@ def test_the_log_names_the_certificate_of_the_peer(tmp_path):
         raise ProtocolError("far enough")
 
     working = [
-        start(learn_with, lines[name], name, data[name], Proposal(), on_terms=agree_and_stop, log=logs[name])
+        start(
+            learn_with,
+            lines[name],
+            name,
+            data[name],
+            TermsProposal(),
+            on_terms=agree_and_stop,
+            log=logs[name],
+        )
         for name in lines
     ]
     for work in working:
@@ -126,7 +134,7 @@ def test_a_log_that_cannot_be_written_ends_the_session_before_it_begins(tmp_path
 def both(logs, data):
     network = memory_network(["host", "guest"], timeout=LONG)
     parties = [
-        start(learn_with, network[name], name, brought, Proposal(max_parents=1), log=log)
+        start(learn_with, network[name], name, brought, TermsProposal(max_parents=1), log=log)
         for name, brought, log in zip(("host", "guest"), owners(data, 1), logs, strict=True)
     ]
     return [party.exception(LONG) for party in parties], network

@@ -19,7 +19,7 @@ from dagora.parties.crypto.encryption import rlwe_products
 from dagora.parties.crypto.garbling import yao
 from dagora.parties.crypto.transfer import checked_transfer, oblivious_transfer
 from dagora.parties.vertical import parameter_circuits, parameters, private_k2
-from dagora.parties.vertical.agreement import Proposal
+from dagora.parties.vertical.agreement import TermsProposal
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.leveled import leveled_owners
 from tests.parties.vertical.owners import edges, learn, owners, pair
@@ -98,11 +98,11 @@ def levels_of_two(side, flip):
 
 
 CASES = {
-    "hidden": (bits_of_two, Proposal(max_parents=2)),
-    "adaptive": (bits_of_two, Proposal(max_parents=2, mode="adaptive")),
-    "open": (levels_of_two, Proposal(max_parents=1, parameters="open")),
-    "malicious": (bits_of_two_with_the_same_keys, Proposal(max_parents=2, security="malicious")),
-    "shares": (levels_of_two, Proposal(max_parents=1, parameters="shares")),
+    "hidden": (bits_of_two, TermsProposal(max_parents=2)),
+    "adaptive": (bits_of_two, TermsProposal(max_parents=2, mode="adaptive")),
+    "open": (levels_of_two, TermsProposal(max_parents=1, parameters="open")),
+    "malicious": (bits_of_two_with_the_same_keys, TermsProposal(max_parents=2, security="malicious")),
+    "shares": (levels_of_two, TermsProposal(max_parents=1, parameters="shares")),
 }
 
 

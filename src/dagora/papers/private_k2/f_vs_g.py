@@ -99,12 +99,12 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
 
 def session(parameters: Parameters, run: Run) -> Numbers:
     """Whether two owners, every other column each, find the graph of the joined columns."""
-    from dagora.parties.vertical.agreement import Proposal
+    from dagora.parties.vertical.agreement import TermsProposal
 
     rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
     score = str(parameters["score"])
     central = k2_graph(rows.bits, rows.truth.nodes, rows.order, LIMIT, score)
-    proposal = Proposal(rows.written_order, LIMIT, score, str(parameters["mode"]))
+    proposal = TermsProposal(rows.written_order, LIMIT, score, str(parameters["mode"]))
     result = session_in_memory(rows, proposal, run.on_event)
     return {
         "edges": len(result.graph.edges),

@@ -26,7 +26,7 @@ from dagora.papers.reference_data import reference_file
 if TYPE_CHECKING:
     from dagora.base.events import Observer
     from dagora.learners.result import Result
-    from dagora.parties.vertical.agreement import Proposal
+    from dagora.parties.vertical.agreement import TermsProposal
 
 RANDOM = "random"
 RANDOM_NODES, RANDOM_PARENTS = 20, 3
@@ -58,7 +58,7 @@ class Drawn:
         return Table(Schema([keys, *binary]), (np.arange(rows, dtype=np.uint16), *columns))
 
 
-def session_in_memory(rows: Drawn, proposal: Proposal, on_event: Observer) -> Result:
+def session_in_memory(rows: Drawn, proposal: TermsProposal, on_event: Observer) -> Result:
     """A session of two owners in this process; all columns count as binary, also one that is constant."""
     from dagora.api.learn_private import learn_both
     from dagora.data.keys import split_table

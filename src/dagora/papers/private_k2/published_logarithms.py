@@ -29,7 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.crypto.encryption.paillier import Multiplier, PublicKey, SecretKey, bits_of
+from dagora.parties.crypto.encryption.paillier import (
+    Multiplier,
+    PaillierPublicKey,
+    PaillierSecretKey,
+    bits_of,
+)
 from dagora.parties.crypto.garbling.builder import Builder, Word
 from dagora.parties.crypto.garbling.circuit import Circuit
 from dagora.parties.crypto.garbling.lookups import lookup, one_hot
@@ -144,7 +149,7 @@ def first_shares(
     garbler: Garbler,
     channel: Channel,
     helper: Multiplier,
-    public: PublicKey,
+    public: PaillierPublicKey,
     series: Series,
     shares: NDArray[np.uint64],
     bits: int,
@@ -188,7 +193,7 @@ def first_shares(
 def second_shares(
     evaluator: Evaluator,
     channel: Channel,
-    key: SecretKey,
+    key: PaillierSecretKey,
     series: Series,
     shares: NDArray[np.uint64],
     bits: int,
@@ -213,7 +218,11 @@ def second_shares(
 
 
 def evaluate(
-    helper: Multiplier, public: PublicKey, encrypted: list[gmpy2.mpz], factors: list[int], constant_term: int
+    helper: Multiplier,
+    public: PaillierPublicKey,
+    encrypted: list[gmpy2.mpz],
+    factors: list[int],
+    constant_term: int,
 ) -> gmpy2.mpz:
     """An encryption of Σ factor · value + constant, which tells the key holder nothing else."""
     square = public.n**2
@@ -226,14 +235,16 @@ def evaluate(
 
 
 def send_ciphertexts(
-    channel: Channel, public: PublicKey, ciphertexts: list[gmpy2.mpz], step: str = "powers"
+    channel: Channel, public: PaillierPublicKey, ciphertexts: list[gmpy2.mpz], step: str = "powers"
 ) -> None:
     """Send some ciphertexts as one message."""
     content = b"".join(int(each).to_bytes(public.size, "big") for each in ciphertexts)
     channel.send(step, ciphertexts=content)
 
 
-def receive_ciphertexts(channel: Channel, public: PublicKey, step: str, count: int) -> list[gmpy2.mpz]:
+def receive_ciphertexts(
+    channel: Channel, public: PaillierPublicKey, step: str, count: int
+) -> list[gmpy2.mpz]:
     """Receive as many ciphertexts."""
     content = channel.receive(step, {"ciphertexts": bytes})["ciphertexts"]
     if len(content) != count * public.size:
@@ -256,7 +267,7 @@ def signed_integers(bits: Bits) -> list[int]:
     return [number - (number >> (width - 1) << width) for number in found]
 
 
-def opened(one: list[int], other: list[int], public: PublicKey, scale: int) -> list[float]:
+def opened(one: list[int], other: list[int], public: PaillierPublicKey, scale: int) -> list[float]:
     """What shares add up to, over the scale."""
     n = int(public.n)
     sums = [(a + b) % n for a, b in zip(one, other, strict=True)]

@@ -109,14 +109,14 @@ class LogarithmPair:
 
     def __init__(self, k: int, rows: int) -> None:
         from dagora.parties.crypto.channel import Channel
-        from dagora.parties.crypto.encryption.paillier import Multiplier, SecretKey
+        from dagora.parties.crypto.encryption.paillier import Multiplier, PaillierSecretKey
         from dagora.parties.crypto.garbling.yao import Evaluator, Garbler
         from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
         from dagora.parties.transport.in_memory import memory_network
 
         self._series = Series(k)
         self._bits = (rows + 1).bit_length()
-        self._key = SecretKey.generate()
+        self._key = PaillierSecretKey.generate()
         self._helper = Multiplier(self._key.public)
         self._network = memory_network(["one", "two"], timeout=3600.0)
         self._pool = ThreadPoolExecutor(2)
@@ -212,9 +212,9 @@ class PublishedSearch:
 
 def our_session(rows: Drawn, limit: int, run: Run) -> dict[str, float]:
     """CPU seconds and megabytes of adaptive mode with score g; a first session compiles and is not kept."""
-    from dagora.parties.vertical.agreement import Proposal
+    from dagora.parties.vertical.agreement import TermsProposal
 
-    proposal = Proposal(rows.written_order, limit, "g", "adaptive")
+    proposal = TermsProposal(rows.written_order, limit, "g", "adaptive")
     for _ in range(2):
         used = time.process_time()
         result = session_in_memory(rows, proposal, run.on_event)

@@ -26,10 +26,20 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.kernels.decorators import kernel
-from dagora.parties.crypto.blocks import VECTOR, Block, BlockType, Words, block_type, load, make, store, word
+from dagora.parties.crypto.blocks import (
+    VECTOR,
+    Block128,
+    BlockType,
+    Words,
+    block_type,
+    load,
+    make,
+    store,
+    word,
+)
 
 RoundKeys = NDArray[np.uint64] | NDArray[np.uint32]
-Four = tuple[Block, Block, Block, Block]
+Four = tuple[Block128, Block128, Block128, Block128]
 
 ROUNDS = 10
 X86 = ("x86_64", "AMD64", "i386", "i686")
@@ -161,15 +171,15 @@ _four_by_instructions = cast("Callable[..., Four]", _encrypt4_by_instructions)
 
 
 @kernel
-def _encrypt_by_tables(keys: NDArray[np.uint32], block: Block) -> Block:
+def _encrypt_by_tables(keys: NDArray[np.uint32], block: Block128) -> Block128:
     low, high = word(block, 0), word(block, 1)
     a, b = np.uint32(low) ^ keys[0, 0], np.uint32(low >> np.uint64(32)) ^ keys[0, 1]
     c, d = np.uint32(high) ^ keys[0, 2], np.uint32(high >> np.uint64(32)) ^ keys[0, 3]
     for i in range(1, ROUNDS):
-        e = _mixed_column(a, b, c, d) ^ keys[i, 0]
-        f = _mixed_column(b, c, d, a) ^ keys[i, 1]
-        g = _mixed_column(c, d, a, b) ^ keys[i, 2]
-        h = _mixed_column(d, a, b, c) ^ keys[i, 3]
+        e = _mix_column(a, b, c, d) ^ keys[i, 0]
+        f = _mix_column(b, c, d, a) ^ keys[i, 1]
+        g = _mix_column(c, d, a, b) ^ keys[i, 2]
+        h = _mix_column(d, a, b, c) ^ keys[i, 3]
         a, b, c, d = e, f, g, h
     low = _last_columns(a, b, c, d, keys[ROUNDS, 0], keys[ROUNDS, 1])
     high = _last_columns(c, d, a, b, keys[ROUNDS, 2], keys[ROUNDS, 3])
@@ -177,7 +187,7 @@ def _encrypt_by_tables(keys: NDArray[np.uint32], block: Block) -> Block:
 
 
 @kernel
-def _mixed_column(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> np.uint32:
+def _mix_column(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> np.uint32:
     """A column after a round: ShiftRows takes the byte of each row from another column."""
     e = T0[np.uint8(a)] ^ T1[np.uint8(b >> 8)] ^ T2[np.uint8(c >> 16)] ^ T3[np.uint8(d >> 24)]
     return np.uint32(e)
@@ -188,12 +198,12 @@ def _last_columns(
     a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32, key: np.uint32, next_key: np.uint32
 ) -> np.uint64:
     """Two columns of the last round, which does not mix them."""
-    first = np.uint64(_substituted(a, b, c, d) ^ key)
-    return first | np.uint64(_substituted(b, c, d, a) ^ next_key) << np.uint64(32)
+    first = np.uint64(_substitute_bytes(a, b, c, d) ^ key)
+    return first | np.uint64(_substitute_bytes(b, c, d, a) ^ next_key) << np.uint64(32)
 
 
 @kernel
-def _substituted(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> np.uint32:
+def _substitute_bytes(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> np.uint32:
     low = S_BOX[np.uint8(a)] | S_BOX[np.uint8(b >> 8)] << 8
     high = S_BOX[np.uint8(c >> 16)] << 16 | S_BOX[np.uint8(d >> 24)] << 24
     return np.uint32(low | high)
@@ -219,7 +229,7 @@ def _load_keys(keys: object) -> Callable[..., object]:
     if not _by_instructions(keys):
         return lambda keys: keys
 
-    def load_all(keys: Words) -> tuple[Block, ...]:
+    def load_all(keys: Words) -> tuple[Block128, ...]:
         k = keys.reshape(22)
         return (
             load(k, 0), load(k, 1), load(k, 2), load(k, 3), load(k, 4), load(k, 5),
@@ -229,7 +239,7 @@ def _load_keys(keys: object) -> Callable[..., object]:
     return load_all
 
 
-def _encrypt4(keys: RoundKeys, w: Block, x: Block, y: Block, z: Block) -> Four:
+def _encrypt4(keys: RoundKeys, w: Block128, x: Block128, y: Block128, z: Block128) -> Four:
     raise NotImplementedError
 
 

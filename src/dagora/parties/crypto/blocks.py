@@ -24,14 +24,14 @@ VECTOR = ir.VectorType(ir.IntType(64), 2)
 _LANE = ir.IntType(32)
 
 
-class Block:
+class Block128:
     """A block for the type checker; values exist only in compiled code."""
 
-    def __xor__(self, other: Block) -> Block:
+    def __xor__(self, other: Block128) -> Block128:
         """Return the sum of two blocks."""
         raise NotImplementedError
 
-    def __and__(self, other: Block) -> Block:
+    def __and__(self, other: Block128) -> Block128:
         """Return the bits common to two blocks."""
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ def _permute_mask(_typing: object, _block: object) -> tuple[Any, Callable[..., A
     return block_type(block_type), generate
 
 
-def _binary(instruction: str) -> Callable[..., Block]:
+def _binary(instruction: str) -> Callable[..., Block128]:
     @intrinsic  # type: ignore[untyped-decorator]
     def combine(_typing: object, _left: object, _right: object) -> tuple[Any, Callable[..., Any]]:
         def generate(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:  # noqa: ANN401
@@ -115,7 +115,7 @@ def _binary(instruction: str) -> Callable[..., Block]:
 
         return block_type(block_type, block_type), generate
 
-    return cast("Callable[..., Block]", combine)
+    return cast("Callable[..., Block128]", combine)
 
 
 _xor, _and = _binary("xor"), _binary("and_")
@@ -123,23 +123,23 @@ _xor, _and = _binary("xor"), _binary("and_")
 
 @overload(operator.ixor, strict=False)  # type: ignore[untyped-decorator]
 @overload(operator.xor, strict=False)  # type: ignore[untyped-decorator]
-def _operator_xor(left: object, right: object) -> Callable[..., Block] | None:
+def _operator_xor(left: object, right: object) -> Callable[..., Block128] | None:
     if isinstance(left, BlockType) and isinstance(right, BlockType):
         return lambda left, right: _xor(left, right)  # noqa: PLW0108 - numba wants a Python function
     return None
 
 
 @overload(operator.and_, strict=False)  # type: ignore[untyped-decorator]
-def _operator_and(left: object, right: object) -> Callable[..., Block] | None:
+def _operator_and(left: object, right: object) -> Callable[..., Block128] | None:
     if isinstance(left, BlockType) and isinstance(right, BlockType):
         return lambda left, right: _and(left, right)  # noqa: PLW0108
     return None
 
 
 # Inside kernels only: `words` is a flat array, `index` counts blocks.
-load = cast("Callable[[Words, int], Block]", _load)
-store = cast("Callable[[Words, int, Block], None]", _store)
-make = cast("Callable[[np.uint64, np.uint64], Block]", _make)
-word = cast("Callable[[Block, int], np.uint64]", _word)
+load = cast("Callable[[Words, int], Block128]", _load)
+store = cast("Callable[[Words, int, Block128], None]", _store)
+make = cast("Callable[[np.uint64, np.uint64], Block128]", _make)
+word = cast("Callable[[Block128, int], np.uint64]", _word)
 # All ones where the lowest bit of the block is set, else all zeros: the permute bit as a mask.
-permute_mask = cast("Callable[[Block], Block]", _permute_mask)
+permute_mask = cast("Callable[[Block128], Block128]", _permute_mask)

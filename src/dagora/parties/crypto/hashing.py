@@ -1,6 +1,6 @@
 """A hash of labels from fixed-key AES: H(x, i) = π(π(x) ⊕ i) ⊕ π(x), with π = AES under a public key.
 
-This is TMMO of Guo, Katz, Wang & Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block
+This is TMMO of Guo, Katz, Wang & Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block128
 Ciphers" (IEEE S&P 2020): for π a random permutation it is tweakable circular correlation robust, which is
 what free XOR and half-gates need (π(x) ⊕ x alone is not). A tweak i is used for at most one pair (x, x ⊕ Δ)
 under one key. The adversary's advantage is about p·q / 2¹²⁸ for q hashes and p of its own calls of π; the
@@ -13,16 +13,16 @@ import numpy as np
 
 from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.aes import Four, RoundKeys, encrypt4, prepare
-from dagora.parties.crypto.blocks import Block, Words, load, make, store
+from dagora.parties.crypto.blocks import Block128, Words, load, make, store
 
 
 @kernel
 def hash4(
     ready: RoundKeys,
-    w: Block,
-    x: Block,
-    y: Block,
-    z: Block,
+    w: Block128,
+    x: Block128,
+    y: Block128,
+    z: Block128,
     tweak_w: np.uint64,
     tweak_x: np.uint64,
     tweak_y: np.uint64,

@@ -27,7 +27,7 @@ from dagora.graph.dag import DAG
 from dagora.learners.result import Outcome
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.evaluation import SharedBits
-from dagora.parties.replicated.layers import in_layers
+from dagora.parties.replicated.layers import sort_into_layers
 from dagora.parties.replicated.moments import ColumnPlan, plan_columns, send_columns, share_moments
 from dagora.parties.replicated.replicated_party import RandomBytes, ReplicatedParty
 from dagora.parties.replicated.same_rows import hash_of_keys, have_same_rows, send_hash
@@ -173,7 +173,7 @@ def compute(
         parts = share_moments(transport, party, columns, bits, random=random, on_event=on_event)
     with clock.phase("search"):
         plan = hidden_plan(widths, columns.terms.order)
-        program = in_layers(plan.stages, plan.n_slots)
+        program = sort_into_layers(plan.stages, plan.n_slots)
         shared = SharedBits(party, program)
         first, second = (
             np.array([part[tuple(sorted(members))] for members in plan.sets], dtype=np.uint64)

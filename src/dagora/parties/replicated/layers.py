@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR
-from dagora.parties.vertical.circuit_plan import Stage
+from dagora.parties.vertical.circuit_plan import CircuitStage
 
 LOAD, STORE = 3, 4
 WORD_BITS = 64
@@ -89,7 +89,7 @@ class Program:
         return parts.digest()
 
 
-def in_layers(stages: Sequence[Stage], n_slots: int) -> Program:
+def sort_into_layers(stages: Sequence[CircuitStage], n_slots: int) -> Program:
     """Sort the gates of all stages into layers; slots that no stage writes are there from the start."""
     slot_layer = np.zeros(n_slots, dtype=np.int64)
     ands: list[tuple[Places, ...]] = []

@@ -21,7 +21,7 @@ from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.builder import Bit, Builder
 from dagora.parties.crypto.garbling.circuit import Circuit
 from dagora.parties.replicated.evaluation import SharedBits
-from dagora.parties.replicated.layers import in_layers
+from dagora.parties.replicated.layers import sort_into_layers
 from dagora.parties.replicated.replicated_party import PARTIES, RandomBytes, ReplicatedParty
 from dagora.parties.replicated.terms import GroupTerms
 from dagora.parties.transport.messages import Array
@@ -69,7 +69,7 @@ def have_same_rows(
     planner = Planner()
     slots = planner.reserve(len(terms.owners), HASH_BITS)
     same = planner.run(all_equal(len(terms.owners)), slots.reshape(-1, 1))
-    shared = SharedBits(party, in_layers(planner.stages, planner.n_slots))
+    shared = SharedBits(party, sort_into_layers(planner.stages, planner.n_slots))
     for name, places in zip(terms.owners, slots, strict=True):
         if name == transport.name:
             both = np.stack([own[party.position], own[(party.position + 1) % PARTIES]])

@@ -30,7 +30,7 @@ from dagora.parties.vertical.agreement import (
     LONGEST_NAME,
     MOST_MOMENTS,
     MOST_NAMES,
-    Proposal,
+    TermsProposal,
 )
 
 VERSION = 1
@@ -74,7 +74,7 @@ class GroupProposal:
     owners: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        Proposal(self.order, self.max_parents, self.score)  # refuses what is out of range
+        TermsProposal(self.order, self.max_parents, self.score)  # refuses what is out of range
         if type(self.min_rows) is not int or not FEWEST_ROWS <= self.min_rows <= MOST_LEAST_ROWS:
             raise OptionError(
                 f"option 'min_rows' must be from {FEWEST_ROWS} to {MOST_LEAST_ROWS}, not {self.min_rows!r}"
@@ -236,9 +236,9 @@ def combine(
         for name in ("owners", "max_parents", "score", "order"):
             here, there = getattr(wanted, name), getattr(expected, name)
             if there is not None and here != there:
-                text = "not given" if here is None else f"'{_shown(here)}'"
+                text = "not given" if here is None else f"'{_option_text(here)}'"
                 raise DisagreementError(
-                    f"option '{name}' is {text} at '{owners[0]}' and '{_shown(there)}' at '{peer}'"
+                    f"option '{name}' is {text} at '{owners[0]}' and '{_option_text(there)}' at '{peer}'"
                 )
     names = tuple(name for some in columns.values() for name in some)
     try:
@@ -259,7 +259,7 @@ def combine(
     return terms
 
 
-def _shown(value: object) -> str:
+def _option_text(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.handshake import explain, peer_name
-from dagora.parties.transport.transport import Limits, ended
-from dagora.parties.transport.wire_format import BEFORE_THE_RUN, HEADER, Kind, parse
+from dagora.parties.transport.transport import MessageLimits, abort_message
+from dagora.parties.transport.wire_format import BEFORE_THE_RUN, HEADER, FrameKind, parse
 
 
-class Stage(IntEnum):
+class CallerStage(IntEnum):
     """How far a caller has come."""
 
     LEAVING = 0  # refused: its reason is on the way to it
@@ -41,13 +41,13 @@ class Caller:
         self.host = address[0]
         self.where = f"{address[0]}:{address[1]}"
         self.came = time.monotonic()
-        self._reach(Stage.SILENT)
+        self._reach(CallerStage.SILENT)
         self.events = selectors.EVENT_READ
         self.name = ""
         self._heard = bytearray()
 
     @classmethod
-    def answered(
+    def accept(
         cls, raw: socket.socket, address: tuple[str, int], context: ssl.SSLContext, own: Path
     ) -> Caller:
         """A caller that was accepted, and is shown our `own` certificate; `ProtocolError` if it has left."""
@@ -60,21 +60,21 @@ class Caller:
             raise ProtocolError(explain(error)) from None
         return cls(tls, address, own)
 
-    def _reach(self, stage: Stage) -> None:
+    def _reach(self, stage: CallerStage) -> None:
         self.stage, self.since = stage, time.monotonic()
 
-    def advance(self, limits: Limits) -> Connection | None:
+    def advance(self, limits: MessageLimits) -> Connection | None:
         """Do what can be done without waiting."""
         self.events = selectors.EVENT_READ
         try:
-            if self.stage is Stage.LEAVING:
+            if self.stage is CallerStage.LEAVING:
                 self._discard()
                 return None
-            if self.stage is Stage.SILENT:
+            if self.stage is CallerStage.SILENT:
                 if not socket.socket.recv(self.tls, 1, socket.MSG_PEEK):
                     raise ProtocolError("it closed the connection")
-                self._reach(Stage.TALKING)
-            if self.stage is not Stage.PROVED:
+                self._reach(CallerStage.TALKING)
+            if self.stage is not CallerStage.PROVED:
                 self._shake_hands()
             return self._read_hello(limits)
         except (ssl.SSLWantReadError, BlockingIOError):
@@ -84,29 +84,31 @@ class Caller:
             return None
         except (OSError, ValueError) as error:
             raise ProtocolError(
-                "it left before the run began" if self.stage is Stage.PROVED else explain(error, self._own)
+                "it left before the run began"
+                if self.stage is CallerStage.PROVED
+                else explain(error, self._own)
             ) from None
 
     def _shake_hands(self) -> None:
         try:
             self.tls.do_handshake()
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            if self.stage is Stage.TALKING and self.tls.shared_ciphers() is not None:
-                self._reach(Stage.GREETED)
+            if self.stage is CallerStage.TALKING and self.tls.shared_ciphers() is not None:
+                self._reach(CallerStage.GREETED)
             raise
         self.name = peer_name(self.tls)
-        self._reach(Stage.PROVED)
+        self._reach(CallerStage.PROVED)
 
-    def _read_hello(self, limits: Limits) -> Connection:
+    def _read_hello(self, limits: MessageLimits) -> Connection:
         self._hear(HEADER.size)
         try:
             header = parse(self._heard, BEFORE_THE_RUN)
         except ProtocolError as error:
             raise ProtocolError(f"party '{self.name}' {error}") from None
-        if header.kind == Kind.ABORT:
+        if header.kind == FrameKind.ABORT:
             self._hear(HEADER.size + header.payload_length)
-            raise ProtocolError(ended(self.name, self._heard[HEADER.size :].decode(errors="replace")))
-        if header.kind != Kind.HELLO:
+            raise ProtocolError(abort_message(self.name, self._heard[HEADER.size :].decode(errors="replace")))
+        if header.kind != FrameKind.HELLO:
             raise ProtocolError(f"party '{self.name}' did not begin with a hello")
         return Connection(self.tls, self.name, limits)
 
@@ -124,7 +126,7 @@ class Caller:
 
     def leave(self) -> None:
         """Stop sending, so that what was sent last arrives; `advance` waits until the peer has closed too."""
-        self._reach(Stage.LEAVING)
+        self._reach(CallerStage.LEAVING)
         self.events = selectors.EVENT_READ
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self.tls, socket.SHUT_WR)

@@ -24,8 +24,23 @@ import time
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport.handshake import peer_fingerprint
 from dagora.parties.transport.inbox import Inbox, InboxClosedError
-from dagora.parties.transport.transport import Limits, ended, in_seconds, left, lost, one_line
-from dagora.parties.transport.wire_format import HEADER, Header, Kind, pack, parse, parse_tag, wire_size
+from dagora.parties.transport.transport import (
+    MessageLimits,
+    abort_message,
+    in_seconds,
+    left_message,
+    lost_message,
+    one_line,
+)
+from dagora.parties.transport.wire_format import (
+    HEADER,
+    FrameHeader,
+    FrameKind,
+    pack,
+    parse,
+    parse_tag,
+    wire_size,
+)
 
 CHUNK = 1 << 16  # frames up to this size go out in one call
 LINGER = 1.0  # seconds to wait for the peer's end
@@ -40,7 +55,7 @@ class LostError(Exception):
 class Connection:
     """A peer on the other end of a TLS socket whose handshake is done."""
 
-    def __init__(self, tls: ssl.SSLSocket, peer: str, limits: Limits) -> None:
+    def __init__(self, tls: ssl.SSLSocket, peer: str, limits: MessageLimits) -> None:
         self.peer = peer
         self.tls = tls
         self.fingerprint = peer_fingerprint(tls)
@@ -65,12 +80,12 @@ class Connection:
         """Send one message and return its size on the wire; raises `LostError` if that is impossible."""
         with self._sending:
             sequence = self._sequences.get(tag, 0)
-            self.send_frame(Kind.MESSAGE, tag, sequence, payload, timeout)
+            self.send_frame(FrameKind.MESSAGE, tag, sequence, payload, timeout)
             self._sequences[tag] = sequence + 1
         return wire_size(tag, len(payload))
 
     def send_frame(
-        self, kind: Kind, tag: bytes, sequence: int, payload: memoryview | bytes, timeout: float
+        self, kind: FrameKind, tag: bytes, sequence: int, payload: memoryview | bytes, timeout: float
     ) -> None:
         """Write a frame; large payloads are not copied."""
         deadline = time.monotonic() + timeout
@@ -110,8 +125,8 @@ class Connection:
     # --- receiving
 
     def read_frame(
-        self, timeout: float | None = None, limits: Limits | None = None
-    ) -> tuple[Header, str, bytes]:
+        self, timeout: float | None = None, limits: MessageLimits | None = None
+    ) -> tuple[FrameHeader, str, bytes]:
         """Read the next frame; raises `ProtocolError` for an invalid one and `LostError` at the end."""
         deadline = None if timeout is None else time.monotonic() + timeout
         head = bytearray(HEADER.size)
@@ -169,12 +184,12 @@ class Connection:
             # Errors of the wire format do not name the party; those of the inbox do.
             text = str(error) if error.party else f"party '{self.peer}' {error}"
             inbox.fail(self.peer, text, at_once=True)
-            self._say(Kind.ABORT, text)
+            self._say(FrameKind.ABORT, text)
             self._drain(time.monotonic() + LINGER)
         except InboxClosedError:
             self._drain(time.monotonic() + LINGER)
         except LostError as error:
-            inbox.fail(self.peer, lost(self.peer, str(error)), at_once=False)
+            inbox.fail(self.peer, lost_message(self.peer, str(error)), at_once=False)
         except Exception as error:
             # A thread that dies silently would leave a receiver waiting; out of memory is the likely cause.
             inbox.fail(
@@ -186,15 +201,15 @@ class Connection:
 
     def _deliver_one(self, inbox: Inbox) -> bool:
         header, tag, payload = self.read_frame()
-        if header.kind == Kind.MESSAGE:
+        if header.kind == FrameKind.MESSAGE:
             inbox.put(self.peer, tag, header.sequence, payload)
             return True
-        if header.kind in (Kind.HELLO, Kind.WELCOME):
+        if header.kind in (FrameKind.HELLO, FrameKind.WELCOME):
             raise ProtocolError("began the run twice")
-        if header.kind == Kind.ABORT:
-            inbox.fail(self.peer, ended(self.peer, payload.decode(errors="replace")), at_once=True)
+        if header.kind == FrameKind.ABORT:
+            inbox.fail(self.peer, abort_message(self.peer, payload.decode(errors="replace")), at_once=True)
         else:
-            inbox.fail(self.peer, left(self.peer), at_once=False)
+            inbox.fail(self.peer, left_message(self.peer), at_once=False)
         return False
 
     def _drain(self, deadline: float) -> None:
@@ -207,9 +222,9 @@ class Connection:
 
     def end(self, reason: str | None = None) -> None:
         """Say goodbye, or why the run cannot go on, and stop sending; `finish` waits for the peer."""
-        self._say(*((Kind.GOODBYE, "") if reason is None else (Kind.ABORT, one_line(reason))))
+        self._say(*((FrameKind.GOODBYE, "") if reason is None else (FrameKind.ABORT, one_line(reason))))
 
-    def _say(self, kind: Kind, text: str) -> None:
+    def _say(self, kind: FrameKind, text: str) -> None:
         if self._over or not self._sending.acquire(timeout=LINGER):
             self.drop()
             return

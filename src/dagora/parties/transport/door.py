@@ -22,10 +22,10 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.transport.caller import Caller, Stage
+from dagora.parties.transport.caller import Caller, CallerStage
 from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import Connection
-from dagora.parties.transport.transport import Limits, in_seconds, one_line
+from dagora.parties.transport.transport import MessageLimits, in_seconds, one_line
 
 FIRST_BYTE_SECONDS = 2.0
 HELLO_SECONDS = 5.0
@@ -34,7 +34,7 @@ ACCEPTED_AT_ONCE = 16
 FAIR_SHARE = 16  # callers of one address that are no crowd: sites behind a router, or of one machine
 
 
-class Room(NamedTuple):
+class StageRoom(NamedTuple):
     """How many callers of a stage there is room for, and how many seconds each should have there."""
 
     places: int
@@ -43,10 +43,10 @@ class Room(NamedTuple):
 
 # A site sends its whole TLS hello as soon as it is connected, and its certificate a round trip later.
 ROOMS = {
-    Stage.LEAVING: Room(64, 0.25),
-    Stage.SILENT: Room(192, 0.25),
-    Stage.TALKING: Room(64, 0.25),
-    Stage.GREETED: Room(448, 1.0),
+    CallerStage.LEAVING: StageRoom(64, 0.25),
+    CallerStage.SILENT: StageRoom(192, 0.25),
+    CallerStage.TALKING: StageRoom(64, 0.25),
+    CallerStage.GREETED: StageRoom(448, 1.0),
 }
 
 
@@ -59,10 +59,10 @@ class Refusal:
     idle: bool = False
 
 
-class Door:
+class ListenerDoor:
     """Callers of a listening socket on their way in."""
 
-    def __init__(self, listening: socket.socket, credentials: Credentials, limits: Limits) -> None:
+    def __init__(self, listening: socket.socket, credentials: Credentials, limits: MessageLimits) -> None:
         self._listening = listening
         self._own = credentials.certificate
         self._context = server_context(credentials)
@@ -73,7 +73,7 @@ class Door:
         self._accepting = False
 
     @property
-    def unfinished(self) -> int:
+    def n_unfinished(self) -> int:
         """How many callers are neither in nor gone."""
         return len(self._callers)
 
@@ -109,14 +109,14 @@ class Door:
             except OSError:
                 return
             try:
-                caller = Caller.answered(raw, address[:2], self._context, self._own)
+                caller = Caller.accept(raw, address[:2], self._context, self._own)
             except ProtocolError as error:
                 self._news.append(Refusal(f"{address[0]}:{address[1]}", str(error)))
                 continue
             self._follow(caller)
             self._advance(caller)
 
-    def _thin_out(self, stage: Stage, room: Room) -> None:
+    def _thin_out(self, stage: CallerStage, room: StageRoom) -> None:
         there = [caller for caller in self._callers.values() if caller.stage is stage]
         while len(there) > room.places:
             weakest = _weakest(_crowd(there), room.moment)
@@ -128,7 +128,7 @@ class Door:
         try:
             connection = caller.advance(self._limits)
         except ProtocolError as error:
-            if before[0] is Stage.LEAVING:
+            if before[0] is CallerStage.LEAVING:
                 self._forget(caller).close()
             else:
                 self._news.append(Refusal(caller.where, str(error)))
@@ -142,30 +142,30 @@ class Door:
             self._forget(caller)
             self._news.append(connection)
             return
-        if caller.stage is Stage.PROVED and before[0] is not Stage.PROVED:
+        if caller.stage is CallerStage.PROVED and before[0] is not CallerStage.PROVED:
             self._make_way_for(caller)
         if caller.events != before[1]:
             self._selector.modify(caller.tls, caller.events)
 
     def _make_way_for(self, caller: Caller) -> None:
         for other in list(self._callers.values()):
-            if other is not caller and other.stage is Stage.PROVED and other.name == caller.name:
+            if other is not caller and other.stage is CallerStage.PROVED and other.name == caller.name:
                 self._give_up(other, f"party '{other.name}' came again before it had finished")
 
     def _end_the_late(self) -> None:
         now = time.monotonic()
         for caller in list(self._callers.values()):
-            if caller.stage is Stage.LEAVING:
+            if caller.stage is CallerStage.LEAVING:
                 if now - caller.since > LEAVING_SECONDS:
                     self._forget(caller).close()
                 continue
-            most = FIRST_BYTE_SECONDS if caller.stage is Stage.SILENT else HELLO_SECONDS
+            most = FIRST_BYTE_SECONDS if caller.stage is CallerStage.SILENT else HELLO_SECONDS
             if now - caller.came > most:
-                what = "said nothing" if caller.stage is Stage.SILENT else "did not finish its greeting"
+                what = "said nothing" if caller.stage is CallerStage.SILENT else "did not finish its greeting"
                 self._give_up(caller, f"it {what} within {in_seconds(most)}")
 
     def _give_up(self, caller: Caller, why: str) -> None:
-        if caller.stage is not Stage.LEAVING:
+        if caller.stage is not CallerStage.LEAVING:
             self._news.append(Refusal(caller.where, why, idle=True))
         self._forget(caller).close()
 
@@ -195,7 +195,7 @@ class Door:
         """Let go of all callers; those that were told a reason have a moment to read it."""
         self._listen(on=False)
         for caller in list(self._callers.values()):
-            if caller.stage is not Stage.LEAVING:
+            if caller.stage is not CallerStage.LEAVING:
                 self._forget(caller).close()
         threading.Thread(target=self._see_out, daemon=True).start()
 

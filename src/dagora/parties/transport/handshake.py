@@ -75,7 +75,7 @@ def shake_hands(
     try:
         tls.do_handshake()
     except (OSError, ValueError) as error:
-        close_refused(tls)
+        close_after_refusal(tls)
         kind = HungUpError if hung_up(error) or isinstance(error, TimeoutError) else ProtocolError
         raise kind(explain(error, own)) from None
     return tls
@@ -128,7 +128,7 @@ def hung_up(error: BaseException) -> bool:
     return isinstance(error, ssl.SSLEOFError | ConnectionError) or gone
 
 
-def close_refused(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
+def close_after_refusal(tls: ssl.SSLSocket, seconds: float = 0.5) -> None:
     """Close a refused connection in such a way that what was sent last still arrives."""
     with contextlib.suppress(OSError, ValueError):
         # On the socket below TLS: what the peer still sends is discarded unread.

@@ -13,20 +13,24 @@ from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.inbox import Inbox, InboxClosedError
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
-    Limits,
+    MessageLimits,
     Payload,
+    abort_message,
     check_name,
     encode_tag,
-    ended,
-    left,
-    lost,
+    left_message,
+    lost_message,
     reason_to_tell,
 )
 from dagora.parties.transport.wire_format import wire_size
 
 
 def memory_network(
-    names: Sequence[str], *, hub: str | None = None, limits: Limits | None = None, timeout: float = 60.0
+    names: Sequence[str],
+    *,
+    hub: str | None = None,
+    limits: MessageLimits | None = None,
+    timeout: float = 60.0,
 ) -> dict[str, MemoryTransport]:
     """Connect named parties, all with all, or all with the hub only (as over TCP).
 
@@ -37,7 +41,7 @@ def memory_network(
     """
     if len(set(names)) != len(names):
         raise ProtocolError("two parties have the same name")
-    limits = limits or Limits()
+    limits = limits or MessageLimits()
     network: dict[str, MemoryTransport] = {}
     for name in names:
         peers = [other for other in names if other != name and hub in (None, name, other)]
@@ -53,7 +57,7 @@ class MemoryTransport:
         name: str,
         peers: Sequence[str],
         network: dict[str, MemoryTransport],
-        limits: Limits,
+        limits: MessageLimits,
         timeout: float,
     ) -> None:
         self.name = name
@@ -81,36 +85,36 @@ class MemoryTransport:
             sequence = self._sequences.get((to, tag), 0)
             self._sequences[to, tag] = sequence + 1
             self._deliver(to, tag, sequence, content)
-        self.ledger.sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
+        self.ledger.count_sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
 
     def _deliver(self, to: str, tag: str, sequence: int, content: bytes) -> None:
         try:
             self._network[to]._inbox.put(self.name, tag, sequence, content, self._timeout)  # noqa: SLF001
         except InboxClosedError:
-            self._inbox.fail(to, left(to), at_once=False)
+            self._inbox.fail(to, left_message(to), at_once=False)
             self._inbox.check(to)
         except PartyTimeoutError as error:
             # As over TCP, a message that was abandoned half way ends the connection.
-            self._network[to]._inbox.fail(self.name, lost(self.name), at_once=False)  # noqa: SLF001
+            self._network[to]._inbox.fail(self.name, lost_message(self.name), at_once=False)  # noqa: SLF001
             self._inbox.fail(to, str(error), at_once=False)
             self._inbox.check(to)
         except ProtocolError as error:
-            self._inbox.fail(to, ended(to, str(error)), at_once=True)
+            self._inbox.fail(to, abort_message(to, str(error)), at_once=True)
             self._inbox.check(to)
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag."""
         encoded = encode_tag(tag)
         payload = self._inbox.get(sender, tag, self._timeout if timeout is None else timeout)
-        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        self.ledger.count_received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
         return payload
 
     def close(self, reason: str | None = None) -> None:
         """Leave, with a reason if this is not a normal end."""
         if reason is None:
-            self._leave(left(self.name), at_once=False)
+            self._leave(left_message(self.name), at_once=False)
         else:
-            self._leave(ended(self.name, reason), at_once=True)
+            self._leave(abort_message(self.name, reason), at_once=True)
 
     def _leave(self, fault: str, *, at_once: bool) -> None:
         if self._closed:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dagora.base.errors import PartyTimeoutError, ProtocolError
-from dagora.parties.transport.transport import Limits, in_seconds, silent
+from dagora.parties.transport.transport import MessageLimits, in_seconds, silence_message
 
 # Waiting in slices lets Ctrl-C interrupt an endless wait on every system.
 SLICE = 60.0
@@ -36,7 +36,7 @@ class _Line:
     fault: str = ""
     at_once: bool = False
 
-    def full(self, size: int, limits: Limits) -> bool:
+    def full(self, size: int, limits: MessageLimits) -> bool:
         crowded = self.messages >= limits.backlog_messages or self.bytes + size > limits.backlog_bytes
         return crowded and self.messages > 0
 
@@ -49,7 +49,7 @@ class _Line:
 class Inbox:
     """The messages that arrived at `owner`."""
 
-    def __init__(self, owner: str, senders: Iterable[str], limits: Limits) -> None:
+    def __init__(self, owner: str, senders: Iterable[str], limits: MessageLimits) -> None:
         self._owner = owner
         self._limits = limits
         self._lines = {sender: _Line() for sender in senders}
@@ -138,7 +138,7 @@ class Inbox:
     @staticmethod
     def _silence(sender: str, line: _Line, tag: str, timeout: float) -> str:
         other = f" (it sent '{next(iter(line.queues))}' instead)" if line.queues else ""
-        return silent(sender, tag, timeout) + other
+        return silence_message(sender, tag, timeout) + other
 
     def check(self, sender: str) -> None:
         """Raise the fault of a party, or refuse an unknown name."""

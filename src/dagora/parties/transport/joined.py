@@ -38,12 +38,14 @@ class JoinedTransport:
         """Send a message on the peer's line."""
         self._line(to).send(to, tag, payload)
         size = memoryview(payload).nbytes
-        self.ledger.sent(to, tag, payload=size, wire=wire_size(encode_tag(tag), size))
+        self.ledger.count_sent(to, tag, payload=size, wire=wire_size(encode_tag(tag), size))
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag."""
         payload = self._line(sender).receive(sender, tag, timeout)
-        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encode_tag(tag), len(payload)))
+        self.ledger.count_received(
+            sender, tag, payload=len(payload), wire=wire_size(encode_tag(tag), len(payload))
+        )
         return payload
 
     def _line(self, peer: str) -> Transport:

@@ -95,8 +95,8 @@ class Ledger:
 
     >>> ledger = Ledger("host")
     >>> with ledger.phase("schema"):
-    ...     ledger.sent("guest", "columns", payload=100, wire=131)
-    >>> ledger.received("guest", "sums/3", payload=8, wire=38)
+    ...     ledger.count_sent("guest", "columns", payload=100, wire=131)
+    >>> ledger.count_received("guest", "sums/3", payload=8, wire=38)
     >>> ledger.books().phases["schema"].wire_sent, ledger.books().phases["sums"].payload_received
     (131, 8)
     """
@@ -120,11 +120,11 @@ class Ledger:
                 position = len(self._phases) - 1 - self._phases[::-1].index(name)
                 del self._phases[position]
 
-    def sent(self, peer: str, tag: str, *, payload: int, wire: int) -> None:
+    def count_sent(self, peer: str, tag: str, *, payload: int, wire: int) -> None:
         """Count one message to a peer."""
         self._add(peer, tag, Traffic(messages_sent=1, payload_sent=payload, wire_sent=wire))
 
-    def received(self, peer: str, tag: str, *, payload: int, wire: int) -> None:
+    def count_received(self, peer: str, tag: str, *, payload: int, wire: int) -> None:
         """Count one message from a peer."""
         self._add(peer, tag, Traffic(messages_received=1, payload_received=payload, wire_received=wire))
 

@@ -16,18 +16,18 @@ from typing import Self
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.connection import LINGER, Connection, LostError
-from dagora.parties.transport.door import Door, Refusal
+from dagora.parties.transport.door import ListenerDoor, Refusal
 from dagora.parties.transport.handshake import explain
 from dagora.parties.transport.refusals import Refusals
 from dagora.parties.transport.tcp import HANDSHAKE_SECONDS, TcpTransport
 from dagora.parties.transport.transport import (
-    Limits,
+    MessageLimits,
     check_name,
     check_port,
     in_seconds,
     reason_to_tell,
 )
-from dagora.parties.transport.wire_format import Kind
+from dagora.parties.transport.wire_format import FrameKind
 
 BACKLOG = 1024  # connections that the system keeps until they are accepted
 POLL_SECONDS = 0.02
@@ -46,13 +46,13 @@ class Listener:
         *,
         host: str = "127.0.0.1",
         port: int = 0,
-        limits: Limits | None = None,
+        limits: MessageLimits | None = None,
         timeout: float = 60.0,
         on_refusal: Callable[[str], None] | None = None,
     ) -> None:
         self.name = credentials.name
         self._expected = expected if isinstance(expected, int) else tuple(check_name(n) for n in expected)
-        self._limits = limits or Limits()
+        self._limits = limits or MessageLimits()
         self._timeout = timeout
         self._refusals = Refusals(on_refusal)
         self._closed = False
@@ -65,7 +65,7 @@ class Listener:
             raise ProtocolError(f"cannot listen on {host}:{port}: {explain(error)}; choose another") from None
         self._socket.setblocking(False)
         try:
-            self._door = Door(self._socket, credentials, self._limits)
+            self._door = ListenerDoor(self._socket, credentials, self._limits)
         except BaseException:
             self._socket.close()
             raise
@@ -92,7 +92,7 @@ class Listener:
         for connection in there.values():
             with contextlib.suppress(LostError):
                 # The first receive will notice that this party is lost.
-                connection.send_frame(Kind.WELCOME, b"", 0, b"", HANDSHAKE_SECONDS)
+                connection.send_frame(FrameKind.WELCOME, b"", 0, b"", HANDSHAKE_SECONDS)
         return TcpTransport(self.name, list(there.values()), self._limits, self._timeout)
 
     def _missing(self, there: dict[str, Connection]) -> int:

@@ -236,12 +236,12 @@ class _Reader:
         if bytes(self._take(len(MAGIC))) != MAGIC or bytes(self._view[4:5]) != b"m":
             raise ProtocolError("is not a message of dagora")
         message = self._value(0)
-        if self._left():
-            raise ProtocolError(f"{self._left()} bytes too many")
+        if self._remaining():
+            raise ProtocolError(f"{self._remaining()} bytes too many")
         assert isinstance(message, dict)
         return message
 
-    def _left(self) -> int:
+    def _remaining(self) -> int:
         return len(self._view) - self._position
 
     def _take(self, size: int) -> memoryview:
@@ -293,7 +293,7 @@ class _Reader:
 
     def _count(self, least: int) -> int:
         count = self._number(_U32)
-        if count * least > self._left():
+        if count * least > self._remaining():
             raise ProtocolError("is cut short")
         return count
 

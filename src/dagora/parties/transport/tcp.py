@@ -20,7 +20,7 @@ from dagora.parties.transport.certificates import Credentials, client_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.handshake import (
     HungUpError,
-    close_refused,
+    close_after_refusal,
     explain,
     hung_up,
     peer_name,
@@ -29,17 +29,17 @@ from dagora.parties.transport.handshake import (
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
-    Limits,
+    MessageLimits,
     Payload,
+    abort_message,
     check_port,
     encode_tag,
-    ended,
     in_seconds,
-    lost,
+    lost_message,
     one_line,
     reason_to_tell,
 )
-from dagora.parties.transport.wire_format import BEFORE_THE_RUN, Kind, wire_size
+from dagora.parties.transport.wire_format import BEFORE_THE_RUN, FrameKind, wire_size
 
 HANDSHAKE_SECONDS = 10.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.8  # seconds between attempts
@@ -49,7 +49,9 @@ REACH_AGAIN = 1.0  # seconds to find a listener again that has closed the connec
 class TcpTransport:
     """One party's TLS connections to its peers; `fingerprints` has those of their certificates."""
 
-    def __init__(self, name: str, connections: Sequence[Connection], limits: Limits, timeout: float) -> None:
+    def __init__(
+        self, name: str, connections: Sequence[Connection], limits: MessageLimits, timeout: float
+    ) -> None:
         self.name = name
         self.peers = tuple(sorted(connection.peer for connection in connections))
         self.ledger = Ledger(name)
@@ -79,16 +81,16 @@ class TcpTransport:
             if not detail:
                 # The peer may have said why before it closed.
                 connection.join(LINGER)
-            self._inbox.fail(to, f"party '{to}' {detail}" if detail else lost(to), at_once=False)
+            self._inbox.fail(to, f"party '{to}' {detail}" if detail else lost_message(to), at_once=False)
             self._inbox.check(to)
-            raise ProtocolError(lost(to), party=to) from None
-        self.ledger.sent(to, tag, payload=len(view), wire=wire)
+            raise ProtocolError(lost_message(to), party=to) from None
+        self.ledger.count_sent(to, tag, payload=len(view), wire=wire)
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag."""
         encoded = encode_tag(tag)
         payload = self._inbox.get(sender, tag, self._timeout if timeout is None else timeout)
-        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        self.ledger.count_received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
         return payload
 
     def close(self, reason: str | None = None) -> None:
@@ -117,7 +119,7 @@ def connect(
     *,
     peer: str | None = None,
     wait: float = 60.0,
-    limits: Limits | None = None,
+    limits: MessageLimits | None = None,
     timeout: float = 60.0,
 ) -> TcpTransport:
     """Connect to a listener and wait until the run begins.
@@ -127,7 +129,7 @@ def connect(
     a reason is the end, and so is a listener that has gone. The listener must prove that its name is `peer`;
     without `peer`, any name that the CA has signed is accepted.
     """
-    limits = limits or Limits()
+    limits = limits or MessageLimits()
     deadline = time.monotonic() + wait
     where = f"{host}:{check_port(port)}"
     context = client_context(credentials)
@@ -156,7 +158,7 @@ def _greet(
     raw: socket.socket,
     context: ssl.SSLContext,
     credentials: Credentials,
-    limits: Limits,
+    limits: MessageLimits,
     where: str,
     peer: str | None,
     deadline: float,
@@ -171,14 +173,14 @@ def _greet(
         name = peer_name(tls)
         connection = Connection(tls, name, limits)
     except (ProtocolError, OSError) as error:
-        close_refused(tls)
+        close_after_refusal(tls)
         raise ProtocolError(f"{where}: {one_line(str(error))}") from None
     with _leaving(connection):
         if peer is not None and name != peer:
             raise ProtocolError(f"{where}: it is party '{name}', not '{peer}'")
         with contextlib.suppress(LostError):
             # If the listener has refused our certificate, reading the welcome reports it.
-            connection.send_frame(Kind.HELLO, b"", 0, b"", patience)
+            connection.send_frame(FrameKind.HELLO, b"", 0, b"", patience)
     return connection
 
 
@@ -228,7 +230,7 @@ def _await_welcome(connection: Connection, deadline: float, wait: float, where: 
         raise kind(f"party '{peer}' at {where}: {text}", party=peer) from None
     except ProtocolError as error:
         raise ProtocolError(f"party '{peer}' {error}", party=peer) from None
-    if header.kind == Kind.ABORT:
-        raise ProtocolError(ended(peer, payload.decode(errors="replace")), party=peer)
-    if header.kind != Kind.WELCOME:
+    if header.kind == FrameKind.ABORT:
+        raise ProtocolError(abort_message(peer, payload.decode(errors="replace")), party=peer)
+    if header.kind != FrameKind.WELCOME:
         raise ProtocolError(f"party '{peer}' spoke before it began the run", party=peer)

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MessageLimits:
     """What a party accepts from a peer; checked before memory is allocated.
 
     A peer whose unreceived messages exceed `backlog_bytes` or `backlog_messages` has to wait. If we wait for
@@ -131,22 +131,22 @@ def reason_to_tell(error: BaseException | None) -> str | None:
     return "it was interrupted" if isinstance(error, KeyboardInterrupt) else "it failed; see its own output"
 
 
-def left(party: str) -> str:
+def left_message(party: str) -> str:
     """The message for receivers that expect more from a party that has ended well."""
     return f"party '{party}' has left the run"
 
 
-def ended(party: str, reason: str) -> str:
+def abort_message(party: str, reason: str) -> str:
     """The message for receivers when a party could not continue."""
     return f"party '{party}' ended the run: {one_line(reason)}"
 
 
-def lost(party: str, detail: str = "") -> str:
+def lost_message(party: str, detail: str = "") -> str:
     """The message for receivers when a party disappeared without giving a reason."""
     return f"the connection to party '{party}' was lost{detail}"
 
 
-def silent(party: str, tag: str, timeout: float) -> str:
+def silence_message(party: str, tag: str, timeout: float) -> str:
     """The message for receivers when a party sent nothing within the time limit."""
     return f"party '{party}' sent no '{tag}' within {in_seconds(timeout)}"
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.transport.transport import MAX_REASON, MAX_TAG, Limits
+from dagora.parties.transport.transport import MAX_REASON, MAX_TAG, MessageLimits
 
 MAGIC = b"dgra"
 VERSION = 1
 HEADER = struct.Struct("<4sBBHQQ")
 # Until the run begins, a peer says hello, welcome or why it leaves: none of them is a message.
-BEFORE_THE_RUN = Limits(message_bytes=0)
+BEFORE_THE_RUN = MessageLimits(message_bytes=0)
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """What a frame is for."""
 
     HELLO = 1  # a connector has checked the listener's name
@@ -32,10 +32,10 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class FrameHeader:
     """The first 24 bytes of a frame."""
 
-    kind: Kind
+    kind: FrameKind
     tag_length: int
     sequence: int
     payload_length: int
@@ -50,17 +50,17 @@ def wire_size(tag: bytes, payload: int) -> int:
     return HEADER.size + len(tag) + payload
 
 
-def pack(kind: Kind, tag: bytes = b"", sequence: int = 0, payload_length: int = 0) -> bytes:
+def pack(kind: FrameKind, tag: bytes = b"", sequence: int = 0, payload_length: int = 0) -> bytes:
     """Return header and tag of a frame."""
     return HEADER.pack(MAGIC, VERSION, kind, len(tag), sequence, payload_length) + tag
 
 
-def parse(raw: bytes | bytearray, limits: Limits) -> Header:
+def parse(raw: bytes | bytearray, limits: MessageLimits) -> FrameHeader:
     """Read a header and check its limits; an error's text is made to follow "party 'x' ".
 
-    >>> parse(pack(Kind.MESSAGE, b"tag", 7, 1000), Limits())
-    Header(kind=<Kind.MESSAGE: 3>, tag_length=3, sequence=7, payload_length=1000)
-    >>> parse(pack(Kind.MESSAGE, b"tag", 7, 1000), Limits(message_bytes=10))
+    >>> parse(pack(FrameKind.MESSAGE, b"tag", 7, 1000), MessageLimits())
+    FrameHeader(kind=<FrameKind.MESSAGE: 3>, tag_length=3, sequence=7, payload_length=1000)
+    >>> parse(pack(FrameKind.MESSAGE, b"tag", 7, 1000), MessageLimits(message_bytes=10))
     Traceback (most recent call last):
     dagora.ProtocolError: announced a message of 1000 bytes; the limit is 10
     """
@@ -72,15 +72,15 @@ def parse(raw: bytes | bytearray, limits: Limits) -> Header:
             f"speaks version {version} of the protocol, not {VERSION}: use the same dagora everywhere"
         )
     try:
-        kind = Kind(number)
+        kind = FrameKind(number)
     except ValueError:
         raise ProtocolError(f"sent a message of the unknown kind {number}") from None
-    most = {Kind.MESSAGE: limits.message_bytes, Kind.ABORT: 4 * MAX_REASON}.get(kind, 0)
+    most = {FrameKind.MESSAGE: limits.message_bytes, FrameKind.ABORT: 4 * MAX_REASON}.get(kind, 0)
     if payload_length > most:
         raise ProtocolError(f"announced a message of {payload_length} bytes; the limit is {most}")
-    if tag_length > MAX_TAG or (tag_length == 0) is (kind == Kind.MESSAGE):
+    if tag_length > MAX_TAG or (tag_length == 0) is (kind == FrameKind.MESSAGE):
         raise ProtocolError(f"sent a tag of {tag_length} bytes; it takes 1 to {MAX_TAG}")
-    return Header(kind, tag_length, sequence, payload_length)
+    return FrameHeader(kind, tag_length, sequence, payload_length)
 
 
 def parse_tag(raw: bytes | bytearray) -> str:

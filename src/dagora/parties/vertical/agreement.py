@@ -73,7 +73,7 @@ _FIELDS: dict[str, Field] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class TermsProposal:
     """The terms that a party proposes; the guest leaves what is None to the host.
 
     If the host's `order` is None, its own columns come first and the guest's after them. `levels` names
@@ -114,7 +114,7 @@ class Proposal:
                         f"mode: leave out {option(name)}"
                     )
 
-    def complete(self) -> Proposal:
+    def complete(self) -> TermsProposal:
         """Fill in the defaults, as the host does."""
         return replace(
             self,
@@ -236,7 +236,7 @@ def agree(
     transport: Transport,
     role: Role,
     names: tuple[str, ...],
-    proposal: Proposal,
+    proposal: TermsProposal,
     *,
     levels: tuple[int, ...] = (),
     on_offer: Callable[[AgreedTerms], None] | None = None,
@@ -270,7 +270,7 @@ def agree(
         statistical=STATISTICAL_BITS,
     )
     message = channel.receive("wishes", _FIELDS)
-    other_names, other_levels, other = _read(channel, role, message)
+    other_names, other_levels, other = _read_proposal(channel, role, message)
     mine, theirs = (names, levels, own), (other_names, other_levels, other)
     host, guest = (mine, theirs) if role == "host" else (theirs, mine)
     terms = combine_proposals(host[0], guest[0], host[2], guest[2], host[1] + guest[1])
@@ -287,8 +287,8 @@ def agree(
 def combine_proposals(
     host: tuple[str, ...],
     guest: tuple[str, ...],
-    wanted: Proposal,
-    expected: Proposal,
+    wanted: TermsProposal,
+    expected: TermsProposal,
     levels: tuple[int, ...] = (),
 ) -> AgreedTerms:
     """The host's terms, unless the guest's proposal contradicts them; both sides compute the same.
@@ -351,7 +351,7 @@ def combine_proposals(
     return terms
 
 
-def check_own_levels(proposal: Proposal, names: tuple[str, ...], levels: tuple[int, ...]) -> None:
+def check_own_levels(proposal: TermsProposal, names: tuple[str, ...], levels: tuple[int, ...]) -> None:
     """Refuse columns of one's own that have other numbers of levels than one expects."""
     expected = read_levels(proposal.levels or "")
     for name, count in zip(names, levels, strict=True):
@@ -362,7 +362,7 @@ def check_own_levels(proposal: Proposal, names: tuple[str, ...], levels: tuple[i
 
 
 def check_levels(
-    role: str, proposal: Proposal, names: tuple[str, ...], levels: tuple[int, ...], n_host: int
+    role: str, proposal: TermsProposal, names: tuple[str, ...], levels: tuple[int, ...], n_host: int
 ) -> None:
     """Refuse columns that have other numbers of levels than a party expects."""
     for name, count in read_levels(proposal.levels or "").items():
@@ -376,9 +376,9 @@ def check_levels(
             )
 
 
-def _read(
+def _read_proposal(
     channel: Channel, role: Role, message: dict[str, Any]
-) -> tuple[tuple[str, ...], tuple[int, ...], Proposal]:
+) -> tuple[tuple[str, ...], tuple[int, ...], TermsProposal]:
     """Check the peer's names, numbers of levels and proposal."""
 
     def refuse(reason: str) -> NoReturn:
@@ -412,7 +412,7 @@ def _read(
     if role == "guest" and not all((message["max_parents"], *(message[name] for name in CHOICES))):
         refuse("the host leaves an option open")
     try:
-        proposal = Proposal(
+        proposal = TermsProposal(
             message["order"] or None,
             message["max_parents"] or None,
             message["score"] or None,

@@ -18,7 +18,7 @@ SlotNumbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class CircuitStage:
     """One circuit for a batch: `inputs[wire, instance]` and `outputs[wire, instance]` are slots."""
 
     circuit: Circuit
@@ -36,7 +36,7 @@ class Planner:
 
     def __init__(self) -> None:
         self.n_slots = 0
-        self.stages: list[Stage] = []
+        self.stages: list[CircuitStage] = []
 
     def reserve(self, *shape: int) -> SlotNumbers:
         """Allocate fresh slots."""
@@ -51,10 +51,10 @@ class Planner:
             raise ValueError(f"the circuit has {circuit.n_inputs} inputs, not {inputs.shape[0]}")
         outputs = self.reserve(len(circuit.outputs), inputs.shape[1])
         if inputs.shape[1] > 0:
-            self.stages.append(Stage(circuit, np.ascontiguousarray(inputs, dtype=np.int32), outputs))
+            self.stages.append(CircuitStage(circuit, np.ascontiguousarray(inputs, dtype=np.int32), outputs))
         return outputs
 
 
-def count_ands(stages: Iterable[Stage]) -> int:
+def count_ands(stages: Iterable[CircuitStage]) -> int:
     """AND gates of some stages."""
     return sum(stage.n_and for stage in stages)

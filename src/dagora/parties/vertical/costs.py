@@ -75,7 +75,7 @@ def widths_for(terms: AgreedTerms, rows: int) -> BitWidths:
     return BitWidths(rows, terms.limit, "g" if terms.score == "g" else "f", max(terms.levels))
 
 
-def stated_costs(terms: AgreedTerms, rows: int) -> Costs:
+def bound_costs(terms: AgreedTerms, rows: int) -> Costs:
     """What a run with at most so many common rows costs."""
     rows = min(max(rows, 1), most_rows(max(terms.levels)))
     widths = widths_for(terms, rows)

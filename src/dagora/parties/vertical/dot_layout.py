@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
-from dagora.parties.crypto.encryption.rlwe_products import Layout
+from dagora.parties.crypto.encryption.rlwe_products import ProductLayout
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """A layout, the left columns that are encrypted, and which pair each result belongs to."""
 
-    layout: Layout
+    layout: ProductLayout
     left: NDArray[np.int64]
     pair: NDArray[np.int64]  # [results]
     blocks: int
@@ -59,7 +59,7 @@ def _arrange(rows: int, pairs: NDArray[np.int32], columns_per_polynomial: int) -
     table = np.full((len(groups), columns_per_polynomial), -1, dtype=np.int64)
     for group, index in groups.items():
         table[index, : len(group)] = group
-    layout = Layout(
+    layout = ProductLayout(
         rows=per_block,
         columns=len(partners),
         groups=table,

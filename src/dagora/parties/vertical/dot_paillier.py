@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from dagora.parties.crypto.encryption.paillier import (
     KEY_BITS,
     Multiplier,
-    PublicKey,
-    SecretKey,
+    PaillierPublicKey,
+    PaillierSecretKey,
     pack,
     slots_per_message,
     unpack,
@@ -33,7 +33,7 @@ RESULTS_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class ColumnPacking:
     """Which left columns share a ciphertext, which products there are, and where each pair's sum stands.
 
     Row g of `groups` has the left columns of a ciphertext, −1 where a slot is empty; a product is one of a
@@ -46,7 +46,7 @@ class Packing:
     slot: NDArray[np.int64]  # [pairs]
 
 
-def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
+def pack_columns(pairs: NDArray[np.int32], slots: int) -> ColumnPacking:
     """Put left columns into slots, in increasing order.
 
     >>> packing = pack_columns(np.array([[0, 7], [2, 7], [5, 7]], dtype=np.int32), 2)
@@ -58,13 +58,13 @@ def pack_columns(pairs: NDArray[np.int32], slots: int) -> Packing:
     groups.reshape(-1)[: len(left)] = left
     asked = np.column_stack([index // slots, pairs[:, 1].astype(np.int64)])
     products, product = np.unique(asked, axis=0, return_inverse=True)
-    return Packing(groups, products, product.reshape(-1), index % slots)
+    return ColumnPacking(groups, products, product.reshape(-1), index % slots)
 
 
 def left_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the left party's shares."""
     channel, columns, rows = request.channel, request.columns, request.rows
-    key = SecretKey.generate(KEY_BITS, request.random)
+    key = PaillierSecretKey.generate(KEY_BITS, request.random)
     size, slots = key.public.size, slots_per_message(KEY_BITS)
     # Numbers are sent in a fixed number of bytes, so that no size depends on their values.
     channel.send(
@@ -99,7 +99,7 @@ def right_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the right party's shares."""
     channel, rows = request.channel, request.rows
     message = channel.receive("key", {"n": bytes, "base": bytes})
-    public = PublicKey(*(mpz(int.from_bytes(message[name], "big")) for name in ("n", "base")))
+    public = PaillierPublicKey(*(mpz(int.from_bytes(message[name], "big")) for name in ("n", "base")))
     try:
         public.check(KEY_BITS)
     except ValueError as error:
@@ -113,7 +113,9 @@ def right_shares(request: DotRequest) -> NDArray[np.uint64]:
         bits = request.columns[:, part]
         message = channel.receive("columns", {"columns": Array("u1", (number, bits.shape[1], size))})
         try:
-            ciphertexts = [[multiplier.read(cell.tobytes()) for cell in row] for row in message["columns"]]
+            ciphertexts = [
+                [multiplier.read_ciphertext(cell.tobytes()) for cell in row] for row in message["columns"]
+            ]
         except ValueError as error:
             channel.refuse("columns", str(error))
         chosen = bits.tolist()

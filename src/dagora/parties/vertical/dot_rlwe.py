@@ -18,7 +18,12 @@ from dagora.base.wording import option
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.encryption.ring import DEGREE, PACKED
 from dagora.parties.crypto.encryption.ring_samples import SEED_BYTES, private_stream
-from dagora.parties.crypto.encryption.rlwe import STATISTICAL_BITS, PublicKey, SecretKey, statistical_bits
+from dagora.parties.crypto.encryption.rlwe import (
+    STATISTICAL_BITS,
+    RlwePublicKey,
+    RlweSecretKey,
+    statistical_bits,
+)
 from dagora.parties.crypto.encryption.rlwe_products import ProductSums
 from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
@@ -42,7 +47,7 @@ def left_shares(request: DotRequest) -> NDArray[np.uint64]:
     """Return the left party's shares."""
     channel, plain_bits = request.channel, request.modulus.bit_length() - 1
     batches = pair_batches(request.rows, request.pairs, plain_bits)
-    key = SecretKey(private_stream(request.random))
+    key = RlweSecretKey(private_stream(request.random))
     channel.send("key", seed=key.public.seed, zero=key.public.packed)
     shares = np.empty(len(request.pairs), dtype=np.uint64)
     for number, batch in enumerate(batches):
@@ -71,7 +76,7 @@ def right_shares(request: DotRequest) -> NDArray[np.uint64]:
     channel, plain_bits = request.channel, request.modulus.bit_length() - 1
     batches = pair_batches(request.rows, request.pairs, plain_bits)
     message = channel.receive("key", {"seed": bytes, "zero": Array("<u4", (PACKED,))})
-    public = PublicKey(message["seed"], message["zero"])
+    public = RlwePublicKey(message["seed"], message["zero"])
     if len(public.seed) != SEED_BYTES:
         channel.refuse("key", f"the seed has {len(public.seed)} bytes, not {SEED_BYTES}")
     stream = private_stream(request.random)

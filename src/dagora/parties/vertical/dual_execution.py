@@ -19,7 +19,7 @@ depends on its secrets only under encryption, and it ends early only for reasons
 fingerprints of circuits, the check of transfers (of the cheater's choices). The run may be ended by the
 cheater once it knows the graph and the other does not, and also once it knows the bit: it can wait for the
 honest proof, then leave with any reason, or bring other keys. So every failure once inputs have entered says
-what the other may have learned, whatever the failure was (`telling_what_may_be_known`). The bit may be about
+what the other may have learned, whatever the failure was (`note_possible_leakage`). The bit may be about
 columns and about keys.
 """
 
@@ -95,7 +95,7 @@ class SecretFunction:
         products = row_products(terms.levels, plan.sets)
         return cls(widths.rows, widths, plan, products, (host, total - host))
 
-    def run(self, party: Party, side: int, inputs: Bits, progress: Progress) -> Words:
+    def run(self, party: Party, side: int, inputs: Bits, progress: GateProgress) -> Words:
         """Labels of the outputs at one party, [1 + edges, 2]: whether the keys are the same, then the marks.
 
         Both call this with the inputs of their side; whoever garbles, the calls are the same.
@@ -122,7 +122,7 @@ class SecretFunction:
         progress.add(circuit.n_and)
         return party.run(circuit, opened)[:, 0]
 
-    def _count(self, party: Party, columns: Words, progress: Progress) -> Words:
+    def _count(self, party: Party, columns: Words, progress: GateProgress) -> Words:
         """Labels [bit, set] of the moments, one block of rows after the other."""
         bits, sets = self.widths.bits, len(self.plan.sets)
         zeros = party.constants(np.zeros(bits * sets, dtype=np.uint8), 1)
@@ -138,7 +138,7 @@ class SecretFunction:
 
 
 @dataclass
-class Progress:
+class GateProgress:
     """AND gates of both runs so far."""
 
     total: int
@@ -197,7 +197,7 @@ def input_bits(keys: Sequence[object], columns: Bits) -> Bits:
 
 
 @contextmanager
-def telling_what_may_be_known() -> Iterator[None]:
+def note_possible_leakage() -> Iterator[None]:
     """End the line of any failure of the protocol with what a cheater may have learned by then.
 
     The line alone does not tell: whoever cheats chooses how the run ends.
@@ -209,7 +209,7 @@ def telling_what_may_be_known() -> Iterator[None]:
         raise
 
 
-@telling_what_may_be_known()
+@note_possible_leakage()
 def dual_search(
     transport: Transport,
     role: Role,
@@ -224,7 +224,7 @@ def dual_search(
     """Parents of each variable, by two garbled runs that agree; their AND gates are those of both runs."""
     side = ROLES.index(role)
     function = SecretFunction.of(terms, widths)
-    progress = Progress(malicious_gates(widths, terms), on_event)
+    progress = GateProgress(malicious_gates(widths, terms), on_event)
     labels: dict[Role, Words] = {}
     for garbler in ROLES:
         tag = f"garbled-{garbler}"

@@ -135,7 +135,7 @@ def _key_text(value: object, row: int, column: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Agreed:
+class _SessionSizes:
     """What both sides know before a key is used: the session, and the sizes of both sets with the probe."""
 
     session: bytes
@@ -147,7 +147,7 @@ class _Agreed:
         return number_of_bins(self.received)
 
 
-def _agree(channel: Channel, role: Role, size: int, ready: bool, random: RandomBytes) -> _Agreed:
+def _agree(channel: Channel, role: Role, size: int, ready: bool, random: RandomBytes) -> _SessionSizes:
     salt = random(SALT_BYTES)
     channel.send("hello", role=role, keys=size, salt=salt, ready=ready)
     hello = channel.receive("hello", {"role": str, "keys": int, "salt": bytes, "ready": bool})
@@ -164,11 +164,11 @@ def _agree(channel: Channel, role: Role, size: int, ready: bool, random: RandomB
     ours, theirs = (salt, size), (hello["salt"], hello["keys"])
     (salt_a, received), (salt_b, sent) = (ours, theirs) if role == "receiver" else (theirs, ours)
     session = hashlib.sha256(b"dagora intersection " + salt_a + salt_b + b"%d %d" % (received, sent)).digest()
-    return _Agreed(session, received + 1, sent + 1)
+    return _SessionSizes(session, received + 1, sent + 1)
 
 
 def _receive(
-    channel: Channel, transfer: TransferSender, agreed: _Agreed, texts: list[str], random: RandomBytes
+    channel: Channel, transfer: TransferSender, agreed: _SessionSizes, texts: list[str], random: RandomBytes
 ) -> NDArray[np.int64]:
     for attempt in range(_ATTEMPTS):
         marks, hashes = _hash_keys(agreed.session, attempt, texts)
@@ -184,7 +184,7 @@ def _receive(
     inputs[filled] = marks[table[filled]]
     values = receive_values(channel, transfer, agreed.session, inputs)
     theirs = _gather(channel, "values", HASHES * agreed.sent)
-    common = table[filled[_found(theirs, values[filled])]]
+    common = table[filled[_common_rows(theirs, values[filled])]]
     told = _random_words(random, min(agreed.received, agreed.sent))
     if len(common) > len(told):
         channel.refuse("values", "it sent values for more common keys than it has keys")
@@ -194,7 +194,7 @@ def _receive(
 
 
 def _send(
-    channel: Channel, transfer: TransferReceiver, agreed: _Agreed, texts: list[str], random: RandomBytes
+    channel: Channel, transfer: TransferReceiver, agreed: _SessionSizes, texts: list[str], random: RandomBytes
 ) -> NDArray[np.int64]:
     attempt = channel.receive("attempt", {"attempt": int})["attempt"]
     if not 0 <= attempt < _ATTEMPTS:
@@ -206,10 +206,10 @@ def _send(
     # Sorted, the values reveal nothing about the order of the rows.
     channel.send_rows("values", _in_order(values))
     told = _gather(channel, "common", min(agreed.received, agreed.sent))
-    return _found(told, marks)
+    return _common_rows(told, marks)
 
 
-def _check(channel: Channel, role: Role, agreed: _Agreed, common: list[str]) -> None:
+def _check(channel: Channel, role: Role, agreed: _SessionSizes, common: list[str]) -> None:
     parts = hashlib.sha256(b"dagora common keys " + agreed.session)
     for text in common:
         content = text.encode()
@@ -246,7 +246,7 @@ def _in_order(rows: Words) -> Words:
     return np.ascontiguousarray(rows[np.lexsort((rows[:, 1], rows[:, 0]))])
 
 
-def _found(theirs: Words, ours: Words) -> NDArray[np.int64]:
+def _common_rows(theirs: Words, ours: Words) -> NDArray[np.int64]:
     """Which of our rows are among theirs, in increasing order; ours are all different."""
     both = np.concatenate([theirs, ours])
     # A stable sort puts ours right after its equal.

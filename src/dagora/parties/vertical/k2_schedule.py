@@ -22,7 +22,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.parties.vertical.circuit_plan import Planner, SlotNumbers, Stage
+from dagora.parties.vertical.circuit_plan import CircuitStage, Planner, SlotNumbers
 from dagora.parties.vertical.columns import indicators
 from dagora.parties.vertical.counts import score_circuit
 from dagora.parties.vertical.score_circuits import (
@@ -59,7 +59,7 @@ class AdaptivePlan:
     shares: tuple[SlotNumbers, SlotNumbers]
     known: SlotNumbers
     own: SlotNumbers
-    stages: tuple[Stage, ...]
+    stages: tuple[CircuitStage, ...]
     winner: SlotNumbers
     scores: SlotNumbers
     n_slots: int
@@ -79,7 +79,7 @@ class HiddenPlan:
     sets: tuple[tuple[int, ...], ...]
     public: SlotNumbers
     public_bits: NDArray[np.uint8]
-    stages: tuple[Stage, ...]
+    stages: tuple[CircuitStage, ...]
     marks: SlotNumbers
     edges: tuple[tuple[int, int], ...]
     n_slots: int
@@ -328,7 +328,7 @@ class ParentSearch:
                 inputs = []
                 for pattern, places in keys:
                     moved = [flags[place] for place, _ in places]
-                    words = (self._moment(pattern, places_shifted(places, k)) for k in range(size + 1))
+                    words = (self._moment(pattern, shift_places(places, k)) for k in range(size + 1))
                     inputs.append(np.concatenate([np.array(moved, dtype=np.int32), *words]))
                 outputs = planner.run(chain(widths.bits, size), np.stack(inputs, axis=1))
                 without = (((*pattern, 0), places) for pattern, places in keys)
@@ -357,7 +357,7 @@ def places_before_removal(places: Places, winner: int, level: int) -> Places:
     return tuple(sorted([(winner, level), *others]))
 
 
-def places_shifted(places: Places, count: int) -> Places:
+def shift_places(places: Places, count: int) -> Places:
     """The places, the last `count` of them moved up by one."""
     still = len(places) - count
     return (*places[:still], *((place + 1, level) for place, level in places[still:]))

@@ -232,10 +232,10 @@ def check_level_names(column: str, names: Sequence[str]) -> None:
         )
 
 
-def rounded(table: NDArray[np.int64]) -> NDArray[np.float64]:
+def normalise_thousandths(table: NDArray[np.int64]) -> NDArray[np.float64]:
     """Opened thousandths as probabilities that sum to 1.
 
-    >>> rounded(np.array([333, 333, 333])).tolist()[0] == 1 / 3
+    >>> normalise_thousandths(np.array([333, 333, 333])).tolist()[0] == 1 / 3
     True
     """
     return table / table.sum(axis=-1, keepdims=True) if table.size else table / THOUSAND

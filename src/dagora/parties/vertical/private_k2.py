@@ -39,7 +39,7 @@ from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
 from dagora.parties.transport.messages import encode
 from dagora.parties.transport.transport import Transport
-from dagora.parties.vertical.agreement import AgreedTerms, Proposal, Role, agree, check_own_levels
+from dagora.parties.vertical.agreement import AgreedTerms, Role, TermsProposal, agree, check_own_levels
 from dagora.parties.vertical.columns import absent_levels, column_levels, indicator_columns
 from dagora.parties.vertical.costs import check_gates, widths_for
 from dagora.parties.vertical.dual_execution import (
@@ -105,7 +105,7 @@ def private_k2(
     transport: Transport,
     role: Role,
     party_data: PartyData,
-    proposal: Proposal,
+    proposal: TermsProposal,
     *,
     on_event: Observer = ignore,
     on_offer: Callable[[AgreedTerms], None] | None = None,
@@ -214,7 +214,7 @@ def malicious_k2(
     return PrivateOutcome(outcome, terms, malicious_leakage(rows), FoundParameters())
 
 
-def check_before_contact(brought: PartyData, proposal: Proposal) -> None:
+def check_before_contact(brought: PartyData, proposal: TermsProposal) -> None:
     """Refuse one's own columns, keys and names of levels while nothing has been sent."""
     key_texts(brought.keys, brought.source)
     check_own_levels(proposal, brought.table.names, column_levels(brought.table))
@@ -293,7 +293,7 @@ def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple
             "its parents, and after which of them the search for more ended."
         )
     if terms.parameters != "none":
-        told.append(told_by_parameters(terms, parameters))
+        told.append(parameter_leakage(terms, parameters))
     beyond = " beyond that" if terms.parameters == "open" else ""
     told.append(
         f"Neither learned a value, a count or a score of the other{beyond}, if both followed the protocol "
@@ -326,7 +326,7 @@ def malicious_leakage(rows: int) -> tuple[str, ...]:
     return tuple(told)
 
 
-def told_by_parameters(terms: AgreedTerms, parameters: FoundParameters) -> str:
+def parameter_leakage(terms: AgreedTerms, parameters: FoundParameters) -> str:
     """What shares of counts or opened probabilities tell, in a sentence."""
     if terms.parameters == "shares":
         return (

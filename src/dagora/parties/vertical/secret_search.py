@@ -19,7 +19,7 @@ from dagora.base.events import Event, Observer, ignore
 from dagora.learners.search.k2 import run_k2
 from dagora.parties.crypto.garbling.yao import Party
 from dagora.parties.vertical.agreement import AgreedTerms
-from dagora.parties.vertical.circuit_plan import SlotNumbers, Stage, count_ands
+from dagora.parties.vertical.circuit_plan import CircuitStage, SlotNumbers, count_ands
 from dagora.parties.vertical.counts import counts_from_moments, known_scores, to_bits
 from dagora.parties.vertical.k2_schedule import adaptive_plan, hidden_plan
 from dagora.parties.vertical.moments import MomentShares
@@ -54,7 +54,7 @@ class SecretMemory:
         assert bits.shape == slots.shape
         self.memory[slots] = self.party.own_inputs(np.ascontiguousarray(bits))
 
-    def run(self, stage: Stage) -> None:
+    def run(self, stage: CircuitStage) -> None:
         """Run one circuit for its batch."""
         self.memory[stage.outputs] = self.party.run(stage.circuit, self.memory[stage.inputs])
 

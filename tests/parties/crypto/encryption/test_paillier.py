@@ -15,9 +15,9 @@ from dagora.parties.crypto.encryption.paillier import (
     MASK_BITS,
     SLOT_BITS,
     Multiplier,
+    PaillierPublicKey,
+    PaillierSecretKey,
     Powers,
-    PublicKey,
-    SecretKey,
     pack,
     random_prime,
     slots_per_message,
@@ -29,7 +29,7 @@ SMALL = [(7, 11), (23, 59), (1019, 10007), (65543, 104_711)]
 
 @functools.cache
 def key_of(bits):
-    return SecretKey.generate(bits)
+    return PaillierSecretKey.generate(bits)
 
 
 def textbook_decrypt(p, q, ciphertext):
@@ -49,7 +49,7 @@ def textbook_decrypt(p, q, ciphertext):
 @settings(max_examples=25, deadline=None)
 def test_encryption_and_decryption_follow_the_textbook(p, q, data):
     n = p * q
-    key = SecretKey(p, q)
+    key = PaillierSecretKey(p, q)
     message = data.draw(st.integers(0, n - 1))
     assert textbook_decrypt(p, q, key.encrypt(message)) == message
     unit = data.draw(st.integers(1, n - 1).filter(lambda r: math.gcd(r, n) == 1))
@@ -60,7 +60,7 @@ def test_encryption_and_decryption_follow_the_textbook(p, q, data):
 
 def test_randomness_fills_the_squares_among_the_nth_powers_evenly():
     p, q = 7, 11
-    n, key = p * q, SecretKey(p, q)
+    n, key = p * q, PaillierSecretKey(p, q)
     subgroup = {pow(int(key.public.base), i, n * n) for i in range(math.lcm(p - 1, q - 1))}
     assert subgroup <= {pow(x, n, n * n) for x in range(n) if math.gcd(x, n) == 1}
     drawn = [int(key.encrypt(0)) for _ in range(2000)]
@@ -117,7 +117,7 @@ def test_columns_side_by_side_stay_apart():
 
 def test_a_masked_result_tells_the_key_holder_nothing_of_the_randomness():
     """With tiny primes all can be counted: the returned n-th power is uniform whatever the product was."""
-    n, key = 23 * 59, SecretKey(23, 59)
+    n, key = 23 * 59, PaillierSecretKey(23, 59)
     multiplier = Multiplier(key.public)
     ciphertexts = [key.encrypt(1) for _ in range(4)]
     seen = []
@@ -149,22 +149,22 @@ def test_bad_keys_are_refused():
     good = key_of(640).public
     good.check(640)
     for bad in (
-        PublicKey(good.n - 1, good.base),
-        PublicKey(good.n >> 1 | 1, good.base),
-        PublicKey(good.n, mpz(0)),
-        PublicKey(good.n, mpz(1)),
-        PublicKey(good.n, good.n**2),
-        PublicKey(good.n, good.n),
-        PublicKey(-good.n, good.base),
+        PaillierPublicKey(good.n - 1, good.base),
+        PaillierPublicKey(good.n >> 1 | 1, good.base),
+        PaillierPublicKey(good.n, mpz(0)),
+        PaillierPublicKey(good.n, mpz(1)),
+        PaillierPublicKey(good.n, good.n**2),
+        PaillierPublicKey(good.n, good.n),
+        PaillierPublicKey(-good.n, good.base),
     ):
         with pytest.raises(ValueError, match=r"modulus|base"):
             bad.check(640)
     with pytest.raises(ValueError, match="key"):
-        SecretKey(7, 7)
+        PaillierSecretKey(7, 7)
     multiplier = Multiplier(good)
     for content in (bytes(160), b"\xff" * 160):
         with pytest.raises(ValueError, match="ciphertext"):
-            multiplier.read(content)
+            multiplier.read_ciphertext(content)
 
 
 def test_primes_are_as_long_as_asked():

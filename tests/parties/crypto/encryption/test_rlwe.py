@@ -29,8 +29,14 @@ from dagora.parties.crypto.encryption.ring_samples import (
     public_values,
     ternary,
 )
-from dagora.parties.crypto.encryption.rlwe import PublicKey, SecretKey, flood_bits, statistical_bits, unpacked
-from dagora.parties.crypto.encryption.rlwe_products import Layout, ProductSums, to_montgomery
+from dagora.parties.crypto.encryption.rlwe import (
+    RlwePublicKey,
+    RlweSecretKey,
+    flood_bits,
+    statistical_bits,
+    unpack_polynomial,
+)
+from dagora.parties.crypto.encryption.rlwe_products import ProductLayout, ProductSums, to_montgomery
 
 T = 21
 
@@ -121,7 +127,7 @@ def test_packing_is_undone_and_is_as_short_as_it_says():
 
 def test_residues_that_are_too_large_are_refused():
     with pytest.raises(ValueError, match="residue"):
-        unpacked(np.full(PACKED, 0xFFFFFFFF, dtype=np.uint32))
+        unpack_polynomial(np.full(PACKED, 0xFFFFFFFF, dtype=np.uint32))
 
 
 def test_samples_have_their_distributions():
@@ -146,11 +152,11 @@ def test_samples_have_their_distributions():
 
 @pytest.mark.parametrize("plain_bits", [1, 12, 21])
 def test_a_ciphertext_is_the_message_and_a_small_error(plain_bits):
-    key, rng = SecretKey(seeded(4)), np.random.default_rng(4)
+    key, rng = RlweSecretKey(seeded(4)), np.random.default_rng(4)
     bits = rng.integers(0, 2, (2, 3000), dtype=np.uint8)
     packed = key.encrypt(bits, plain_bits)
     for i in range(2):
-        c0, c1 = lift(unpacked(packed[i])), lift(to_coefficients(public_values(key.seed, i + 1)))
+        c0, c1 = lift(unpack_polynomial(packed[i])), lift(to_coefficients(public_values(key.seed, i + 1)))
         phase = c0 + schoolbook(c1, key._secret)
         phase[:3000] -= (MODULUS >> plain_bits) * bits[i].astype(object)
         noise = centred(phase).astype(float)
@@ -172,13 +178,13 @@ def test_seal_accepts_the_parameters_and_decrypts_our_ciphertexts(tmp_path):
     data = theirs.data().dyn_array()
     values = np.array([data.at(i) for i in range(3 * DEGREE)], dtype=np.uint32).reshape(3, DEGREE // 8, 8)
     secret = to_coefficients(values.transpose(0, 2, 1).reshape(3, DEGREE))
-    key = SecretKey(seeded(5))
+    key = RlweSecretKey(seeded(5))
     key._secret = np.array([centred(int(x)) for x in lift(secret)], dtype=np.int8)
     assert set(key._secret) == {-1, 0, 1}
     key._values = to_values(residues(key._secret), in_montgomery_form=True)
     bits = np.random.default_rng(5).integers(0, 2, (1, DEGREE), dtype=np.uint8)
     bits[0, -1] = 1
-    c0 = unpacked(key.encrypt(bits, T)[0])
+    c0 = unpack_polynomial(key.encrypt(bits, T)[0])
     c1 = to_coefficients(public_values(key.seed, 1))
     sample, path = seal.Ciphertext(context), str(tmp_path / "ciphertext")
     sample.save(path)
@@ -212,9 +218,9 @@ COLUMNS, BLOCKS = 200, 12
 def returned(seed, right_bit, *, plain_bits=T, **weak):
     """One dot product per encrypted column with a column of equal bits; the exact noise of every result."""
     stream = seeded(seed)
-    key = SecretKey(stream)
+    key = RlweSecretKey(stream)
     index = np.arange(COLUMNS)
-    layout = Layout(
+    layout = ProductLayout(
         rows=DEGREE,
         columns=COLUMNS,
         groups=np.array([[0]]),
@@ -263,8 +269,8 @@ def test_without_a_fresh_zero_the_linear_part_would_tell_the_bits():
 
 
 def test_a_fresh_zero_is_an_encryption_under_the_public_key():
-    key = SecretKey(seeded(9))
-    public = PublicKey(key.public.seed, key.public.packed)
+    key = RlweSecretKey(seeded(9))
+    public = RlwePublicKey(key.public.seed, key.public.packed)
     noise = centred(lift(public.zero()) + schoolbook(lift(to_coefficients(public.values())), key._secret))
     assert abs(noise).max() <= 21
     again = to_montgomery(public.values()).astype(object)[0] * pow(1 << 32, -1, PRIMES[0]) % PRIMES[0]

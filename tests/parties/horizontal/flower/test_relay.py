@@ -22,7 +22,7 @@ from dagora.parties.horizontal.flower.relay import (
 )
 from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.transport.transport import Limits
+from dagora.parties.transport.transport import MessageLimits
 
 RUN = bytes(range(16))
 GOOD = Batch(RUN, 2, (Envelope("ask", 0, b"\0\1"), Envelope("ask", 1, b"")), seconds=2.5)
@@ -107,7 +107,7 @@ def test_a_bad_hello_is_refused(hello):
 
 
 def test_limits(monkeypatch):
-    limits = Limits(message_bytes=100)
+    limits = MessageLimits(message_bytes=100)
     for payload, fits in ((b"x" * 100, True), (b"x" * 101, False)):
         batch = encode_batch(replace(GOOD, messages=(Envelope("a", 0, payload),)))
         if fits:

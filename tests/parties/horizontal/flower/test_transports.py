@@ -12,7 +12,7 @@ from dagora.parties.horizontal.flower import coordinator_transport, daemon
 from dagora.parties.horizontal.flower.local_socket import visit
 from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch
 from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
-from dagora.parties.transport.transport import Limits
+from dagora.parties.transport.transport import MessageLimits
 from tests.parties.horizontal.flower.sites import EXACT, ONE_SUM, TOKEN, street
 from tests.parties.network import PATIENCE, eventually, start
 
@@ -301,7 +301,7 @@ def test_answers_of_another_run_are_refused(tmp_path):
 def test_what_is_too_large_is_not_kept(tmp_path):
     with street(tmp_path, "a") as town:
         host, _ = begin(town, "a")
-        host._limits = Limits(message_bytes=10)
+        host._limits = MessageLimits(message_bytes=10)
         host.send("a", "ask", bytes(4))
         with pytest.raises(ProtocolError, match="passes the limit of 10"):
             host.send("a", "ask", bytes(4))

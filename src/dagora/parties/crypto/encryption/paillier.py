@@ -60,7 +60,7 @@ class Powers:
 
 
 @dataclass(frozen=True, slots=True)
-class PublicKey:
+class PaillierPublicKey:
     """n and the base h of all randomness."""
 
     n: mpz
@@ -79,7 +79,7 @@ class PublicKey:
             raise ValueError("the base of the randomness is not a unit modulo n²")
 
 
-class SecretKey:
+class PaillierSecretKey:
     """The key holder's side: p and q, encryption and decryption modulo p² and q²."""
 
     def __init__(self, p: int, q: int, random: RandomBytes = secrets.token_bytes) -> None:
@@ -92,7 +92,7 @@ class SecretKey:
         x = mpz(0)
         while gmpy2.gcd(x, n) != 1:
             x = mpz(below(random, int(n)))
-        self.public = PublicKey(n, gmpy2.powmod(x, 2 * n, n**2))
+        self.public = PaillierPublicKey(n, gmpy2.powmod(x, 2 * n, n**2))
         self._powers = [
             Powers(self.public.base % square, square, prime.bit_length(), _ENCRYPTING)
             for prime, square in zip((self._p, self._q), self._squares, strict=True)
@@ -105,7 +105,7 @@ class SecretKey:
         self._lift_plain = gmpy2.invert(self._q, self._p)
 
     @classmethod
-    def generate(cls, bits: int = KEY_BITS, random: RandomBytes = secrets.token_bytes) -> SecretKey:
+    def generate(cls, bits: int = KEY_BITS, random: RandomBytes = secrets.token_bytes) -> PaillierSecretKey:
         """Draw a key whose modulus has exactly this many bits."""
         while True:
             p, q = (random_prime(bits // 2, random) for _ in range(2))
@@ -132,7 +132,7 @@ class SecretKey:
 class Multiplier:
     """The other party's side: adds up encrypted columns where its own bits are one, and masks the sums."""
 
-    def __init__(self, public: PublicKey, random: RandomBytes = secrets.token_bytes) -> None:
+    def __init__(self, public: PaillierPublicKey, random: RandomBytes = secrets.token_bytes) -> None:
         self._public, self._random = public, random
         self._square = public.n**2
         self._bits = public.n.bit_length() + _SPARE_BITS
@@ -144,7 +144,7 @@ class Multiplier:
         """Return a fresh encryption of zero."""
         return self._powers.power(bits_of(self._random, self._bits))
 
-    def read(self, content: bytes) -> mpz:
+    def read_ciphertext(self, content: bytes) -> mpz:
         """Return a ciphertext from its bytes, or raise `ValueError`."""
         value = mpz(int.from_bytes(content, "big"))
         if not 0 < value < self._square:

@@ -36,7 +36,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _ROWS = 8
 
 
-class Tables(NamedTuple):
+class RingTables(NamedTuple):
     """Roots of unity per prime with their quotients ⌊w·2³²/p⌋, and the constants of the arithmetic."""
 
     primes: Wide  # [3]
@@ -51,7 +51,7 @@ class Tables(NamedTuple):
 
 
 @cache
-def tables() -> Tables:
+def tables() -> RingTables:
     """Compute the tables, once."""
     order = np.array([int(f"{i:012b}"[::-1], 2) for i in range(DEGREE)])
     for k in (1, 2):
@@ -70,7 +70,7 @@ def tables() -> Tables:
     primes = np.array(PRIMES, dtype=np.uint64)
     forward, backward = np.array(roots), np.array(back)
     column = primes[:, None]
-    return Tables(
+    return RingTables(
         primes=primes,
         inverses=np.array([pow(p, -1, 1 << 32) for p in PRIMES], dtype=np.uint64),
         roots=forward,
@@ -140,14 +140,14 @@ def forward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
     rows = a.copy().reshape(count, _ROWS).T.copy()
     for k in range(3):
         for i in range(_ROWS >> 1):
-            left, right = rows[_left(i, k)], rows[_left(i, k) + (4 >> k)]
+            left, right = rows[_left_row(i, k)], rows[_left_row(i, k) + (4 >> k)]
             start = ((1 << k) + (i >> (2 - k))) * count
             _spread_rows(left, right, p, roots[start : start + count], quotients[start : start + count])
     a[:] = rows.reshape(-1)
 
 
 @kernel
-def _left(i: int, k: int) -> int:
+def _left_row(i: int, k: int) -> int:
     """Return the left row of the i-th pair of rows, in the layer whose pairs are 4, 2 or 1 apart."""
     distance = 4 >> k
     return i // distance * 2 * distance + i % distance
@@ -186,7 +186,7 @@ def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
     rows = a.copy().reshape(_ROWS, count)
     for k in range(2, -1, -1):
         for i in range(_ROWS >> 1):
-            left, right = rows[_left(i, k)], rows[_left(i, k) + (4 >> k)]
+            left, right = rows[_left_row(i, k)], rows[_left_row(i, k) + (4 >> k)]
             start = ((1 << k) + (i >> (2 - k))) * count
             _gather_rows(left, right, p, roots[start : start + count], quotients[start : start + count])
     a[:] = rows.T.copy().reshape(-1)
@@ -228,7 +228,7 @@ def _gather_rows(left: Words, right: Words, p: np.uint64, w: Wide, quotient: Wid
 
 
 @kernel
-def _transform(polynomials: Words, t: Tables, factors: Wide) -> None:
+def _transform(polynomials: Words, t: RingTables, factors: Wide) -> None:
     for i in range(polynomials.shape[0]):
         for k in range(t.primes.size):
             forward(polynomials[i, k], t.primes[k], t.roots[k], t.root_quotients[k])
@@ -236,7 +236,7 @@ def _transform(polynomials: Words, t: Tables, factors: Wide) -> None:
 
 
 @kernel
-def back(row: Words, k: int, t: Tables) -> None:
+def back(row: Words, k: int, t: RingTables) -> None:
     """Transform values modulo the k-th prime to coefficients below it, in place."""
     backward(row, t.primes[k], t.back_roots[k], t.back_quotients[k])
     scale(row, t.back_factors[k], t.primes[k], t.inverses[k])

@@ -80,7 +80,7 @@ def statistical_bits(blocks: int, results: int, plain_bits: int = MAX_PLAIN_BITS
 
 
 @dataclass(frozen=True, slots=True)
-class PublicKey:
+class RlwePublicKey:
     """What the other party gets: (p₀, p₁ from the seed) with p₀ + p₁s = e, and the seed of all c₁."""
 
     seed: bytes
@@ -88,14 +88,14 @@ class PublicKey:
 
     def zero(self) -> Words:
         """Return p₀ by coefficients."""
-        return unpacked(self.packed)
+        return unpack_polynomial(self.packed)
 
     def values(self) -> Words:
         """Return p₁ by its values at the roots."""
         return public_values(self.seed, 0)
 
 
-class SecretKey:
+class RlweSecretKey:
     """The key holder's side: encrypts blocks of bits and opens what comes back."""
 
     def __init__(self, stream: RandomBytes) -> None:
@@ -105,7 +105,7 @@ class SecretKey:
         self.seed = stream(SEED_BYTES)
         self._next = 1
         nothing = np.zeros((1, DEGREE), dtype=np.uint8)
-        self.public = PublicKey(self.seed, self._encrypt(nothing, 0, 1)[0])
+        self.public = RlwePublicKey(self.seed, self._encrypt(nothing, 0, 1)[0])
 
     def encrypt(self, bits: NDArray[np.uint8], plain_bits: int) -> Words:
         """Encrypt blocks uint8[count, ≤ N] of bits as the constant parts c₀, packed: uint32[count, 11520].
@@ -151,7 +151,7 @@ def scaling(plain_bits: int) -> NDArray[np.uint64]:
     return np.array([(MODULUS >> plain_bits) % p for p in PRIMES], dtype=np.uint64)
 
 
-def unpacked(packed: Words) -> Words:
+def unpack_polynomial(packed: Words) -> Words:
     """Return a polynomial from its packed words; raises `ValueError` if a residue is too large."""
     values = np.empty((len(PRIMES), DEGREE), dtype=np.uint32)
     unpack(packed, values.reshape(-1))

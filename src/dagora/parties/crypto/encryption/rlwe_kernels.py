@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dagora.kernels.decorators import kernel
 from dagora.parties.crypto.encryption.ring import (
     PRIMES,
-    Tables,
+    RingTables,
     Wide,
     Words,
     back,
@@ -52,7 +52,7 @@ def _encrypt(
     bits: NDArray[np.uint8],
     delta: Wide,
     c0: Words,
-    t: Tables,
+    t: RingTables,
 ) -> None:
     for k in range(t.primes.size):
         p, row = t.primes[k], c0[k]
@@ -84,7 +84,7 @@ def add_products(uniform: Words, plain: Words, products: NDArray[np.int64], tota
 
 @kernel
 def _add_products(
-    uniform: Words, plain: Words, products: NDArray[np.int64], totals: Words, t: Tables
+    uniform: Words, plain: Words, products: NDArray[np.int64], totals: Words, t: RingTables
 ) -> None:
     sums = np.empty(_BLOCK, dtype=np.uint64)
     for k in range(t.primes.size):
@@ -151,7 +151,7 @@ def _freshen(
     choice: NDArray[np.int8],
     error: NDArray[np.int8],
     linear: Words,
-    t: Tables,
+    t: RingTables,
 ) -> None:
     work = np.empty(totals.shape[2], dtype=np.uint32)
     share = np.empty(totals.shape[2], dtype=np.float64)
@@ -226,7 +226,7 @@ def _finish(
     results: NDArray[np.int64],
     blind: Blinding,
     constants: Words,
-    t: Tables,
+    t: RingTables,
 ) -> None:
     degree, primes = zero.public.shape[1], t.primes
     extended = np.empty((primes.size, 2 * degree), dtype=np.uint32)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagora.parties.crypto.encryption.ring import DEGREE, PRIMES, Words, tables, to_values
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes, errors, public_values, ternary
-from dagora.parties.crypto.encryption.rlwe import PublicKey, flood_bits, scaling, unpacked
+from dagora.parties.crypto.encryption.rlwe import RlwePublicKey, flood_bits, scaling, unpack_polynomial
 from dagora.parties.crypto.encryption.rlwe_kernels import (
     LAZY,
     FreshZero,
@@ -29,7 +29,7 @@ FRESH_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ProductLayout:
     """Which products are formed, and where the results stand in them.
 
     A plain polynomial carries up to N/rows columns, the j-th from x^{j·rows} on; −1 leaves a place empty. A
@@ -66,7 +66,13 @@ class ProductSums:
     """
 
     def __init__(
-        self, public: PublicKey, layout: Layout, plain_bits: int, stream: RandomBytes, *, first: int = 1
+        self,
+        public: RlwePublicKey,
+        layout: ProductLayout,
+        plain_bits: int,
+        stream: RandomBytes,
+        *,
+        first: int = 1,
     ) -> None:
         self._public = public
         self._zero = public.zero()
@@ -86,7 +92,7 @@ class ProductSums:
 
         Raises `ValueError` if these are not ciphertexts.
         """
-        constants = np.stack([unpacked(row) for row in packed])
+        constants = np.stack([unpack_polynomial(row) for row in packed])
         for i in range(len(packed)):
             self._uniform[self._waiting, i] = public_values(self._public.seed, self._next + i)
         self._next += len(packed)

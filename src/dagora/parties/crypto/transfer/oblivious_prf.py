@@ -70,7 +70,7 @@ def send_function(
     rows: int,
     *,
     random: RandomBytes = secrets.token_bytes,
-) -> Function:
+) -> PrfKey:
     """Return the key of F for this many rows; the peer evaluates each row once, by `receive_values`."""
     choice = np.frombuffer(random(CODE_BITS // 8), dtype="<u8").astype(np.uint64)
     seeds = transfer.random_transfer(unpack_bits(choice))
@@ -79,11 +79,11 @@ def send_function(
     for sent in channel.receive_rows("codes", rows, CODE_WORDS):
         rows_of_seeds = transpose(streams.take(words_for(len(sent))), len(sent))
         pieces.append(rows_of_seeds ^ (sent & choice))
-    return Function(session, choice, np.concatenate(pieces))
+    return PrfKey(session, choice, np.concatenate(pieces))
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class PrfKey:
     """The key of the functions F_0, F_1, …."""
 
     session: bytes

@@ -35,13 +35,13 @@ from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.inbox import Inbox
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
-    Limits,
+    MessageLimits,
     Payload,
+    abort_message,
     encode_tag,
-    ended,
     in_seconds,
-    left,
-    lost,
+    left_message,
+    lost_message,
     one_line,
     reason_to_tell,
 )
@@ -110,7 +110,7 @@ class FlowerTransport:
         exchange: Exchange,
         *,
         run: bytes,
-        limits: Limits | None = None,
+        limits: MessageLimits | None = None,
         timeout: float = 60.0,
     ) -> None:
         self.name = name
@@ -121,7 +121,7 @@ class FlowerTransport:
         self._nodes = dict(nodes)
         self._exchange = exchange
         self._run = run
-        self._limits = limits or Limits()
+        self._limits = limits or MessageLimits()
         self._timeout = timeout
         self._inbox = Inbox(name, self.peers, self._limits)
         self._outbox: dict[str, list[Envelope]] = {peer: [] for peer in self.peers}
@@ -146,7 +146,7 @@ class FlowerTransport:
         sequence = self._sequences.get((to, tag), 0)
         self._sequences[to, tag] = sequence + 1
         waiting.append(Envelope(tag, sequence, content))
-        self.ledger.sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
+        self.ledger.count_sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag, with an exchange if it is not there yet."""
@@ -168,7 +168,7 @@ class FlowerTransport:
                     f"party '{sender}' sent no '{tag}', and waits for a message itself", party=sender
                 )
             self._exchange_all(min(self._timeout, remaining))
-        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        self.ledger.count_received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
         return payload
 
     def _exchange_all(self, seconds: float) -> None:
@@ -184,7 +184,7 @@ class FlowerTransport:
             answer = answers.get(self._nodes[peer])
             if answer is None:
                 self._silent.add(peer)
-                fault = lost(peer, f": no answer through Flower within {in_seconds(seconds)}")
+                fault = lost_message(peer, f": no answer through Flower within {in_seconds(seconds)}")
                 self._inbox.fail(peer, fault, at_once=False)
             else:
                 self._take_in(peer, answer)
@@ -211,7 +211,7 @@ class FlowerTransport:
             self._busy.add(peer)
         if batch.ended:
             self._gone.add(peer)
-            fault = ended(peer, batch.reason) if batch.reason else left(peer)
+            fault = abort_message(peer, batch.reason) if batch.reason else left_message(peer)
             self._inbox.fail(peer, fault, at_once=bool(batch.reason))
 
     def close(self, reason: str | None = None) -> None:

@@ -38,14 +38,14 @@ from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.transport.inbox import SLICE, Inbox, InboxClosedError
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.transport import (
-    Limits,
+    MessageLimits,
     Payload,
+    abort_message,
     check_name,
     encode_tag,
-    ended,
     in_seconds,
-    left,
-    lost,
+    left_message,
+    lost_message,
     one_line,
     reason_to_tell,
 )
@@ -64,7 +64,7 @@ class DaemonTransport:
         run: bytes,
         *,
         coordinator: str = "coordinator",
-        limits: Limits | None = None,
+        limits: MessageLimits | None = None,
         timeout: float = 60.0,
         idle: float = math.inf,
     ) -> None:
@@ -74,7 +74,7 @@ class DaemonTransport:
         self.ledger = Ledger(name)
         self.run = run
         self._coordinator = coordinator
-        self._limits = limits or Limits()
+        self._limits = limits or MessageLimits()
         self._timeout = timeout
         self._idle = idle
         self._inbox = Inbox(name, self.peers, self._limits)
@@ -110,7 +110,7 @@ class DaemonTransport:
             sequence = self._sequences.get(tag, 0)
             self._sequences[tag] = sequence + 1
             self._outbox.append(Envelope(tag, sequence, content))
-        self.ledger.sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
+        self.ledger.count_sent(to, tag, payload=len(content), wire=wire_size(encoded, len(content)))
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the coordinator's next message under this tag."""
@@ -132,7 +132,7 @@ class DaemonTransport:
                 self.break_off(f": no message through Flower within {in_seconds(self._idle)}")
                 continue
             self._wait_for_news(news, min(limit, self._idle) - waited)
-        self.ledger.received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
+        self.ledger.count_received(sender, tag, payload=len(payload), wire=wire_size(encoded, len(payload)))
         return payload
 
     def _wait_for_news(self, known: int, seconds: float) -> None:
@@ -193,7 +193,11 @@ class DaemonTransport:
                     self._coordinator, message.tag, message.sequence, message.payload, timeout=0.0
                 )
         if batch.ended:
-            fault = ended(self._coordinator, batch.reason) if batch.reason else left(self._coordinator)
+            fault = (
+                abort_message(self._coordinator, batch.reason)
+                if batch.reason
+                else left_message(self._coordinator)
+            )
             self._inbox.fail(self._coordinator, fault, at_once=bool(batch.reason))
 
     def answered(self) -> None:
@@ -204,7 +208,7 @@ class DaemonTransport:
 
     def break_off(self, detail: str) -> None:
         """End the run at the site: the coordinator cannot be reached any more."""
-        self._inbox.fail(self._coordinator, lost(self._coordinator, detail), at_once=True)
+        self._inbox.fail(self._coordinator, lost_message(self._coordinator, detail), at_once=True)
         with self._changed:
             self._news += 1
             self._changed.notify_all()
@@ -220,13 +224,13 @@ class Daemon:
         token: bytes,
         *,
         idle: float = math.inf,
-        limits: Limits | None = None,
+        limits: MessageLimits | None = None,
         on_refusal: Callable[[str], None] | None = None,
     ) -> None:
         self.name = check_name(name)
         self._token = token
         self._idle = idle
-        self._limits = limits or Limits()
+        self._limits = limits or MessageLimits()
         self._on_refusal = on_refusal
         self._begun: queue.SimpleQueue[DaemonTransport] = queue.SimpleQueue()
         self._current: DaemonTransport | None = None

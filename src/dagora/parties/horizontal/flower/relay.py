@@ -14,7 +14,7 @@ from typing import Any
 from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.session.replies import read_reply
 from dagora.parties.transport.messages import decode, encode
-from dagora.parties.transport.transport import MAX_REASON, Limits, check_name, encode_tag, one_line
+from dagora.parties.transport.transport import MAX_REASON, MessageLimits, check_name, encode_tag, one_line
 
 VERSION = 1
 RUN_BYTES = 16
@@ -111,7 +111,7 @@ def encode_batch(batch: Batch) -> bytes:
     )
 
 
-def decode_request(payload: bytes, what: str, limits: Limits | None = None) -> Hello | Batch:
+def decode_request(payload: bytes, what: str, limits: MessageLimits | None = None) -> Hello | Batch:
     """Read what a coordinator sent; an error begins with `what`, which names the sender.
 
     >>> decode_request(encode_hello(Hello(bytes(16), ("a", "b"))), "coordinator").sites
@@ -122,7 +122,7 @@ def decode_request(payload: bytes, what: str, limits: Limits | None = None) -> H
     return _batch(decode(_bounded(payload, what, limits), _BATCH, what=what), what, limits)
 
 
-def decode_batch(payload: bytes, what: str, limits: Limits | None = None) -> Batch:
+def decode_batch(payload: bytes, what: str, limits: MessageLimits | None = None) -> Batch:
     """Read a batch that a site sent in answer to one; raises the site's refusal."""
     return _batch(read_reply(_bounded(payload, what, limits), _BATCH, what), what, limits)
 
@@ -133,20 +133,20 @@ def decode_welcome(payload: bytes, what: str) -> Welcome:
     >>> decode_welcome(encode_welcome(Welcome("a", True)), "node 1")
     Welcome(site='a', joins=True)
     """
-    content = read_reply(_bounded(payload, what, Limits(message_bytes=0)), _WELCOME, what)
+    content = read_reply(_bounded(payload, what, MessageLimits(message_bytes=0)), _WELCOME, what)
     _same_version(content["welcome"], what)
     return Welcome(_site(content["site"], what), content["joins"])
 
 
-def _bounded(payload: bytes, what: str, limits: Limits | None) -> bytes:
-    most = (limits or Limits()).message_bytes + HEAD_BYTES
+def _bounded(payload: bytes, what: str, limits: MessageLimits | None) -> bytes:
+    most = (limits or MessageLimits()).message_bytes + HEAD_BYTES
     if len(payload) > most:
         raise ProtocolError(f"{what}: sent {len(payload)} bytes at once; the limit is {most}")
     return payload
 
 
 def _hello(payload: bytes, what: str) -> Hello:
-    content = decode(_bounded(payload, what, Limits(message_bytes=MAX_SITES * 80)), _HELLO, what=what)
+    content = decode(_bounded(payload, what, MessageLimits(message_bytes=MAX_SITES * 80)), _HELLO, what=what)
     _same_version(content["hello"], what)
     sites = content["sites"]
     if not 0 < len(sites) <= MAX_SITES or len(set(map(str, sites))) != len(sites):
@@ -154,9 +154,9 @@ def _hello(payload: bytes, what: str) -> Hello:
     return Hello(_run(content, what), tuple(_site(name, what) for name in sites))
 
 
-def _batch(content: Mapping[str, Any], what: str, limits: Limits | None) -> Batch:
+def _batch(content: Mapping[str, Any], what: str, limits: MessageLimits | None) -> Batch:
     messages, reason, seconds = content["messages"], content["reason"], content["seconds"]
-    most = (limits or Limits()).message_bytes
+    most = (limits or MessageLimits()).message_bytes
     if len(messages) > MAX_MESSAGES:
         raise ProtocolError(f"{what}: sent {len(messages)} messages at once; the limit is {MAX_MESSAGES}")
     if content["number"] < 0 or not 0.0 <= seconds < 1e7:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.transport.messages import Field, decode, encode
-from dagora.parties.transport.transport import Transport, one_line, silent
+from dagora.parties.transport.transport import Transport, one_line, silence_message
 
 # There is one way to write a message, so all refusals begin with these bytes.
 _REFUSAL = encode({"refusal": ""})[:-4]
@@ -63,7 +63,7 @@ def listen(
             payload = transport.receive(site, tag, max(0.0, deadline - time.monotonic()))
         except PartyTimeoutError:
             # All sites share one time limit, so the message names the whole of it, not what was left.
-            lost[site] = silent(site, tag, patience)
+            lost[site] = silence_message(site, tag, patience)
             continue
         except ProtocolError as error:
             lost[site] = str(error)
