@@ -20,7 +20,7 @@ import numpy as np
 from dagora.learners.result import Result
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.networks import Drawn, random_network, sampled
-from dagora.parties.replicated.simulation import run_group
+from dagora.parties.processes.simulation import run_group
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread
 

@@ -255,7 +255,7 @@ def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory
     from dagora.api.learn_private_group import learn_all
     from dagora.base.errors import OptionError
     from dagora.cli.private_group import present
-    from dagora.parties.replicated.simulation import owner_names, run_group
+    from dagora.parties.processes.simulation import owner_names, run_group
     from dagora.parties.replicated.terms import LEAST_ROWS, GroupProposal, check_owners, combine
 
     if request.mode == "adaptive" or request.crypto is not None:
@@ -303,7 +303,7 @@ def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory
 
 def run_parties(host_data: str, guest_data: str, request: PrivateRequest) -> Result:
     """Start both parties, wait until they end, and return the host's result."""
-    from dagora.parties.vertical.simulation import run_both
+    from dagora.parties.processes.simulation import run_both
 
     pass_on = live_line().pass_on
 

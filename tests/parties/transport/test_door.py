@@ -14,13 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.transport import door, refusals, tcp
+from dagora.parties.transport import door, listener, tcp
 from dagora.parties.transport.caller import CallerStage
 from dagora.parties.transport.certificates import client_context
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.door import FAIR_SHARE, ROOMS, ListenerDoor, Refusal, StageRoom
-from dagora.parties.transport.listener import Listener
-from dagora.parties.transport.refusals import Refusals
+from dagora.parties.transport.listener import Listener, RefusalLog
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
@@ -281,23 +280,23 @@ def test_who_has_shown_a_certificate_gives_way_to_its_own_name_only(outside, cre
 
 def test_a_thousand_refusals_are_a_few_lines(monkeypatch):
     said: list[str] = []
-    told = Refusals(said.append)
-    told.add("a connection", "10.0.0.9:1", "its certificate is not signed by our CA")
+    log = RefusalLog(said.append)
+    log.add("a connection", "10.0.0.9:1", "its certificate is not signed by our CA")
     for port in range(1000):
-        told.add("a connection", f"10.0.0.1:{port}", "it said nothing within 2 s", idle=True)
+        log.add("a connection", f"10.0.0.1:{port}", "it said nothing within 2 s", idle=True)
     assert said == [
         "refused a connection from 10.0.0.9:1: its certificate is not signed by our CA",
         "refused a connection from 10.0.0.1:0: it said nothing within 2 s",
     ]
-    assert "not signed" in told.latest, "idleness does not hide what matters"
-    monkeypatch.setattr(refusals, "SUM_SECONDS", 0.0)
-    told.add("a connection", "10.0.0.2:7", "it said nothing within 2 s", idle=True)
+    assert "not signed" in log.latest, "idleness does not hide what matters"
+    monkeypatch.setattr(listener, "SUM_SECONDS", 0.0)
+    log.add("a connection", "10.0.0.2:7", "it said nothing within 2 s", idle=True)
     assert said[2:] == [
         "refused 1000 more connections: it said nothing within 2 s (the last from 10.0.0.2:7)"
     ]
     for number in range(1000):
-        told.add("a connection", "10.0.0.3:1", f"party 'b' ended the run: reason {number}")
-    assert len(told._known) <= refusals.MOST_KINDS + 1
+        log.add("a connection", "10.0.0.3:1", f"party 'b' ended the run: reason {number}")
+    assert len(log._known) <= listener.MOST_KINDS + 1
 
 
 def test_a_site_that_was_pushed_out_comes_again(credentials, monkeypatch):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
-from dagora.parties.vertical.simulation import BothResults, run_both
+from dagora.parties.processes.simulation import BothResults, run_both
 
 # Not close to 0 or 1, so that no column is constant on few rows: private K2 needs two levels in each.
 PROBABILITIES = (0.2, 0.8)

@@ -48,7 +48,7 @@ ARM = ("aarch64", "arm64", "ARM64")
 
 @lru_cache(maxsize=1)
 def cpu_has_aes() -> bool:
-    """Whether numba compiles for a CPU with AES instructions (environment variables may tell it not to)."""
+    """Return True if numba compiles for a CPU with AES instructions (its variables can turn them off)."""
     from numba.core.registry import cpu_target
 
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
@@ -124,8 +124,7 @@ def expand_key(key: bytes, *, instructions: bool | None = None) -> RoundKeys:
 
 def _declare(builder: Any, name: str, kind: Any, arity: int) -> Any:  # noqa: ANN401
     module = builder.module
-    found = module.globals.get(name)
-    return found or ir.Function(module, ir.FunctionType(kind, [kind] * arity), name)
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind] * arity), name)
 
 
 def _rounds_x86(builder: Any, keys: list[Any], blocks: list[Any]) -> list[Any]:  # noqa: ANN401

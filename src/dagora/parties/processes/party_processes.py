@@ -2,7 +2,7 @@
 
 Each party is a `dagora` command in a process group of its own, and its output is collected. When one fails,
 the others get a moment to end by themselves, since they notice that their peer is gone, and are then ended.
-How they ended tells which of them caused the failure. No process is left behind, neither after Ctrl-C nor
+Exit codes show which of them caused the failure. No process is left behind, neither after Ctrl-C nor
 when this process is killed (see `child`).
 """
 
@@ -34,7 +34,7 @@ LineObserver = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """How a party's process ended (a negative code is a signal), and its output."""
+    """The exit code (negative: a signal) and output of a party's process."""
 
     name: str
     code: int
@@ -44,8 +44,8 @@ class ProcessEnd:
     @property
     def last_words(self) -> str:
         """The last line of its standard error."""
-        said = [line for line in self.err.splitlines() if line.strip()]
-        return said[-1] if said else ""
+        lines = [line for line in self.err.splitlines() if line.strip()]
+        return lines[-1] if lines else ""
 
     @property
     def complaint(self) -> str:
@@ -56,7 +56,7 @@ class ProcessEnd:
 
 
 class PartyFailedError(ProtocolError):
-    """A party's process that failed, with how it `ended`."""
+    """A party's process failed; `ended` has its exit code and output."""
 
     def __init__(self, ended: ProcessEnd) -> None:
         super().__init__(ended.complaint, party=ended.name)
@@ -107,10 +107,10 @@ class PartyProcesses:
                 party.sweep()
                 party.finish()
             for line in [*_snapshot(party.err), *_snapshot(party.out)]:
-                if found := re.search(pattern, line):
-                    return found
+                if match := re.search(pattern, line):
+                    return match
             if over:
-                raise PartyFailedError(party.ended())
+                raise PartyFailedError(party.end())
             if time.monotonic() > deadline:
                 raise ProtocolError(f"party '{name}' did not report its start within {in_seconds(timeout)}")
             time.sleep(POLL_SECONDS)
@@ -124,7 +124,7 @@ class PartyProcesses:
         deadline = None if timeout is None else time.monotonic() + timeout
         while running := [p for p in self._parties.values() if p.process.poll() is None]:
             self._note_ends()
-            if self._failed(tolerate):
+            if self._failures(tolerate):
                 self._give_grace()
                 break
             if deadline is not None and time.monotonic() > deadline:
@@ -134,10 +134,10 @@ class PartyProcesses:
                 )
             time.sleep(POLL_SECONDS)
         self._note_ends()
-        failed = self._failed(tolerate)
+        failed = self._failures(tolerate)
         self.stop()
         if failed:
-            raise PartyFailedError(_culprit([self._parties[name].ended() for name in failed]))
+            raise PartyFailedError(_culprit([self._parties[name].end() for name in failed]))
         return self.results()
 
     def _note_ends(self) -> None:
@@ -146,7 +146,7 @@ class PartyProcesses:
                 self._ended.append(name)
                 party.sweep()
 
-    def _failed(self, tolerate: Sequence[str]) -> list[str]:
+    def _failures(self, tolerate: Sequence[str]) -> list[str]:
         """Parties that failed by themselves, in the order of their start."""
         ended = [party for name, party in self._parties.items() if name in self._ended]
         return [party.name for party in ended if party.process.poll() and party.name not in tolerate]
@@ -157,9 +157,9 @@ class PartyProcesses:
             time.sleep(POLL_SECONDS)
 
     def results(self) -> dict[str, ProcessEnd]:
-        """How each party that has ended did so."""
+        """The exit codes and outputs of the parties that have ended."""
         over = [party for party in self._parties.values() if party.process.poll() is not None]
-        return {party.name: party.ended() for party in over}
+        return {party.name: party.end() for party in over}
 
     def interrupt(self, name: str) -> None:
         """Send Ctrl-C to one party: it may stop its search early and still end well."""
@@ -239,7 +239,7 @@ class _PartyProcess:
             if stream is not None and not any(thread.is_alive() for thread in self._threads):
                 stream.close()
 
-    def ended(self) -> ProcessEnd:
+    def end(self) -> ProcessEnd:
         self.finish()
         code = self.process.returncode
         return ProcessEnd(self.name, code, "".join(_snapshot(self.out)), "".join(_snapshot(self.err)))

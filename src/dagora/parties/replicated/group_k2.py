@@ -4,7 +4,7 @@
     rows        the same number of rows at all, and the same keys (`same_rows`)
     moments     columns of all owners as shares of three of them; products and dot products (`moments`)
     search      the circuits of `vertical.k2_schedule`, layer by layer (`evaluation`)
-    result      the other owners are told the edges; all compare hashes
+    result      the host sends the other owners the edges; all compare hashes
 
 The three that compute turn their parts m_0 + m_1 + m_2 of a moment to bits by the circuit that adds two
 numbers: party 0 knows m_0 + m_1 and enters it, and the bits of m_2 are part 2 of themselves. The sizes of all
@@ -48,7 +48,7 @@ OTHER_KEYS = "the owners do not have the same keys: each must bring the same row
 
 @dataclass(frozen=True, eq=False)
 class GroupOutcome:
-    """The outcome at one owner, the agreed terms, and who learned what."""
+    """The outcome at one owner, the agreed terms, and what the owners learned."""
 
     outcome: Outcome
     terms: GroupTerms
@@ -98,12 +98,7 @@ def group_k2(
         found, work = compute(line, party, plan, widths, sorted_bits, clock, on_event, random)
     with clock.phase("result"):
         graph = share_result(line, terms, found)
-    stats = {"rows": float(rows), "rounds": float(line.rounds), **work}
-    for name, seconds in clock.seconds.items():
-        stats[f"{name}_seconds"] = round(seconds, 4)
-    for name, traffic in line.ledger.books().phases.items():
-        stats[f"{name}_bytes_sent"] = float(traffic.wire_sent)
-        stats[f"{name}_bytes_received"] = float(traffic.wire_received)
+    stats = {"rows": float(rows), "rounds": float(line.rounds), **work, **clock.statistics()}
     message = f"K2 in the agreed order on {rows} rows of {len(terms.owners)} owners, with score {terms.score}"
     return GroupOutcome(Outcome(graph, "finished", message, None, stats), terms, leakage(terms, rows))
 
@@ -145,7 +140,7 @@ def check_keys(
     bits: NDArray[np.uint8],
     random: RandomBytes,
 ) -> None:
-    """Make sure that all have the same keys; owners that do not compute are told by the host."""
+    """Make sure that all have the same keys; the host tells owners that do not compute."""
     if party is None:
         send_hash(transport, terms, bits, random=random)
         same = Channel(transport, terms.host, "rows").receive("same", {"same": bool})["same"]
@@ -168,7 +163,7 @@ def compute(
     on_event: Observer,
     random: RandomBytes,
 ) -> tuple[NDArray[np.uint8], dict[str, float]]:
-    """A computing party's part: edges as pairs (parent, child), and how much work they were."""
+    """Compute as one of the three: edges as pairs (parent, child), and AND gates and layers."""
     with clock.phase("moments"):
         parts = share_moments(transport, party, columns, bits, random=random, on_event=on_event)
     with clock.phase("search"):
@@ -197,7 +192,7 @@ def compute(
 
 
 def share_result(transport: Transport, terms: GroupTerms, found: NDArray[np.integer] | None) -> DAG:
-    """The graph, of which the host tells those that did not compute, and which all compare."""
+    """Return the graph, which the host sends to those that did not compute, and which all compare."""
     outside = terms.owners[len(terms.computing) :]
     if transport.name == terms.host:
         for name in outside:
@@ -231,7 +226,7 @@ def compare_graphs(channel: Channel, digests: dict[str, bytes]) -> None:
 
 
 def receive_edges(channel: Channel, terms: GroupTerms) -> NDArray[np.integer]:
-    """The edges that the host tells; each must go forward in the order, once."""
+    """Receive the edges from the host; each must go forward in the order, once."""
     edges = channel.receive("edges", {"edges": Array("<u4", (None, 2))})["edges"]
     place = {variable: k for k, variable in enumerate(terms.order)}
     pairs = [tuple(pair) for pair in edges.tolist()]
@@ -245,7 +240,7 @@ def receive_edges(channel: Channel, terms: GroupTerms) -> NDArray[np.integer]:
 
 
 def leakage(terms: GroupTerms, rows: int) -> tuple[str, ...]:
-    """Who learned what, in sentences."""
+    """The sentences that say what the owners learned."""
     one, two, three = terms.computing
     told = []
     told.append(

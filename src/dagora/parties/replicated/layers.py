@@ -45,7 +45,7 @@ class Ands:
 
 @dataclass(frozen=True, eq=False)
 class FreeGates:
-    """What needs no message, by layer: layer r has [ends[r − 1], ends[r]).
+    """Loads, stores and gates that need no message, by layer; layer r has [ends[r − 1], ends[r]).
 
     `a`, `b` and `out` are word positions; of LOAD `a` and of STORE `out` is a position in the slot list, and
     `count` is the number of instances.

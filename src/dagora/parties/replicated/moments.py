@@ -4,7 +4,7 @@ The moment of a set is the number of rows with ones in all of its variables. Own
 and 1, and the products of their own columns, as integers modulo 2^16 or 2^32; the products over columns of
 several owners are multiplied, one round for each size. With h = ⌈s/2⌉ for the largest size s, products of up
 to h columns are made, and a larger set is the dot product of two of them, which costs one element whatever
-the number of rows: the parties add up local products and mask the sum. With three parents, 12 variables and
+the number of rows: the parties sum local products and mask the sum. With three parents, 12 variables and
 three owners that is 48 products of columns and 495 dot products for sets of 4, 220 for sets of 3.
 
 An owner shares v as x_0 + x_1 + x_2 with x_0 and x_1 from seeds: it sends the seed of x_0 to parties 0 and 2,
@@ -38,13 +38,13 @@ from dagora.parties.vertical.widths import BitWidths
 
 Integers = NDArray[np.unsignedinteger]
 
-BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 16  # rows shared at once: a column of them takes 128 or 256 kB
 TAG = "columns"
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """Which sets become columns, and how larger sets are made of them."""
+    """The sets that become columns, and the pairs of them that make larger sets."""
 
     terms: GroupTerms
     rows: int
@@ -64,7 +64,7 @@ class ColumnPlan:
         """Sets whose products are columns, by size."""
         return subsets(range(len(self.terms.names)), self.half)
 
-    def brought(self, owner: str) -> list[Set]:
+    def own_sets(self, owner: str) -> list[Set]:
         """Sets whose products one owner makes alone."""
         return subsets(self.terms.variables_of(owner), self.half)
 
@@ -102,7 +102,7 @@ class ColumnSender:
         self._name = transport.name
         self._first = plan.terms.variables_of(transport.name).start
         self._bits = bits
-        self._sets = plan.brought(transport.name)
+        self._sets = plan.own_sets(transport.name)
         self._channels = [Channel(transport, name, TAG) for name in plan.terms.computing]
         seeds = random(SEED_BYTES), random(SEED_BYTES)
         self._streams = [Stream(seed) for seed in seeds]
@@ -127,7 +127,7 @@ class ColumnReceiver:
     def __init__(self, transport: Transport, plan: ColumnPlan, owner: str, position: int) -> None:
         self._plan = plan
         self._position = position
-        self._sets = plan.brought(owner)
+        self._sets = plan.own_sets(owner)
         self._channel = Channel(transport, owner, TAG)
         content = self._channel.receive("seeds", {"seeds": bytes})["seeds"]
         wanted = parts_from_seeds(position)
@@ -148,7 +148,7 @@ class ColumnReceiver:
 
 
 def parts_from_seeds(position: int) -> list[int]:
-    """Which parts of an owner's columns a party makes from seeds: 0 and 1, as far as it holds them.
+    """The parts of an owner's columns that a party makes from seeds: of parts 0 and 1, those it holds.
 
     >>> [parts_from_seeds(position) for position in range(3)]
     [[0, 1], [1], [0]]
@@ -197,7 +197,7 @@ def share_moments(
         brought = [(transport.name, (three[party.position], three[(party.position + 1) % PARTIES]))]
         brought += [(name, receiver.take(rows)) for name, receiver in others]
         for name, pair in brought:
-            parts[:, [place[members] for members in plan.brought(name)]] = pair
+            parts[:, [place[members] for members in plan.own_sets(name)]] = pair
         multiply_columns(party, plan, parts, place)
         sums += parts.sum(axis=2, dtype=np.uint64)
         add_dots(parts[0], parts[1], left, right, dots)
@@ -213,7 +213,7 @@ def multiply_columns(
     party: ReplicatedParty, plan: ColumnPlan, parts: Integers, place: dict[Set, int]
 ) -> None:
     """Fill in the products over columns of several owners, those of one size in one round."""
-    alone = {members for owner in plan.terms.owners for members in plan.brought(owner)}
+    alone = {members for owner in plan.terms.owners for members in plan.own_sets(owner)}
     for size in range(2, plan.half + 1):
         crossing = [members for members in place if len(members) == size and members not in alone]
         if not crossing:

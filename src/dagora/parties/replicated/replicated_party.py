@@ -56,7 +56,7 @@ class ReplicatedParty:
     """One of the three computing parties, as they talk with each other.
 
     `names` are the three, in the sequence of their positions; the peers make the same calls in the same
-    sequence. `terms` is what all must have agreed on before: another digest ends the run.
+    sequence. `terms` is the digest of the agreed terms: a peer with another one ends the run.
     """
 
     def __init__(
@@ -73,18 +73,18 @@ class ReplicatedParty:
         seed = random(SEED_BYTES)
         self._previous.send("seed", seed=seed, terms=terms)
         self._next.send("terms", terms=terms)
-        told = self._next.receive("seed", {"seed": bytes, "terms": bytes})
-        if len(told["seed"]) != SEED_BYTES:
-            self._next.refuse("seed", f"it has {len(told['seed'])} bytes, not {SEED_BYTES}")
-        if told["terms"] != terms:
+        message = self._next.receive("seed", {"seed": bytes, "terms": bytes})
+        if len(message["seed"]) != SEED_BYTES:
+            self._next.refuse("seed", f"it has {len(message['seed'])} bytes, not {SEED_BYTES}")
+        if message["terms"] != terms:
             self._next.refuse("seed", "its terms differ from the terms here")
         if self._previous.receive("terms", {"terms": bytes})["terms"] != terms:
             self._previous.refuse("terms", "its terms differ from the terms here")
-        self._own, self._other = Stream(seed), Stream(told["seed"])
+        self._own, self._other = Stream(seed), Stream(message["seed"])
 
     @property
     def places_of_zero(self) -> tuple[bool, bool]:
-        """Which of this party's two parts is part 0, where public values stand."""
+        """For each of this party's two parts, True if it is part 0, which holds public values."""
         return self.position == 0, self.position == PARTIES - 1
 
     def zero_bytes(self, count: int) -> Bytes:

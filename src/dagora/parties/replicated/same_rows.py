@@ -1,7 +1,7 @@
-"""Whether all owners have the same keys: they learn yes or no, and nothing else about the keys.
+"""A test that all owners have the same keys, which reveals yes or no and nothing else about the keys.
 
 Two owners can find their common keys (`vertical.intersection`). For three, common keys pair by pair would
-tell each pair more than what all have in common, and K2 must not use rows that only some have. So here every
+reveal more to each pair than the keys of all, and K2 must not use rows that only some have. So here every
 owner must bring the same rows, in any sequence: all sort them by key. Each hashes its sorted keys to 128 bits
 and shares the bits; the three compare them in a circuit and open one bit. A hash that an owner could see
 would let it try sets of keys at leisure, such as its own without some of them.
@@ -64,7 +64,7 @@ def have_same_rows(
     *,
     random: RandomBytes = secrets.token_bytes,
 ) -> bool:
-    """Whether all owners' hashes are the same, as one of the three computing parties."""
+    """Return True if all owners' hashes are the same; called by the three computing parties."""
     own = send_hash(transport, terms, bits, random=random)
     planner = Planner()
     slots = planner.reserve(len(terms.owners), HASH_BITS)
@@ -83,7 +83,7 @@ def have_same_rows(
 
 @lru_cache(maxsize=8)
 def all_equal(owners: int) -> Circuit:
-    """Whether some words of the hash's length are all the same; few layers, as a tree of ANDs."""
+    """The bit that is set if all words of the hash's length are equal; a tree of ANDs, so few layers."""
     build = Builder()
     first, *others = build.words(owners, HASH_BITS)
     level: list[Bit] = [

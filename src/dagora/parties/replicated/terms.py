@@ -1,9 +1,9 @@
-"""What three and more owners agree on before any byte that depends on their rows is sent.
+"""The terms that three or more owners agree on before they send any byte that depends on their rows.
 
-Each owner tells the host the names of its columns and what it wants: the order of all variables, the limit on
+Each owner sends the host the names of its columns and its proposal: the order of all variables, the limit on
 parents, the score, the least number of rows, the owners. All but the host may leave these open. The host
 combines them, and every owner gets the same terms or the same line that says what does not fit. An owner that
-was told terms other than it wants, or without its own columns as they are, ends the run.
+gets terms other than it proposed, or without its own columns as they are, ends the run.
 
     agreement/wishes   >  version, names of columns, options
     agreement/terms    <  a refusal, or the terms
@@ -35,7 +35,7 @@ from dagora.parties.vertical.agreement import (
 
 VERSION = 1
 MOST_OWNERS = 32
-LEAST_ROWS = 10
+LEAST_ROWS = 10  # by default, as for opened parameters of two owners
 FEWEST_ROWS, MOST_LEAST_ROWS = 2, 1 << 30
 LONGEST_REFUSAL = 1000
 
@@ -201,13 +201,13 @@ def _agree_as_host(
     transport: Transport, owners: Sequence[str], names: tuple[str, ...], proposal: GroupProposal
 ) -> GroupTerms:
     channels = [Channel(transport, name, "agreement") for name in owners[1:]]
-    told = {channel.peer: _read_wishes(channel) for channel in channels}
-    columns = {owners[0]: names, **{peer: wish[0] for peer, wish in told.items()}}
+    proposals = {channel.peer: _read_wishes(channel) for channel in channels}
+    columns = {owners[0]: names, **{peer: wish[0] for peer, wish in proposals.items()}}
     nothing: dict[str, Any] = {
         "owners": [], "columns": [], "order": [], "max_parents": 0, "score": "", "min_rows": 0,
     }  # fmt: skip
     try:
-        terms = combine(columns, proposal, {peer: wish[1] for peer, wish in told.items()})
+        terms = combine(columns, proposal, {peer: wish[1] for peer, wish in proposals.items()})
     except DisagreementError as error:
         for channel in channels:
             channel.send("terms", refusal=str(error)[:LONGEST_REFUSAL], **nothing)
@@ -264,7 +264,7 @@ def _option_text(value: object) -> str:
 
 
 def raise_refusal(channel: Channel, step: str, refusal: str) -> None:
-    """Raise what the host found that does not fit together, if anything."""
+    """Raise the host's refusal, if there is one."""
     if refusal:
         if len(refusal) > LONGEST_REFUSAL or not refusal.isprintable():
             channel.refuse(step, "its refusal is not a line")

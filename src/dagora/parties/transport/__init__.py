@@ -1,1 +1,1 @@
-"""How parties exchange messages: tagged, in memory or over TLS, with certificates and a ledger of bytes."""
+"""Tagged messages between parties, in memory or over TLS, with certificates and a ledger of bytes."""

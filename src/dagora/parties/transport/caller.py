@@ -23,7 +23,7 @@ from dagora.parties.transport.wire_format import BEFORE_THE_RUN, HEADER, FrameKi
 
 
 class CallerStage(IntEnum):
-    """How far a caller has come."""
+    """The progress of a caller, from silence to a certificate of our CA."""
 
     LEAVING = 0  # refused: its reason is on the way to it
     SILENT = 1
@@ -50,7 +50,7 @@ class Caller:
     def accept(
         cls, raw: socket.socket, address: tuple[str, int], context: ssl.SSLContext, own: Path
     ) -> Caller:
-        """A caller that was accepted, and is shown our `own` certificate; `ProtocolError` if it has left."""
+        """Accept a caller, to which our `own` certificate is shown; `ProtocolError` if it has left."""
         try:
             raw.setblocking(False)
             raw.getpeername()  # fails for a caller that has left, while its socket can still be closed

@@ -1,4 +1,4 @@
-"""Who may take part: a CA made for the run, and one certificate per party (X.509, ECDSA on P-256).
+"""The certificates of a run: a CA made for it, and one certificate per party (X.509, ECDSA on P-256).
 
 `make_certificates` writes
 
@@ -6,8 +6,8 @@
     folder/NAME/ca.pem, party.pem, party.key     what party NAME needs: hand this folder to it alone
 
 Only TLS 1.3 is spoken, both sides must show a certificate of that CA, and tickets are off (a run is one
-connection). Host names are not checked, since an address may change or be the end of a tunnel. What counts is
-who the party is: its name stands in the certificate and is checked instead.
+connection). Host names are not checked, since an address may change or be the end of a tunnel. The
+name of the party in the certificate is checked instead.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def fingerprint_of(der: bytes) -> str:
 
 
 def validity(certificate: Path) -> str:
-    """In words: when a certificate of ours is valid, and what the clock here says."""
+    """Describe the period in which a certificate of ours is valid, and the time by the clock here."""
     try:
         first, last = _authority().validity(certificate.read_bytes())
     except (OSError, ValueError):

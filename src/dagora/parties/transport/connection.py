@@ -259,7 +259,7 @@ class Connection:
             self._close()
 
     def idle(self) -> bool:
-        """Whether the peer is connected and has sent nothing, as it must before the run begins."""
+        """Return True if the peer is connected and has sent nothing, as it must before the run begins."""
         return not self.tls.pending() and not _wait(self.tls.fileno(), select.POLLIN, 0.0)
 
     def _close(self) -> None:

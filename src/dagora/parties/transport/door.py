@@ -30,12 +30,12 @@ from dagora.parties.transport.transport import MessageLimits, in_seconds, one_li
 FIRST_BYTE_SECONDS = 2.0
 HELLO_SECONDS = 5.0
 LEAVING_SECONDS = 0.5
-ACCEPTED_AT_ONCE = 16
+ACCEPTED_AT_ONCE = 16  # so that a crowd of new callers does not delay the others
 FAIR_SHARE = 16  # callers of one address that are no crowd: sites behind a router, or of one machine
 
 
 class StageRoom(NamedTuple):
-    """How many callers of a stage there is room for, and how many seconds each should have there."""
+    """The most callers of a stage, and the seconds that each should have there."""
 
     places: int
     moment: float
@@ -74,7 +74,7 @@ class ListenerDoor:
 
     @property
     def n_unfinished(self) -> int:
-        """How many callers are neither in nor gone."""
+        """The number of callers that are neither connected nor gone."""
         return len(self._callers)
 
     def look(self, seconds: float) -> list[Connection | Refusal]:

@@ -1,4 +1,4 @@
-"""The TLS handshake, and its failures in words.
+"""The TLS handshake, and messages for its failures.
 
 In TLS 1.3 a client finishes before the server has checked its certificate, so a refused client notices only
 when it reads. So each side confirms once: the connector sends a hello when it has checked the listener's
@@ -123,7 +123,7 @@ def explain(error: BaseException, own: Path | None = None) -> str:
 
 
 def hung_up(error: BaseException) -> bool:
-    """Whether an error says that the peer closed the connection."""
+    """Return True if an error says that the peer closed the connection."""
     gone = isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.EINVAL)
     return isinstance(error, ssl.SSLEOFError | ConnectionError) or gone
 

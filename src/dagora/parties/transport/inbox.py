@@ -25,7 +25,7 @@ class InboxClosedError(Exception):
 
 @dataclass
 class _Line:
-    """What one sender has sent."""
+    """The messages of one sender that wait to be received."""
 
     queues: dict[str, deque[bytes]] = field(default_factory=dict)
     expected: dict[str, int] = field(default_factory=dict)
@@ -36,11 +36,11 @@ class _Line:
     fault: str = ""
     at_once: bool = False
 
-    def full(self, size: int, limits: MessageLimits) -> bool:
+    def is_full(self, size: int, limits: MessageLimits) -> bool:
         crowded = self.messages >= limits.backlog_messages or self.bytes + size > limits.backlog_bytes
         return crowded and self.messages > 0
 
-    def starving(self, arriving: str) -> str | None:
+    def starved_tag(self, arriving: str) -> str | None:
         """A tag that a receiver waits for while messages with other tags fill the inbox."""
         missing = (tag for tag, waiters in self.wanted.items() if waiters and tag not in self.queues)
         return next(missing, None) if not self.wanted[arriving] else None
@@ -68,8 +68,8 @@ class Inbox:
             self._check_sequence(sender, line, tag, sequence)
             line.blocked += 1
             try:
-                while line.full(len(payload), self._limits) and not self._closed:
-                    missing = line.starving(tag)
+                while line.is_full(len(payload), self._limits) and not self._closed:
+                    missing = line.starved_tag(tag)
                     if missing is not None:
                         raise self._fault(
                             sender, f"filled the line with '{tag}' while '{missing}' is awaited", at_once=True

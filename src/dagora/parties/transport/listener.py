@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Self
 
@@ -18,7 +19,6 @@ from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.door import ListenerDoor, Refusal
 from dagora.parties.transport.handshake import explain
-from dagora.parties.transport.refusals import Refusals
 from dagora.parties.transport.tcp import HANDSHAKE_SECONDS, TcpTransport
 from dagora.parties.transport.transport import (
     MessageLimits,
@@ -31,6 +31,8 @@ from dagora.parties.transport.wire_format import FrameKind
 
 BACKLOG = 1024  # connections that the system keeps until they are accepted
 POLL_SECONDS = 0.02
+SUM_SECONDS = 10.0  # between two reports: a stranger can be refused a thousand times a minute
+MOST_KINDS = 50  # a party may give reasons of its own when it leaves
 
 
 class Listener:
@@ -54,7 +56,7 @@ class Listener:
         self._expected = expected if isinstance(expected, int) else tuple(check_name(n) for n in expected)
         self._limits = limits or MessageLimits()
         self._timeout = timeout
-        self._refusals = Refusals(on_refusal)
+        self._refusals = RefusalLog(on_refusal)
         self._closed = False
         self._arrived: list[Connection] = []
         check_port(port)
@@ -143,10 +145,59 @@ class Listener:
         self._closed = True
         self._door.close()
         self._socket.close()
-        self._refusals.tell()
+        self._refusals.report()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+class RefusalLog:
+    """Reports refused connections: the first of a kind at once, the others counted in one line at a time.
+
+    >>> log = RefusalLog(print)
+    >>> for port in (1, 2, 3):
+    ...     log.add("a connection", f"10.0.0.1:{port}", "it does not speak TLS")
+    refused a connection from 10.0.0.1:1: it does not speak TLS
+    >>> log.report()
+    refused 2 more connections: it does not speak TLS (the last from 10.0.0.1:3)
+    """
+
+    def __init__(self, print_line: Callable[[str], None] | None) -> None:
+        self._print = print_line or (lambda _: None)
+        self._known: set[tuple[str, str]] = set()
+        self._more: Counter[tuple[str, str]] = Counter()
+        self._last: dict[tuple[str, str], str] = {}
+        self._reported = time.monotonic()
+        self.latest = ""
+        self._idle = True
+
+    def add(self, who: str, where: str, why: str, *, idle: bool = False) -> None:
+        """Note a refusal; `latest` keeps the last one that was not mere idleness, if there was any."""
+        line = f"{who} from {where}: {why}" if where else f"{who}: {why}"
+        if not idle or self._idle:
+            self.latest, self._idle = line, idle
+        kind = (who, why)
+        if kind not in self._known and len(self._known) >= MOST_KINDS:
+            kind = ("a connection", "other reasons")
+        if kind in self._known:
+            self._more[kind] += 1
+            self._last[kind] = where
+        else:
+            self._known.add(kind)
+            self._print(f"refused {line}")
+        if time.monotonic() - self._reported > SUM_SECONDS:
+            self.report()
+
+    def report(self) -> None:
+        """Print how many more there were since the last report."""
+        for (who, why), count in self._more.items():
+            where = self._last[who, why]
+            last = f" (the last from {where})" if where else ""
+            times = "once more" if count == 1 else f"{count} times more"
+            many = f"{count} more connection{'s' * (count > 1)}" if where else f"{who} {times}"
+            self._print(f"refused {many}: {why}{last}")
+        self._more.clear()
+        self._reported = time.monotonic()

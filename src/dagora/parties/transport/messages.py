@@ -11,7 +11,7 @@ little endian:
     a type u8, dimensions u8, (size u64)*, elements in C order
 
 There is only one way to write a message, so equal messages have equal bytes. Everything else is refused with
-a `ProtocolError` before memory is allocated for it. Two things are refused too, though they could be read:
+a `ProtocolError` before memory is allocated for it. Two things are refused though they could be read:
 
 - Many small values. Python needs far more memory for one than its bytes on the wire, so what a message may
   become is limited to a few times its size (`MULTIPLE`, beyond `FREE_BYTES`). Bulk belongs in arrays.
@@ -69,7 +69,7 @@ class Array:
     shape: tuple[int | None, ...] | None = None
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is such an array."""
+        """Return True if a value is such an array."""
         if not isinstance(value, np.ndarray) or value.dtype != np.dtype(self.dtype):
             return False
         if self.shape is None:
@@ -214,9 +214,9 @@ def _int_bytes(value: int) -> bytes:
 
 
 def _text_bytes(text: str) -> bytes:
-    if found := hidden_controls(text):
+    if controls := hidden_controls(text):
         raise ProtocolError(
-            f"a text with the control character {found[0]} cannot be sent: rename the column or level"
+            f"a text with the control character {controls[0]} cannot be sent: rename the column or level"
         )
     try:
         return text.encode()
@@ -316,8 +316,8 @@ class _Reader:
             text = content.decode()
         except UnicodeDecodeError:
             raise ProtocolError("holds a text that is not UTF-8") from None
-        if found := hidden_controls(text):
-            raise ProtocolError(f"holds a text with the control character {found[0]}")
+        if controls := hidden_controls(text):
+            raise ProtocolError(f"holds a text with the control character {controls[0]}")
         return text
 
     def _dict(self, depth: int) -> dict[str, Any]:

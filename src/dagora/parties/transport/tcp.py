@@ -224,9 +224,9 @@ def _await_welcome(connection: Connection, deadline: float, wait: float, where: 
     except LostError as error:
         # A refused certificate is noticed only here: in TLS 1.3 the client finishes first.
         cause = error.__cause__
-        told = isinstance(cause, ssl.SSLError) and not hung_up(cause)
-        text = explain(cause, own) if cause is not None and told else "it closed the connection"
-        kind = ProtocolError if told else HungUpError
+        refused = isinstance(cause, ssl.SSLError) and not hung_up(cause)
+        text = explain(cause, own) if cause is not None and refused else "it closed the connection"
+        kind = ProtocolError if refused else HungUpError
         raise kind(f"party '{peer}' at {where}: {text}", party=peer) from None
     except ProtocolError as error:
         raise ProtocolError(f"party '{peer}' {error}", party=peer) from None

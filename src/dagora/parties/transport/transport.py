@@ -1,4 +1,4 @@
-"""How one party sends messages to others: tagged messages between named parties, every byte counted.
+"""The contract of a transport: tagged messages between named parties, every byte counted.
 
 A protocol is straight-line code: `send` names the receiver and a tag, `receive` names the sender and the tag
 it expects next. A message that comes early under another tag waits for its own `receive`. Messages are
@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
-    """What a party accepts from a peer; checked before memory is allocated.
+    """Limits on the messages that a party accepts from a peer, checked before memory is allocated.
 
     A peer whose unreceived messages exceed `backlog_bytes` or `backlog_messages` has to wait. If we wait for
     another tag of the same peer meanwhile, the run ends, since both sides would wait for ever.
@@ -60,7 +60,7 @@ class Transport(Protocol):
 
     @property
     def ledger(self) -> Ledger:
-        """What was sent and received so far."""
+        """The traffic so far."""
 
     def send(self, to: str, tag: str, payload: Payload) -> None:
         """Send a message; returns when it is on its way, raises `ProtocolError` if it cannot be sent."""
@@ -112,7 +112,7 @@ def encode_tag(tag: str) -> bytes:
 
 
 def one_line(text: str) -> str:
-    r"""Make a short printable line of what a peer may have written.
+    r"""Make a short printable line of a text from a peer.
 
     >>> one_line("gone\n\x1b[31m mad")
     'gone [31m mad'

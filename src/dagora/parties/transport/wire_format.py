@@ -22,7 +22,7 @@ BEFORE_THE_RUN = MessageLimits(message_bytes=0)
 
 
 class FrameKind(IntEnum):
-    """What a frame is for."""
+    """The purpose of a frame."""
 
     HELLO = 1  # a connector has checked the listener's name
     WELCOME = 2  # the listener has all its parties; the run begins

@@ -1,4 +1,4 @@
-"""What two owners agree on before anything about their rows except numbers of levels is sent.
+"""The terms that two owners agree on before they send anything about their rows but numbers of levels.
 
 Each sends the names of its columns, how many levels each has, and its proposal: the order of all variables,
 the limit on parents, score, mode, encryption and what becomes of the parameters. The guest may leave these to
@@ -189,11 +189,11 @@ class AgreedTerms:
             for variable in self.order
         )
         parents = f"at most {self.limit} parent{'s' * (self.limit > 1)}"
-        told = f"order {order}; {parents}; score {self.score}; mode {self.mode}"
+        terms = f"order {order}; {parents}; score {self.score}; mode {self.mode}"
         if self.security == "malicious":
-            return f"{told}; security malicious"
+            return f"{terms}; security malicious"
         more = "" if self.parameters == "none" else f"; parameters {self.parameters}"
-        return f"{told}; encryption {self.crypto}{more}"
+        return f"{terms}; encryption {self.crypto}{more}"
 
 
 def binary_columns(table: Table) -> NDArray[np.uint8]:
@@ -217,7 +217,7 @@ def read_levels(text: str) -> dict[str, int]:
     >>> read_levels("age=3, sex=2")
     {'age': 3, 'sex': 2}
     """
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     if len(text) > LONGEST_ORDER or not text.isprintable():
         raise OptionError("option 'levels' must be one line such as age=3,sex=2")
     for entry in filter(None, map(str.strip, text.split(","))):
@@ -227,9 +227,9 @@ def read_levels(text: str) -> dict[str, int]:
                 f"option 'levels' must be like age=3,sex=2 with numbers from 2 to {MOST_LEVELS}, "
                 f"not '{entry[:60]}'"
             )
-        if found.setdefault(name, int(number)) != int(number):
+        if numbers.setdefault(name, int(number)) != int(number):
             raise OptionError(f"option 'levels' names '{name}' twice")
-    return found
+    return numbers
 
 
 def agree(
@@ -299,10 +299,10 @@ def combine_proposals(
     if shared is not None:
         raise DisagreementError(f"both parties have a column '{shared}': one must rename it or leave it out")
     for name, usual in (("security", "semi-honest"), ("parameters", "none")):
-        told = [getattr(proposal, name) or usual for proposal in (wanted, expected)]
-        if told[0] != told[1]:
+        values = [getattr(proposal, name) or usual for proposal in (wanted, expected)]
+        if values[0] != values[1]:
             raise DisagreementError(
-                f"option '{name}' is '{told[0]}' at the host and '{told[1]}' at the guest: "
+                f"option '{name}' is '{values[0]}' at the host and '{values[1]}' at the guest: "
                 "both must ask for it"
             )
     for name in ("max_parents", "score", "mode", "crypto", "order"):

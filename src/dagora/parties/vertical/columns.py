@@ -35,7 +35,7 @@ def column_levels(table: Table) -> tuple[int, ...]:
         if variable.kind is Kind.CONTINUOUS:
             what, way_out = "is continuous", "cut it into a few levels"
         elif variable.cardinality == 1:
-            what, way_out = "has 1 level", "it tells nothing"
+            what, way_out = "has 1 level", ""
         elif variable.cardinality > MOST_LEVELS:
             what, way_out = f"has {variable.cardinality} levels", "merge some of them"
         else:
@@ -66,7 +66,7 @@ def without_unused_levels(table: Table) -> Table:
         names = tuple(variable.levels[code] for code in used)
         variables[place], columns[place] = replace(variable, levels=names), codes.astype(np.uint16)
         if overview is not None:
-            said = (
+            warning = (
                 f"column '{variable.name}': {counted(unused, 'declared level')} that no row has: not counted"
             )
             summaries = [
@@ -75,7 +75,7 @@ def without_unused_levels(table: Table) -> Table:
                 else each
                 for each in overview.columns
             ]
-            overview = replace(overview, columns=tuple(summaries), warnings=(*overview.warnings, said))
+            overview = replace(overview, columns=tuple(summaries), warnings=(*overview.warnings, warning))
     return Table(Schema(variables), tuple(columns), overview)
 
 
@@ -86,16 +86,16 @@ def absent_levels(table: Table, rows: NDArray[np.int64]) -> tuple[str, ...]:
     >>> [line[:60] for line in absent_levels(table, np.array([0, 2]))]
     ["column 'a' has 3 levels, of which no common row has 1: K2 co"]
     """
-    found = []
+    warnings = []
     for place, variable in enumerate(table.schema):
         lacking = variable.cardinality - len(np.unique(table.codes(place)[rows]))
         if lacking:
-            found.append(
+            warnings.append(
                 f"column '{variable.name}' has {variable.cardinality} levels, of which no common row has "
                 f"{lacking}: K2 counted all, so the graph may differ from that of K2 on the joined rows; "
                 "leave out the rows with such a level, or merge it"
             )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def indicator_columns(table: Table) -> NDArray[np.uint8]:
@@ -139,7 +139,7 @@ def indicator_sets(groups: Sequence[Sequence[int]], largest: int) -> list[Indica
 
 
 def number_of_sets(levels: Sequence[int], largest: int) -> int:
-    """How many sets of 1 to `largest` indicators there are: Σ_k of the k-th elementary symmetric polynomial.
+    """The number of sets of 1 to `largest` indicators: Σ_k of the k-th elementary symmetric polynomial.
 
     >>> number_of_sets([2, 3], 2) == len(indicator_sets([[0], [1, 2]], 2))
     True

@@ -1,7 +1,7 @@
-"""What a run will cost, stated from its terms before the parties agree: AND gates and bytes.
+"""Upper bounds on the AND gates and bytes of a run, from its terms, before the parties agree.
 
 They follow from the terms and the number of common rows, which is at most the number of keys that a party
-has: so each states its own upper bound without a word of the other's rows. Only the intersection grows with
+has: so each has its own upper bound and knows nothing of the other's rows. Only the intersection grows with
 the other's number of keys, which is not known yet: each that the other has beyond one's own costs
 `MORE_KEY_BYTES`. In hidden mode the gates are those of the plan; in adaptive mode they are the most that any
 sequence of winners would need. Gates of families are counted by formulas: to build their circuits would take
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import AgreedTerms
 
 MOST_GATES = 1 << 31  # 69 GB of tables
-KEY_BYTES = 150  # of the intersection, for each key where both have as many
+KEY_BYTES = 150  # of the intersection, for each key where both have as many: 64 · 1.3 + 3 · 16 + 16
 # For each key that the other has beyond one's own: values of the guest's keys, or codes for the host's bins.
 MORE_KEY_BYTES = {"host": 48, "guest": 84}
 SETUP_BYTES = 100_000  # public key, base transfers, agreement, names of levels: measured as 72,000
@@ -76,7 +76,7 @@ def widths_for(terms: AgreedTerms, rows: int) -> BitWidths:
 
 
 def bound_costs(terms: AgreedTerms, rows: int) -> Costs:
-    """What a run with at most so many common rows costs."""
+    """The most that a run with at most so many common rows costs."""
     rows = min(max(rows, 1), most_rows(max(terms.levels)))
     widths = widths_for(terms, rows)
     if terms.security == "malicious":
@@ -93,7 +93,7 @@ def bound_costs(terms: AgreedTerms, rows: int) -> Costs:
 
 
 def malicious_costs(widths: BitWidths, terms: AgreedTerms) -> Costs:
-    """What two garbled runs cost in which rows are counted too; gates and bytes are of both."""
+    """The costs of two garbled runs that count the rows too; gates and bytes are of both."""
     columns = sum(count - 1 for count in terms.levels)
     entered = columns * widths.rows + 2 * KEY_BITS
     # Labels of one party's bits, columns of transfers of the other's; hashes of labels of outputs.

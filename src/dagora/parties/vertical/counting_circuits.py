@@ -17,7 +17,7 @@ from dagora.parties.crypto.garbling.words import add, add_with_carry, extend, fi
 from dagora.parties.vertical.columns import IndicatorSet, indicators, number_of_sets
 
 KEY_BITS = 128  # of a hash of all keys
-MOST_ROWS_AT_ONCE = 1023
+MOST_ROWS_AT_ONCE = 1023  # as many as a tally of 10 bits holds
 MOST_LABELS_AT_ONCE = 1 << 22  # of products of a block of rows: 64 MB
 
 
@@ -45,7 +45,7 @@ def product_gates(levels: Sequence[int], largest: int) -> int:
 
 @lru_cache(maxsize=64)
 def tally(count: int) -> Circuit:
-    """How many of some bits are set.
+    """The number of bits that are set.
 
     >>> tally(1023).n_and, len(tally(1023).outputs)
     (1013, 10)

@@ -1,4 +1,4 @@
-"""How many dot products share one ciphertext, chosen so that the fewest bytes are sent.
+"""The layout of dot products in ciphertexts that sends the fewest bytes.
 
 A ciphertext has N = 4096 coefficients. With blocks of r = N/m rows, m plain columns stand side by side in one
 polynomial, and one product gives m dot products: the key holder sends m times as many ciphertexts and gets
@@ -20,7 +20,7 @@ from dagora.parties.crypto.encryption.rlwe_products import ProductLayout
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """A layout, the left columns that are encrypted, and which pair each result belongs to."""
+    """A layout, the left columns that are encrypted, and the pair of each result."""
 
     layout: ProductLayout
     left: NDArray[np.int64]

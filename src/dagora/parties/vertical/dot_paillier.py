@@ -29,12 +29,12 @@ from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_request import DotRequest
 
 CIPHERTEXTS_AT_ONCE = 1024  # of one message: seconds of work, so the peer does not time out
-RESULTS_AT_ONCE = 128
+RESULTS_AT_ONCE = 128  # of one message: 98 kB
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnPacking:
-    """Which left columns share a ciphertext, which products there are, and where each pair's sum stands.
+    """The left columns of each ciphertext, the products, and the product and slot of each pair's sum.
 
     Row g of `groups` has the left columns of a ciphertext, −1 where a slot is empty; a product is one of a
     group and a right column. Both parties compute the same from the pairs.
@@ -56,8 +56,8 @@ def pack_columns(pairs: NDArray[np.int32], slots: int) -> ColumnPacking:
     left, index = np.unique(pairs[:, 0], return_inverse=True)
     groups = np.full((-(-len(left) // slots), slots), -1, dtype=np.int64)
     groups.reshape(-1)[: len(left)] = left
-    asked = np.column_stack([index // slots, pairs[:, 1].astype(np.int64)])
-    products, product = np.unique(asked, axis=0, return_inverse=True)
+    needed = np.column_stack([index // slots, pairs[:, 1].astype(np.int64)])
+    products, product = np.unique(needed, axis=0, return_inverse=True)
     return ColumnPacking(groups, products, product.reshape(-1), index % slots)
 
 

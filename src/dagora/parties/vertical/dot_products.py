@@ -1,10 +1,10 @@
 """Dot products of private columns as additive shares, from which neither party learns them.
 
 The left party holds columns a₀, a₁, … and the right party b₀, b₁, … over the same rows, all of bits. For
-agreed pairs (i, j) each party gets a uniform number, and the two numbers add up to ⟨aᵢ, bⱼ⟩ modulo t. The
-left party encrypts its columns under its own key, the right one computes on them and sends back masked sums:
-by lattices (`rlwe`), or by Paillier's encryption, the example that the paper names (`paillier`). Against
-semi-honest parties; the sizes of all messages follow from the number of rows and the pairs alone.
+agreed pairs (i, j) each party gets a uniform number; the sum of the two is ⟨aᵢ, bⱼ⟩ modulo t. The left party
+encrypts its columns under its own key, the right one computes on them and sends back masked sums: by lattices
+(`rlwe`), or by Paillier's encryption, the example that the paper names (`paillier`). Against semi-honest
+parties; the sizes of all messages follow from the number of rows and the pairs alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dagora.parties.vertical.dot_request import DotRequest
 Role = Literal["left", "right"]
 Crypto = Literal["rlwe", "paillier"]
 
-MAX_MODULUS = 1 << 21
+MAX_MODULUS = 1 << 21  # the largest that the lattice takes (`ring`)
 
 
 def dot_products(
@@ -102,7 +102,7 @@ def _check(
 
 
 def _agree(channel: Channel, rows: int, pairs: NDArray[np.int32], crypto: str, modulus: int) -> None:
-    """Exchange what is to be computed, and continue only if both want the same."""
+    """Exchange rows, pairs, encryption and modulus; continue only if they are the same on both sides."""
     digest = sha256(pairs.astype("<i4").tobytes()).digest()
     mine: dict[str, str | int] = {"crypto": crypto, "modulus": modulus, "rows": rows, "pairs": len(pairs)}
     channel.send("agreement", **mine, digest=digest)

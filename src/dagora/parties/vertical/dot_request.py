@@ -1,4 +1,4 @@
-"""What one party brings to a run of dot products, whichever encryption carries it out."""
+"""One party's inputs to a run of dot products, the same for either encryption."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class DotRequest:
         return int(self.columns.shape[1])
 
     def report(self, done: int, total: int) -> None:
-        """Tell the observer how much of the columns has been encrypted or multiplied."""
+        """Report to the observer how much of the columns has been encrypted or multiplied."""
         self.on_event(Event(PHASE, done, total=total))

@@ -29,7 +29,7 @@ from dagora.parties.transport.messages import Array
 from dagora.parties.vertical.dot_layout import Arrangement, arrange
 from dagora.parties.vertical.dot_request import DotRequest
 
-COLUMNS_AT_ONCE = 512
+COLUMNS_AT_ONCE = 512  # of one message: 24 MB
 # The sum of a product takes 48 kB, so this many take 0.8 GB.
 PAIRS_AT_ONCE = 1 << 14
 

@@ -18,8 +18,8 @@ question of the cheater's choice (whether the runs agree). What the honest party
 depends on its secrets only under encryption, and it ends early only for reasons that anybody sees: sizes,
 fingerprints of circuits, the check of transfers (of the cheater's choices). The run may be ended by the
 cheater once it knows the graph and the other does not, and also once it knows the bit: it can wait for the
-honest proof, then leave with any reason, or bring other keys. So every failure once inputs have entered says
-what the other may have learned, whatever the failure was (`note_possible_leakage`). The bit may be about
+honest proof, then leave with any reason, or bring other keys. So the message of every failure once inputs
+have entered ends with what the other may have learned (`note_possible_leakage`). The bit may be about
 columns and about keys.
 """
 
@@ -68,7 +68,7 @@ MAY_BE_KNOWN = "; the other may have learned the graph and one bit (SECURITY.md)
 
 @dataclass(frozen=True, eq=False)
 class SecretFunction:
-    """What both garble: public circuits for given terms and a number of rows.
+    """The function that both garble: public circuits for given terms and a number of rows.
 
     `columns` are the numbers of indicators of host and guest. A party's inputs are its indicators of all
     rows, then the hash of its keys.
@@ -146,7 +146,7 @@ class GateProgress:
     done: int = field(default=0, init=False)
 
     def add(self, gates: int) -> None:
-        """Count gates, and tell."""
+        """Count gates, and report."""
         self.done += gates
         self.on_event(Event(PHASE, self.done, total=self.total))
 
@@ -198,9 +198,9 @@ def input_bits(keys: Sequence[object], columns: Bits) -> Bits:
 
 @contextmanager
 def note_possible_leakage() -> Iterator[None]:
-    """End the line of any failure of the protocol with what a cheater may have learned by then.
+    """Add to the message of any failure of the protocol what a cheater may have learned by then.
 
-    The line alone does not tell: whoever cheats chooses how the run ends.
+    The failure itself does not show it: whoever cheats chooses how the run ends.
     """
     try:
         yield

@@ -45,9 +45,9 @@ from dagora.parties.vertical.cuckoo import HASHES, number_of_bins, place, three_
 Role = Literal["receiver", "sender"]
 Words = NDArray[np.uint64]
 
-MAX_KEYS = 1 << 24
+MAX_KEYS = 1 << 24  # 2.5 GB of messages
 SALT_BYTES = 16
-_ATTEMPTS = 4
+_ATTEMPTS = 4  # of hashes into bins, each of which fails with probability 2⁻⁴⁰ at most
 _ROLES = ("receiver", "sender")
 # A key in every set that no text can equal: if it is not found, something went wrong.
 _PROBE = b"\xffdagora"
@@ -136,7 +136,7 @@ def _key_text(value: object, row: int, column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _SessionSizes:
-    """What both sides know before a key is used: the session, and the sizes of both sets with the probe."""
+    """The session, and the sizes of both sets with the probe; both sides know them before a key is used."""
 
     session: bytes
     received: int
@@ -185,11 +185,11 @@ def _receive(
     values = receive_values(channel, transfer, agreed.session, inputs)
     theirs = _gather(channel, "values", HASHES * agreed.sent)
     common = table[filled[_common_rows(theirs, values[filled])]]
-    told = _random_words(random, min(agreed.received, agreed.sent))
-    if len(common) > len(told):
+    sent_marks = _random_words(random, min(agreed.received, agreed.sent))
+    if len(common) > len(sent_marks):
         channel.refuse("values", "it sent values for more common keys than it has keys")
-    told[: len(common)] = marks[common]
-    channel.send_rows("common", _in_order(told))
+    sent_marks[: len(common)] = marks[common]
+    channel.send_rows("common", _in_order(sent_marks))
     return common
 
 
@@ -205,8 +205,7 @@ def _send(
     values = function.values(rows.reshape(-1), np.repeat(marks, HASHES, axis=0))
     # Sorted, the values reveal nothing about the order of the rows.
     channel.send_rows("values", _in_order(values))
-    told = _gather(channel, "common", min(agreed.received, agreed.sent))
-    return _common_rows(told, marks)
+    return _common_rows(_gather(channel, "common", min(agreed.received, agreed.sent)), marks)
 
 
 def _check(channel: Channel, role: Role, agreed: _SessionSizes, common: list[str]) -> None:
@@ -247,10 +246,10 @@ def _in_order(rows: Words) -> Words:
 
 
 def _common_rows(theirs: Words, ours: Words) -> NDArray[np.int64]:
-    """Which of our rows are among theirs, in increasing order; ours are all different."""
+    """The positions of our rows that are among theirs, in increasing order; ours are all different."""
     both = np.concatenate([theirs, ours])
     # A stable sort puts ours right after its equal.
     order = np.lexsort((both[:, 1], both[:, 0]))
     equal = (both[order[1:]] == both[order[:-1]]).all(axis=1)
-    found = order[1:][equal]
-    return np.sort(found[found >= len(theirs)] - len(theirs)).astype(np.int64)
+    later = order[1:][equal]
+    return np.sort(later[later >= len(theirs)] - len(theirs)).astype(np.int64)

@@ -183,9 +183,9 @@ def hidden_plan(
             search.choose(planner, widths, scores[:, first : first + search.left])
             first += search.left
             search.close_up(planner, widths)
-    asked = searches[1:] if limit > 0 else []
-    marks = [search.marks for search in asked]
-    edges = [(order[parent], order[search.child]) for search in asked for parent in range(search.child)]
+    searched = searches[1:] if limit > 0 else []
+    marks = [search.marks for search in searched]
+    edges = [(order[parent], order[search.child]) for search in searched for parent in range(search.child)]
     return HiddenPlan(
         tuple(shares),
         tuple(tuple(number[order[place]][level - 1] for place, level in places) for places in sets),
@@ -358,6 +358,6 @@ def places_before_removal(places: Places, winner: int, level: int) -> Places:
 
 
 def shift_places(places: Places, count: int) -> Places:
-    """The places, the last `count` of them moved up by one."""
+    """Move the last `count` places up by one."""
     still = len(places) - count
     return (*places[:still], *((place + 1, level) for place, level in places[still:]))

@@ -7,7 +7,7 @@ segments and products with secret digits ±1 cost additions only (`times_digits`
 
 * Σ_j [L(α_j0) + L(α_j1) − L(α_j0 + α_j1 + 1)] does not change when c (x + 1) is added to L(x), so c is chosen
   to make the exponent's digits symmetric and the constant term a whole number.
-* Tables add up whole logarithms of primes, ln x! = Σ_p v_p(x!) round(2^F ln p): scores that are equal as
+* Tables are sums of whole logarithms of primes, ln x! = Σ_p v_p(x!) round(2^F ln p): scores that are equal as
   rational numbers, such as 5! 0!/6! = 1! 1!/3!, are equal to the last bit.
 
 The error of a value outside of tables, in units of 2^-PRECISION (5.8e-11). The bracket has five coefficients

@@ -36,12 +36,12 @@ from dagora.parties.vertical.widths import BitWidths
 
 Words = NDArray[np.uint64]
 Family = tuple[int, ...]  # the parents by number, then the child
-LONGEST_LEVEL = 500
+LONGEST_LEVEL = 500  # characters of a level's name, as of a column's
 
 
 @dataclass(frozen=True)
 class FoundParameters:
-    """What a party has of the parameters: tables in thousandths that were opened, its own, and its shares.
+    """The parameters that a party has: tables in thousandths that were opened, its own, and its shares.
 
     `opened` has each family that spans both owners, None where it was withheld. A table has an axis for each
     parent, and the child's levels last.
@@ -64,7 +64,7 @@ def families_of(parents: Sequence[Sequence[int]]) -> list[Family]:
 
 
 def owners_of(terms: AgreedTerms, family: Family) -> set[str]:
-    """Who has columns of a family."""
+    """The owners of the columns of a family: host, guest or both."""
     return {"host" if member < len(terms.host) else "guest" for member in family}
 
 
@@ -78,7 +78,7 @@ def find_parameters(
     level_names: Sequence[tuple[str, ...]],
     random: Callable[[int], bytes],
 ) -> FoundParameters:
-    """Compute what the agreed terms say; `level_names` are those of this party's columns."""
+    """Compute the parameters that the terms ask for; `level_names` are those of this party's columns."""
     if terms.parameters == "none":
         return FoundParameters()
     role = "host" if moments.host else "guest"
@@ -138,10 +138,10 @@ def fresh_shares(
     families: Sequence[Family],
     random: Callable[[int], bytes],
 ) -> dict[Family, Words]:
-    """Shares of the counts that tell even somebody who sees both no more than their sums.
+    """Shares of the counts of which both together reveal no more than their sums.
 
     A moment within one party's columns is wholly in that party's share, so the pairs of shares as they are
-    would tell more than the counts. The host adds uniform numbers to its shares, and the guest subtracts
+    would reveal more than the counts. The host adds uniform numbers to its shares, and the guest subtracts
     them.
     """
     sizes = [prod(levels_of(terms, family)) for family in families]
@@ -186,14 +186,14 @@ def open_families(
     for stage in planner.stages:
         secrets.run(stage)
     bits = np.array(secrets.reveal(np.concatenate(outputs)), dtype=np.uint8)
-    found: dict[Family, NDArray[np.int64] | None] = {}
+    tables: dict[Family, NDArray[np.int64] | None] = {}
     start = 0
     for family, size in zip(families, sizes, strict=True):
         words = from_bits(bits[start + 1 : start + 1 + DIGITS * size].reshape(size, DIGITS).T)
         table = by_axes(words.astype(np.int64), levels_of(terms, family))
-        found[family] = table if bits[start] else None
+        tables[family] = table if bits[start] else None
         start += 1 + DIGITS * size
-    return found, count_ands(planner.stages)
+    return tables, count_ands(planner.stages)
 
 
 def exchange_levels(
@@ -219,7 +219,7 @@ def exchange_levels(
 
 
 def is_level_name(name: object) -> bool:
-    """Whether a level's name can be sent, and printed where it arrives."""
+    """Return True if a level's name can be sent, and printed where it arrives."""
     return isinstance(name, str) and 0 < len(name) <= LONGEST_LEVEL and name.isprintable()
 
 
@@ -233,7 +233,7 @@ def check_level_names(column: str, names: Sequence[str]) -> None:
 
 
 def normalise_thousandths(table: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Opened thousandths as probabilities that sum to 1.
+    """Return opened thousandths as probabilities that sum to 1.
 
     >>> normalise_thousandths(np.array([333, 333, 333])).tolist()[0] == 1 / 3
     True

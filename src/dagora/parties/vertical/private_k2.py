@@ -74,7 +74,7 @@ class PartyData:
 
 @dataclass(frozen=True, eq=False)
 class PrivateOutcome:
-    """The outcome at one party, the agreed terms, who learned what, and warnings for this party alone."""
+    """The outcome at one party, the agreed terms, what each learned, and warnings for this party alone."""
 
     outcome: Outcome
     terms: AgreedTerms
@@ -99,6 +99,14 @@ class PhaseClock:
         with self.transport.ledger.phase(name):
             yield
         self.seconds[name] = time.monotonic() - started
+
+    def statistics(self) -> dict[str, float]:
+        """Seconds and bytes of each phase."""
+        stats = {f"{name}_seconds": round(seconds, 4) for name, seconds in self.seconds.items()}
+        for name, traffic in self.transport.ledger.books().phases.items():
+            stats[f"{name}_bytes_sent"] = float(traffic.wire_sent)
+            stats[f"{name}_bytes_received"] = float(traffic.wire_received)
+        return stats
 
 
 def private_k2(
@@ -268,16 +276,11 @@ def work_statistics(
     stats = {"rows": float(rows), "ands": float(found.ands), "rounds": float(line.rounds)}
     if found.choices:
         stats["choices"] = float(found.choices)
-    for name, seconds in clock.seconds.items():
-        stats[f"{name}_seconds"] = round(seconds, 4)
-    for name, traffic in line.ledger.books().phases.items():
-        stats[f"{name}_bytes_sent"] = float(traffic.wire_sent)
-        stats[f"{name}_bytes_received"] = float(traffic.wire_received)
-    return stats
+    return stats | clock.statistics()
 
 
 def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple[str, ...]:
-    """Who learned what, in sentences."""
+    """The sentences that say what each party learned."""
     told = []
     told.append(
         "Both parties learned the names of all columns and how many levels each has, how many keys each has, "
@@ -307,7 +310,7 @@ def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple
 
 
 def malicious_leakage(rows: int) -> tuple[str, ...]:
-    """Who learned what under security against malicious parties, in sentences."""
+    """The sentences that say what each party learned under security against malicious parties."""
     told = []
     told.append(
         "Both parties learned the names of all columns and how many levels each has, that each has "
@@ -327,7 +330,7 @@ def malicious_leakage(rows: int) -> tuple[str, ...]:
 
 
 def parameter_leakage(terms: AgreedTerms, parameters: FoundParameters) -> str:
-    """What shares of counts or opened probabilities tell, in a sentence."""
+    """The sentence that says what shares of counts or opened probabilities reveal."""
     if terms.parameters == "shares":
         return (
             f"Each has shares of the counts of {len(parameters.shares)} families with columns of both, which "

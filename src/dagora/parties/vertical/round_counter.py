@@ -45,7 +45,7 @@ class RoundCounter:
 
     @property
     def ledger(self) -> Ledger:
-        """What was sent and received so far."""
+        """The traffic so far."""
         return self._inner.ledger
 
     def send(self, to: str, tag: str, payload: Payload) -> None:

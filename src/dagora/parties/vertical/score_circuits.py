@@ -127,8 +127,8 @@ def sum_words(build: Builder, words: Sequence[Word]) -> Word:
 def step(width: int, candidates: int, *, secret: bool = False) -> Circuit:
     """Inputs: the candidates' scores, then the present one. Outputs: a bit per candidate, set for the winner.
 
-    With `secret` there is one more input, whether the search is still going on, and two more outputs: whether
-    it goes on after this step, and the score after this step.
+    With `secret` there is one more input, a bit set while the search goes on, and two more outputs: that bit
+    after this step, and the score after this step.
     """
     build = Builder()
     values = build.words(candidates, width)

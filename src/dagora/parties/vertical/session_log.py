@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.private_k2 import PrivateOutcome
 
 FILE_NAME = "sessions.jsonl"
-MOST_SESSIONS = 10
+MOST_SESSIONS = 10  # by default; a choice, not a bound that was computed
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class SessionLog:
 
     def sessions(self) -> list[dict[str, Any]]:
         """The entries of each session that began, in order; `status` is how it ended, or "begun"."""
-        found: dict[str, dict[str, Any]] = {}
+        sessions: dict[str, dict[str, Any]] = {}
         if not self.path.exists():
             return []
         check_private(self.path, "log", FormatError)
         for number, line in enumerate(read_text(self.path).splitlines(), 1):
             try:
                 content = dict(parse_json(line))
-                known = found.setdefault(content["session"], {"own": [], "status": "begun"})
+                known = sessions.setdefault(content["session"], {"own": [], "status": "begun"})
                 known.update(content)
                 if not all(isinstance(name, str) for name in known["own"]):
                     raise ValueError("names are texts")
@@ -68,7 +68,7 @@ class SessionLog:
                 raise FormatError(
                     f"{self.path}: line {number} is not a session: repair it, since the log counts sessions"
                 ) from None
-        return list(found.values())
+        return list(sessions.values())
 
     def earlier(self, columns: Sequence[str]) -> int:
         """The largest number of sessions in which one of these columns took part."""
@@ -76,7 +76,7 @@ class SessionLog:
         return max((counts[name] for name in columns), default=0)
 
     def suspicious(self, fingerprint: str) -> int:
-        """Malicious sessions with this certificate that may have told it something and gave no result.
+        """Count malicious sessions with this certificate that gave no result but may have revealed something.
 
         These failed once inputs had entered the circuits, or have no end in the log, as if killed.
         """

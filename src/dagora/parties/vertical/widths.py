@@ -45,7 +45,7 @@ class BitWidths:
 
     @property
     def complete(self) -> bool:
-        """Whether every value comes from a table."""
+        """True if every value comes from a table."""
         return self.bits <= COMPLETE
 
     @property

@@ -9,7 +9,7 @@ n², whose powers are tabulated, so that an encryption takes a few hundred produ
 gcd(p−1, q−1) = 2, so h generates a product of one cyclic group modulo p² and one modulo q². The key holder
 draws its two exponents below p−1 and q−1 and works modulo p² and q²; the other party draws one of 64 bits
 more than n has. Both are (statistically) uniform in the group of h: no exponent is short, and a
-re-randomised ciphertext tells the key holder nothing but its plaintext. n of 3072 bits gives 128-bit
+re-randomised ciphertext reveals nothing but its plaintext to the key holder. n of 3072 bits gives 128-bit
 security (NIST SP 800-57, part 1, table 2).
 """
 
@@ -30,7 +30,7 @@ MASK_BITS = 126  # of the mask on each returned sum: sums below 2²¹ are hidden
 
 # Bits of a digit in the tables: more for the key holder, which encrypts often (35 MB per prime).
 _ENCRYPTING, _MASKING = 9, 7
-_SPARE_BITS = 64
+_SPARE_BITS = 64  # an exponent so much longer than n is uniform modulo the order up to 2⁻⁶⁴
 
 
 class Powers:
@@ -130,7 +130,7 @@ class PaillierSecretKey:
 
 
 class Multiplier:
-    """The other party's side: adds up encrypted columns where its own bits are one, and masks the sums."""
+    """The other party's side: sums encrypted columns where its own bits are one, and masks the sums."""
 
     def __init__(self, public: PaillierPublicKey, random: RandomBytes = secrets.token_bytes) -> None:
         self._public, self._random = public, random
@@ -167,7 +167,7 @@ class Multiplier:
 
 
 def slots_per_message(key_bits: int) -> int:
-    """Return how many masked sums a message holds.
+    """Return the number of masked sums in one message.
 
     >>> slots_per_message(3072)
     23

@@ -9,7 +9,7 @@ The key holder gets back one coefficient of c₀ per result and all of c₁. It 
 that (1) a fresh encryption of zero under its public key, (p₀u, p₁u + e₂), makes c₁ a new Ring-LWE
 sample whose secret u it does not know; (2) Δ times a uniform mask hides the result: the masks are the other
 party's share; (3) a uniform number below F = 2⁸⁷ / t in absolute value floods the noise Σ eᵢbᵢ, which
-would reveal which of its errors were added up. Over all K results the noise is within statistical distance
+would reveal which of its errors are in the sum. Over all K results the noise is within statistical distance
 K·E|Σ eᵢbᵢ| / 2F of one that does not depend on b. Finally both parts are scaled from q to 2³²
 (modulus switching), which divides the size of the answer by three.
 
@@ -52,7 +52,7 @@ from dagora.parties.crypto.encryption.ring_samples import (
 )
 from dagora.parties.crypto.encryption.rlwe_kernels import encrypt_blocks, open_coefficients
 
-STATISTICAL_BITS = 40
+STATISTICAL_BITS = 40  # usual for distances that no computation can reduce, as in `agreement`
 
 
 def flood_bits(plain_bits: int) -> int:
@@ -65,9 +65,9 @@ def flood_bits(plain_bits: int) -> int:
 
 
 def statistical_bits(blocks: int, results: int, plain_bits: int = MAX_PLAIN_BITS) -> float:
-    """Return −log₂ of how far all results' noise is from noise that does not depend on the plain bits.
+    """Return −log₂ of the statistical distance of all results' noise from one independent of the plain bits.
 
-    `blocks` is the number of ciphertexts added up in one result. The bits are fixed before the errors are
+    `blocks` is the number of ciphertexts in the sum of one result. The bits are fixed before the errors are
     drawn, so the standard deviation of their sum is at most that of all errors together; the errors of the
     fresh zero are added.
 
@@ -81,7 +81,7 @@ def statistical_bits(blocks: int, results: int, plain_bits: int = MAX_PLAIN_BITS
 
 @dataclass(frozen=True, slots=True)
 class RlwePublicKey:
-    """What the other party gets: (p₀, p₁ from the seed) with p₀ + p₁s = e, and the seed of all c₁."""
+    """The public key (p₀, p₁ from the seed) with p₀ + p₁s = e, and the seed of all c₁."""
 
     seed: bytes
     packed: Words  # p₀ by coefficients

@@ -1,4 +1,4 @@
-"""The loops of lattice encryption (`rlwe`): encrypt, add up products, re-randomise results, and open them.
+"""The loops of lattice encryption (`rlwe`): encrypt, sum products, re-randomise results, and open them.
 
 Only c₁ is multiplied by the transform. Of c₀ only one coefficient per result is needed, and since b has only
 bits, that coefficient is a sum of coefficients of c₀, with signs from x^N = −1. Nothing here branches on a
@@ -183,7 +183,7 @@ class FreshZero(NamedTuple):
 
 
 class Blinding(NamedTuple):
-    """What hides each result: a mask of the plaintext, and a flood of noise, modulo each prime."""
+    """Masks of the plaintexts and floods of noise that hide the results, modulo each prime."""
 
     masks: Wide  # [results], below t
     delta: Wide  # [3]: Δ = ⌊q/t⌋, by which a mask is multiplied

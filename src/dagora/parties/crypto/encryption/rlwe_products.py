@@ -25,12 +25,12 @@ from dagora.parties.crypto.encryption.rlwe_kernels import (
     freshen,
 )
 
-FRESH_AT_ONCE = 64
+FRESH_AT_ONCE = 64  # products of one message: 1 MB of c₁
 
 
 @dataclass(frozen=True, slots=True)
 class ProductLayout:
-    """Which products are formed, and where the results stand in them.
+    """The products to form, and the positions of the results in them.
 
     A plain polynomial carries up to N/rows columns, the j-th from x^{j·rows} on; −1 leaves a place empty. A
     result (product, position) is coefficient `position` of that product. Both are sorted by product.
@@ -123,8 +123,8 @@ class ProductSums:
     ) -> Iterator[Fresh]:
         """Yield the results, a few products at a time, and write this party's shares, in the results' order.
 
-        Without `flood` or `fresh` the key holder can find out the plain bits; only tests that show this use
-        it.
+        Without `flood` or `fresh` the key holder could compute the plain bits; only tests of that leave them
+        out.
         """
         self._multiply()
         layout = self._layout

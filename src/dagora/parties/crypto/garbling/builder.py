@@ -83,11 +83,11 @@ class Builder:
         return self._gate(AND, min(a, b), max(a, b))
 
     def any(self, bits: Iterable[Bit]) -> Bit:
-        """Whether one of the bits is set."""
+        """The OR of all bits."""
         return self.invert(self.all(self.invert(bit) for bit in bits))
 
     def all(self, bits: Iterable[Bit]) -> Bit:
-        """Whether every bit is set."""
+        """The AND of all bits."""
         result: Bit = True
         for bit in bits:
             result = self.conjunction(result, bit)

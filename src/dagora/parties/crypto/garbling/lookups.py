@@ -2,7 +2,7 @@
 
 One wire per entry is set if it is the entry at the secret position; a bit of the answer is the exclusive or
 of the wires of all entries that have this bit, which is free. The wires are made bit by bit: if h says that
-the higher bits match, h ∧ b and h ⊕ (h ∧ b) say so for both values of the next bit b. All the h ∧ b add up to
+the higher bits match, h ∧ b and h ⊕ (h ∧ b) say so for both values of the next bit b. The sum of all h ∧ b is
 b, so one of them is free.
 """
 

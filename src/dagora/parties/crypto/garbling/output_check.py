@@ -10,12 +10,12 @@ make the other evaluate anything. So nobody believes an output before the two co
 A party reads the outputs off the hashes of the labels that it has evaluated, and takes, of its own garbling,
 the labels of these outputs. The proofs are equal only if both have the same outputs: to make the other's
 proof one needs the labels of its outputs in its own, honest garbling, and an evaluator knows one label of
-each wire, that of the true output. Commitments keep either from answering with what it was told.
+each wire, that of the true output. Commitments keep either from sending back what it received.
 
 A label that fits neither hash makes the proof a random number, so that this looks like different outputs:
 what a cheater can learn from the end is one bit, whether the proofs are equal. Everything before the proof
-depends on no secret. The cheater sees the outputs of the honest garbling first, and may leave then: fairness
-is not promised.
+depends on no secret. The cheater sees the outputs of the honest garbling first, and may leave then: there is
+no fairness.
 
 SHA-256 is used as a random oracle.
 """
@@ -64,7 +64,7 @@ def open_outputs(
 
 
 def _label_hashes(side: int, labels: Words) -> Bits:
-    """A hash of each label, which also tells whose garbling and which output it belongs to."""
+    """Hash each label together with the side that garbled it and the number of its output."""
     content = np.ascontiguousarray(labels, dtype="<u8")
     digests = [
         hashlib.sha256(b"dagora output %d %d " % (side, wire) + label.tobytes()).digest()
@@ -80,17 +80,17 @@ def _proof(first: Words, second: Words) -> bytes:
 
 
 def _exchange(channel: Channel, step: str, side: int, content: bytes, random: RandomBytes) -> bytes:
-    """The peer's content, of the same length, to which it was bound before it saw ours."""
+    """Return the peer's content, of the same length, to which it had committed before it saw ours."""
     nonce = random(DIGEST_BYTES)
     channel.send(f"{step}-commitment", digest=_commitment(step, side, nonce, content))
     bound = channel.receive(f"{step}-commitment", {"digest": bytes})["digest"]
     channel.send(step, nonce=nonce, content=content)
-    told = channel.receive(step, {"nonce": bytes, "content": bytes})
-    if len(told["nonce"]) != DIGEST_BYTES or len(told["content"]) != len(content):
+    answer = channel.receive(step, {"nonce": bytes, "content": bytes})
+    if len(answer["nonce"]) != DIGEST_BYTES or len(answer["content"]) != len(content):
         channel.refuse(step, "has another length than it must have")
-    if _commitment(step, 1 - side, told["nonce"], told["content"]) != bound:
+    if _commitment(step, 1 - side, answer["nonce"], answer["content"]) != bound:
         channel.refuse(step, "is not what it was bound to")
-    other: bytes = told["content"]
+    other: bytes = answer["content"]
     return other
 
 

@@ -18,7 +18,7 @@ from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.slots import Slots
 from dagora.parties.transport.transport import Payload
 
-MESSAGE_TABLES = 1 << 16
+MESSAGE_TABLES = 1 << 16  # 2 MB
 TABLE_BYTES = 32
 MESSAGE_BYTES = MESSAGE_TABLES * TABLE_BYTES
 

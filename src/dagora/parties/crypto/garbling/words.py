@@ -51,7 +51,7 @@ def subtract(build: Builder, a: Sequence[Bit], b: Sequence[Bit]) -> Word:
 
 
 def less(build: Builder, a: Sequence[Bit], b: Sequence[Bit], *, signed: bool = False) -> Bit:
-    """Whether a < b."""
+    """The bit a < b."""
     if signed:
         a = [*a[:-1], build.invert(a[-1])]
         b = [*b[:-1], build.invert(b[-1])]

@@ -4,8 +4,8 @@ Both sides make the same calls in the same order: inputs of either side and publ
 labels, circuits turn arrays into arrays, and `reveal` opens bits to one side or both. The garbler's arrays
 hold the labels of zero, the evaluator's hold one label per wire; neither alone reveals a bit. The permute
 bits of the two arrays are XOR-shares of the values (`permute_bits`), and a party's additive share enters a
-circuit as its bits, to be added up inside. Constants cost nothing: the evaluator's label is
-0, the garbler's label of zero is 0 or Δ.
+circuit as its bits, to be added inside. Constants cost nothing: the evaluator's label is 0, the garbler's
+label of zero is 0 or Δ.
 
 Secure against semi-honest parties if the transfer of labels is. Sizes and number of messages depend on
 circuits and batch sizes only. Revealed bits come with a 64-bit hash of their label, so that damaged tables or

@@ -9,7 +9,7 @@ columns have arrived, the sender draws a key χ of the hash h of `column_hash`, 
     receiver  sends  x = h(r)  and  T_i = h(t_i) for each column
     sender    goes on only if  h(q_i) = T_i ⊕ Δ_i x  for each i
 
-The random choices hide r in x, and T tells the sender what it can compute itself. A receiver whose columns
+The random choices hide r in x, and of T the sender can compute everything itself. A receiver whose columns
 are not all of one r passes only if it guesses the bits of Δ at which they differ: c bits with probability
 2^-c.
 
@@ -20,7 +20,6 @@ it. The base transfers are those of `endemic_transfer`, against parties that che
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +30,9 @@ from dagora.parties.crypto.transfer.bit_matrix import ColumnStreams, pack_bits, 
 from dagora.parties.crypto.transfer.column_hash import BLOCK_BITS, BLOCK_WORDS, hash_columns, padded_words
 from dagora.parties.crypto.transfer.endemic_transfer import receive_seeds, send_seeds
 from dagora.parties.crypto.transfer.oblivious_transfer import (
-    CHUNK,
     WIDTH,
     Labels,
+    chunks,
     random_delta,
     take_columns,
 )
@@ -66,7 +65,7 @@ class CheckedSender:
     def fresh_labels(self, count: int) -> Labels:
         """Random zero labels; the peer calls `receive_fresh_labels`."""
         result = np.empty((count, 2), dtype=np.uint64)
-        for part in _parts(count):
+        for part in chunks(count):
             rows = part.stop - part.start
             columns = self._streams.take(padded_words(rows))
             sent = self._channel.receive("columns", {"columns": Array("u8", columns.shape)})["columns"]
@@ -81,8 +80,8 @@ class CheckedSender:
         key = self._random(CHECK_KEY_BYTES)
         self._channel.send("check", key=key)
         fields = {"choices": Array("u8", (2,)), "columns": Array("u8", (WIDTH, 2))}
-        told = self._channel.receive("hashes", fields)
-        expected = told["columns"] ^ (told["choices"] & self._takes[:, None])
+        hashes = self._channel.receive("hashes", fields)
+        expected = hashes["columns"] ^ (hashes["choices"] & self._takes[:, None])
         if not np.array_equal(hash_columns(columns, key), expected):
             self._channel.refuse("hashes", INCONSISTENT)
 
@@ -109,7 +108,7 @@ class CheckedReceiver:
         if choices.ndim != 1 or (choices.size and choices.max() > 1):
             raise ValueError("choices are a vector of bits")
         result = np.empty((len(choices), 2), dtype=np.uint64)
-        for part in _parts(len(choices)):
+        for part in chunks(len(choices)):
             packed = self._with_random_block(choices[part])
             columns = self._zero.take(len(packed))
             masked = self._one.take(len(packed))
@@ -136,8 +135,3 @@ class CheckedReceiver:
         self._channel.send(
             "hashes", choices=hash_columns(packed[None], key)[0], columns=hash_columns(columns, key)
         )
-
-
-def _parts(count: int) -> Iterator[slice]:
-    for first in range(0, count, CHUNK):
-        yield slice(first, min(first + CHUNK, count))

@@ -1,4 +1,4 @@
-"""A universal hash of columns of bits in GF(2¹²⁸), linear in the column: what a checked extension compares.
+"""A universal hash of columns of bits in GF(2¹²⁸), linear in the column, for `checked_transfer`.
 
 A column of bits, cut into blocks c_1, …, c_m, c_last of 128, is hashed under a key χ to
 

@@ -1,6 +1,6 @@
 """A few oblivious transfers by public keys that hold against parties who do anything.
 
-What `base_transfer` does, at about twice its price, by the protocol of Masny & Rindal, Endemic oblivious
+The same as `base_transfer` at about twice the price, by the protocol of Masny & Rindal, Endemic oblivious
 transfer, 2019, with Diffie–Hellman as its key agreement. For each transfer, with H_0 and H_1 hashes onto the
 group and c the choice:
 

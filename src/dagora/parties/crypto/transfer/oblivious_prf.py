@@ -84,7 +84,7 @@ def send_function(
 
 @dataclass(frozen=True, eq=False)
 class PrfKey:
-    """The key of the functions F_0, F_1, …."""
+    """The sender's key of the functions F_0, F_1, …."""
 
     session: bytes
     choice: Words

@@ -83,7 +83,7 @@ class TransferSender:
     def fresh_labels(self, count: int) -> Labels:
         """Random zero labels; this side sends nothing, and the peer calls `receive_fresh_labels`."""
         result = np.empty((count, 2), dtype=np.uint64)
-        for part in _slices(count, CHUNK):
+        for part in chunks(count):
             rows = part.stop - part.start
             columns = self._streams.take(words_for(rows))
             sent = self._channel.receive("columns", {"columns": Array("u8", columns.shape)})["columns"]
@@ -128,7 +128,7 @@ class TransferReceiver:
         if choices.ndim != 1 or (choices.size and choices.max() > 1):
             raise ValueError("choices are a vector of bits")
         result = np.empty((len(choices), 2), dtype=np.uint64)
-        for part in _slices(len(choices), CHUNK):
+        for part in chunks(len(choices)):
             packed = pack_bits(choices[part])
             columns = self._zero.take(len(packed))
             masked = self._one.take(len(packed))
@@ -153,6 +153,7 @@ def take_columns(columns: NDArray[np.uint64], sent: NDArray[np.uint64], takes: N
             columns[i, k] ^= sent[i, k] & takes[i]
 
 
-def _slices(count: int, size: int) -> Iterator[slice]:
-    for first in range(0, count, size):
-        yield slice(first, min(first + size, count))
+def chunks(count: int) -> Iterator[slice]:
+    """Cut transfers into those of one message each."""
+    for first in range(0, count, CHUNK):
+        yield slice(first, min(first + CHUNK, count))
