@@ -302,16 +302,16 @@ def test_a_thousand_refusals_are_a_few_lines(monkeypatch):
 def test_a_site_that_was_pushed_out_comes_again(credentials, monkeypatch):
     """A crowded door may close a connection half way; the site tries again by itself."""
     pushed: list[str] = []
-    answered = door.Caller.accept
+    accept = door.Caller.accept
 
     def push(raw, address, context, own):
         if len(pushed) < 20:
             pushed.append(f"{address}")
             raw.close()
             raise ProtocolError("it did not finish, and others wait")
-        return answered(raw, address, context, own)
+        return accept(raw, address, context, own)
 
-    monkeypatch.setattr(door.Caller, "answered", push)
+    monkeypatch.setattr(door.Caller, "accept", push)
     monkeypatch.setattr(tcp, "LONGEST_PAUSE", 0.05)
     with Listener(credentials["host"], ["b"]) as listener:
         accepting = start(listener.accept, PATIENCE)

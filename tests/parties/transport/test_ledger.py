@@ -25,7 +25,7 @@ def test_every_view_adds_up_to_the_total(first, second):
     for log in (first, second):
         ledger = Ledger("host")
         for peer, tag, sent, size in log:
-            (ledger.sent if sent else ledger.received)(peer, tag, payload=size, wire=size + 30)
+            (ledger.count_sent if sent else ledger.count_received)(peer, tag, payload=size, wire=size + 30)
         books.append(ledger.books())
     both = books[0].merge(books[1])
     for view in (both.phases, both.peers):
