@@ -20,7 +20,7 @@ import numpy as np
 
 import dagora
 from dagora.data.incomplete import IncompleteTable
-from dagora.network.incomplete.fitting import first_tables, normalised
+from dagora.network.incomplete.fitting import first_tables, normalise
 
 ROWS, NEW_ROWS = 2000, 10_000
 HOLES = [f"{how}:{share}" for how in ("mcar", "mar") for share in (0.05, 0.2, 0.4)]
@@ -80,7 +80,7 @@ WAYS: dict[str, Callable[[dagora.Table, IncompleteTable], Learned]] = {
 def available_cases(graph: dagora.DAG, holes: IncompleteTable) -> dagora.DiscreteNetwork:
     levels = {v.name: v.levels for v in holes.schema}
     shapes = {node: tuple(len(levels[x]) for x in (*graph.parents(node), node)) for node in graph}
-    tables = {node: normalised(table) for node, table in first_tables(graph, holes, shapes, None).items()}
+    tables = {node: normalise(table) for node, table in first_tables(graph, holes, shapes, None).items()}
     return dagora.DiscreteNetwork(graph, levels, tables)
 
 

@@ -105,7 +105,7 @@ def fit(
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
         from dagora.graph.cpdag import require_dag
         from dagora.network.drawing import seed_sequence
-        from dagora.network.incomplete.fitting import fit_with_holes
+        from dagora.network.incomplete.fitting import fit_with_missing_values
         from dagora.stats.accepting import as_statistics
         from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -115,7 +115,9 @@ def fit(
             options, _ = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
             data, reading = as_statistics(data, reading=options), {}
             if isinstance(data, IncompleteStatistics):
-                return fit_with_holes(graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed)
+                return fit_with_missing_values(
+                    graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed
+                )
         return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
     if score not in PROCESSES:
         raise OptionError(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.network.incomplete.drawn_imputing import draw_holes
-from dagora.network.incomplete.matching import in_terms_of
+from dagora.network.incomplete.matching import in_network_order
+from dagora.network.incomplete.sampled_imputation import draw_missing_values
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.node_likelihood import node_log_likelihoods
@@ -43,7 +43,7 @@ def class_chances(network: Classifying, target: str, columns: IncompleteTable) -
     >>> class_chances(network, "ill", IncompleteTable.of(tests, [[True, False]])).round(3).tolist()
     [[0.667, 0.333], [0.9, 0.1]]
     """
-    columns = in_terms_of(network, columns)
+    columns = in_network_order(network, columns)
     blanket = markov_blanket(network, target)
     seen = np.ones(columns.n_rows, dtype=np.bool_)
     for node in blanket:
@@ -97,8 +97,8 @@ def by_likelihoods(network: Classifying, target: str, columns: IncompleteTable) 
 
 def by_draws(network: MixedNetwork, target: str, columns: IncompleteTable, rows: NDArray[np.int64]) -> Floats:
     """By draws of all that was not seen, the class among it, and its probabilities given each of them."""
-    part = in_terms_of(network, columns)
-    drawn, _ = draw_holes(network, part, 0, SEED, rows)
+    part = in_network_order(network, columns)
+    drawn, _ = draw_missing_values(network, part, 0, SEED, rows)
     draws = len(drawn[target])
     known = {}
     for node in markov_blanket(network, target):

@@ -32,7 +32,7 @@ from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import HasFederation, Statistics
 
 if TYPE_CHECKING:
-    from dagora.network.incomplete.completion import Completion
+    from dagora.network.incomplete.filling import Completion
 
 # Beyond this many columns candidates are rarely complete.
 WIDE = 100

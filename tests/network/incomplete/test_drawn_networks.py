@@ -9,14 +9,14 @@ from dagora.base.errors import DagoraError, DataError
 from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.fit import fit_mixed
-from dagora.network.incomplete import bucket_tree, drawn_imputing, group_plan
-from dagora.network.incomplete.drawn_fit import Prior, first_network, fit_by_draws
+from dagora.network.incomplete import bucket_tree, proposal_plan, sampled_imputation
+from dagora.network.incomplete.stochastic_em import TablePrior, first_network, fit_by_stochastic_em
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
 from dagora.stats.observed.normal_em import normal_moments
 from dagora.stats.table import TableStatistics
-from tests.network.incomplete.test_drawn_cells import feverish, given_in, given_rest, two_ways
+from tests.network.incomplete.test_filled_rows import feverish, given_in, given_rest, two_ways
 
 GRAPH = DAG(["a", "x", "b", "y", "c"], [("a", "x"), ("x", "y"), ("b", "y"), ("a", "b"), ("y", "c")])
 
@@ -74,7 +74,7 @@ def test_parameters_are_closer_than_those_of_rows_that_saw_each_family():
         test = network.sample(2000, 100 + seed)
         fits = [
             dagora.fit(GRAPH, table, ess=1),
-            fit_by_draws(GRAPH, holes, Prior(ess=1.0)),
+            fit_by_stochastic_em(GRAPH, holes, TablePrior(ess=1.0)),
             first_network(GRAPH, holes),
         ]
         lost.append([(log_likelihood(network, test) - log_likelihood(one, test)) / 2000 for one in fits])
@@ -96,7 +96,7 @@ def test_without_holes_the_fit_is_that_of_the_table():
     table = mixed().sample(300, 1)
     whole = IncompleteTable.of(table, np.ones((5, 300), dtype=bool))
     found, expected = (
-        fit_by_draws(GRAPH, whole, Prior(pseudocount=2.0)),
+        fit_by_stochastic_em(GRAPH, whole, TablePrior(pseudocount=2.0)),
         dagora.fit(GRAPH, table, pseudocount=2),
     )
     assert found.tables["b"] == pytest.approx(expected.tables["b"])
@@ -210,7 +210,7 @@ def test_filled_cells_above_a_rare_level(monkeypatch):
     assert np.array(fevers)[:, 1] == pytest.approx(sd, rel=0.15)
     assert "draws, worth" in filled.message
     assert not filled.warnings
-    monkeypatch.setattr(drawn_imputing, "ENOUGH", 2000)
+    monkeypatch.setattr(sampled_imputation, "ENOUGH", 2000)
     with pytest.warns(dagora.DagoraWarning, match=r"data row 1 and 1 more are worth fewer than 2000"):
         dagora.impute(network, {name: column[:2] for name, column in data.items()})
 
@@ -223,7 +223,7 @@ def test_structural_em_on_both_kinds_of_columns():
         _, holes = punched(mixed(), 300, 10 + seed, share=0.3)
         result = dagora.learn(holes)
         assert "structural EM in" in result.message
-        assert "missing cells were drawn, 5 times" in result.message
+        assert "missing values were drawn, 5 times" in result.message
         once = dagora.learn(holes, em_rounds=0)
         shds.append([dagora.compare(one.graph, GRAPH).cpdag.shd for one in (once, result)])
     assert dagora.learn(holes).graph == result.graph  # the seed decides
@@ -238,7 +238,7 @@ def test_wide_discrete_graphs_are_fitted_and_filled_by_draws(monkeypatch):
     exact = dagora.fit(network.graph, holes, ess=1)
     cells = {(c.row, c.column): c for c in dagora.impute(network, holes.take(np.arange(40))).cells}
     monkeypatch.setattr(bucket_tree, "MOST_CELLS", 20)
-    with pytest.warns(dagora.DagoraWarning, match="too wide to expect its missing cells exactly"):
+    with pytest.warns(dagora.DagoraWarning, match="too wide for exact expectations of its missing values"):
         drawn = dagora.fit(network.graph, holes, ess=1)
     losses = [log_likelihood(one, table) / 500 for one in (exact, drawn)]
     assert losses[1] == pytest.approx(losses[0], abs=0.01)
@@ -248,10 +248,10 @@ def test_wide_discrete_graphs_are_fitted_and_filled_by_draws(monkeypatch):
         if cell.value == cells[cell.row, cell.column].value:
             assert cell.probability == pytest.approx(cells[cell.row, cell.column].probability, abs=0.07)
     result = dagora.learn(holes, max_parents=3)
-    assert "missing cells of wide graphs were drawn, 20 times" in result.message
+    assert "missing values of wide graphs were drawn, 20 times" in result.message
     few = holes.take(np.arange(100))
     whole = log_likelihood(dagora.fit(network.graph, few, ess=1), table) / 500
-    monkeypatch.setattr(group_plan, "MOST_CELLS", 2)
+    monkeypatch.setattr(proposal_plan, "MOST_CELLS", 2)
     assert "too wide for structural EM" in dagora.learn(holes, max_parents=3).message
     in_blocks = log_likelihood(dagora.fit(network.graph, few, ess=1), table) / 500
     assert in_blocks == pytest.approx(whole, abs=0.03)

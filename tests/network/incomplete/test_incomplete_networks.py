@@ -10,9 +10,9 @@ from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.fitting import (
-    fit_discrete_with_holes,
-    fit_gaussian_with_holes,
-    implied,
+    fit_discrete_by_em,
+    fit_gaussian_by_em,
+    implied_moments,
 )
 from dagora.network.incomplete.matching import node_codes
 from dagora.network.inference.junction_tree import JunctionTree
@@ -105,7 +105,7 @@ def test_draws_have_the_probabilities_given_what_was_seen() -> None:
 def test_em_climbs_and_ends_at_a_fixed_point() -> None:
     network = random_network(4)
     table = with_holes(network, 200, 4)
-    found = fit_discrete_with_holes(network.graph, table, tolerance=1e-10)
+    found = fit_discrete_by_em(network.graph, table, tolerance=1e-10)
     assert len(found.steps) > 3
     assert (np.diff(found.steps) > -1e-8).all()
     codes = node_codes(found.network, table)
@@ -139,7 +139,7 @@ def test_gaussian_em_climbs_and_is_regression_without_holes() -> None:
     graph, whole, holes = gaussian_case()
     statistics = IncompleteStatistics(holes)
     values = np.stack(holes.columns, axis=1)
-    found = fit_gaussian_with_holes(graph, values, holes.seen.T, statistics.moments())
+    found = fit_gaussian_by_em(graph, values, holes.seen.T, statistics.moments())
     assert (np.diff(found.steps) > -1e-8).all()
     assert abs(found.network.coefficients["b"][0] - 1.5) < 0.15
     complete = IncompleteTable.of(whole, np.ones((3, 300), dtype=bool))
@@ -170,7 +170,7 @@ def test_levels_are_imputed_with_their_probability() -> None:
 def test_numbers_are_imputed_with_their_standard_deviation() -> None:
     graph, whole, holes = gaussian_case()
     network = dagora.fit(graph, whole)
-    mean, covariance = implied(network)
+    mean, covariance = implied_moments(network)
     filled = dagora.impute(network, holes, draws=1)
     assert len(filled.cells) == holes.missing
     for cell in filled.cells[:50]:

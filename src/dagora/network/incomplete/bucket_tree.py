@@ -1,11 +1,12 @@
-"""Exact inference in a discrete network for many rows with holes at once.
+"""Exact inference in a discrete network for many rows with missing values at once.
 
-Variables are eliminated one after the other. The bucket of a variable holds it and all that it is tied to
-when its turn comes; it sends a message, with the variable summed out, to the bucket of the first of these to
-be eliminated (Dechter 1999). Backwards, the bucket's cells divided by its message are P(variable | the rest
-of the bucket, what was seen): they give the probabilities of every bucket, hence of every family, and a draw
-of all missing cells together. In each row only the cells that agree with what was seen are visited, so rows
-with few holes cost next to nothing.
+Variables are eliminated one after the other. The bucket of a variable holds it and its neighbours at that
+moment; it sends a message, with the variable summed out, to the bucket of the neighbour that is eliminated
+first (Dechter 1999). Backwards, a bucket's cells divided by its message are P(variable | rest of the bucket,
+observed values). They give the probabilities of every bucket, hence of every family, and a joint draw of all
+missing values. In each row only the cells that agree with the observed values are visited, so rows with few
+missing values cost next to nothing. (A `JunctionTree` is faster for one set of evidence, as it works on whole
+tables.)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +27,13 @@ from dagora.network.networks import DiscreteNetwork
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Cells of all buckets together above which inference is not exact any more.
+# Cells of all buckets above which inference is by draws: 32 MiB of potentials, visited for each distinct row.
 MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """The variable that is eliminated, then what it is tied to; `children` are buckets that send to it."""
+    """The variable that is eliminated, then its neighbours; `children` are buckets that send to it."""
 
     members: tuple[int, ...]
     parent: int
@@ -39,7 +41,7 @@ class Bucket:
 
 
 class BucketTree:
-    """The buckets of a graph, for rows of codes in which a code one above the last level is a hole.
+    """The buckets of a graph, for rows of codes in which a code one above the last level means missing.
 
     >>> from dagora.graph.dag import DAG
     >>> graph = DAG(["rain", "wet"], [("rain", "wet")])
@@ -61,18 +63,18 @@ class BucketTree:
 
     @property
     def cells(self) -> int:
-        """Cells of all buckets together."""
+        """The number of cells of all buckets."""
         return sum(prod(int(self.levels[i]) for i in bucket.members) for bucket in self.buckets)
 
     @property
     def fits(self) -> bool:
-        """Whether exact inference is affordable."""
+        """Return True if exact inference is affordable."""
         return self.cells <= MOST_CELLS
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> BucketLayout:
         """The buckets in arrays, for the kernel."""
-        return Layout.of(self.buckets, self.levels)
+        return BucketLayout.of(self.buckets, self.levels)
 
     def potentials(self, network: DiscreteNetwork) -> Floats:
         """The product of the tables in each bucket, one bucket after the other."""
@@ -89,7 +91,7 @@ class BucketTree:
     def expectations(
         self, network: DiscreteNetwork, codes: NDArray[np.int32], weights: Floats
     ) -> tuple[dict[str, Floats], float]:
-        """Expected counts of every family, axes as in its table, and the log-likelihood of what was seen."""
+        """Expected counts of every family, axes as in its table, and the observed log-likelihood."""
         totals = np.zeros(self.cells)
         log_likelihoods = np.empty(codes.shape[1])
         self._pass(network, codes, weights, totals=totals, log_likelihoods=log_likelihoods)
@@ -99,19 +101,19 @@ class BucketTree:
             k = min(self.bucket_of[i] for i in family)
             members = self.buckets[k].members
             block = totals[offsets[k] : offsets[k + 1]].reshape([int(self.levels[i]) for i in members])
-            counts[node] = gathered(block, members, family)
+            counts[node] = gather(block, members, family)
         with np.errstate(invalid="ignore"):
             total = float((weights * log_likelihoods).sum())
         return counts, total
 
     def log_likelihoods(self, network: DiscreteNetwork, codes: NDArray[np.int32]) -> Floats:
-        """The log-likelihood of what was seen in each row."""
+        """The log-likelihood of the observed values of each row."""
         found = np.empty(codes.shape[1])
         self._pass(network, codes, np.ones(len(found)), log_likelihoods=found)
         return found
 
     def marginals(self, network: DiscreteNetwork, codes: NDArray[np.int32]) -> list[Floats]:
-        """For each variable, P(level | what was seen) in the rows where it is missing, a row each."""
+        """For each variable, P(level | observed values) in the rows where it is missing, a row each."""
         width = int(self.levels.max(initial=1))
         found = np.zeros((len(self.nodes), codes.shape[1], width))
         self._pass(network, codes, np.ones(codes.shape[1]), marginals=found)
@@ -120,7 +122,7 @@ class BucketTree:
     def draw(
         self, network: DiscreteNetwork, codes: NDArray[np.int32], seed: Sequence[int]
     ) -> NDArray[np.int32]:
-        """The rows with every hole filled by a draw given what was seen, all holes of a row together."""
+        """Fill the missing values of each row by a joint draw given its observed values."""
         drawn = codes.copy()
         self._pass(network, codes, np.ones(codes.shape[1]), drawn=drawn, state=random_state(*seed))
         return drawn
@@ -137,22 +139,13 @@ class BucketTree:
         drawn: NDArray[np.int32] | None = None,
         state: NDArray[np.uint64] | None = None,
     ) -> None:
-        layout = self.layout
         nothing = np.empty(0)
         visit_rows(
             codes,
             weights,
             self.levels,
             self.potentials(network),
-            layout.members,
-            layout.member_starts,
-            layout.strides,
-            layout.cell_starts,
-            layout.message_starts,
-            layout.children,
-            layout.child_starts,
-            layout.child_strides,
-            layout.stride_starts,
+            self.layout,
             nothing if totals is None else totals,
             nothing if log_likelihoods is None else log_likelihoods,
             np.empty((0, 0, 0)) if marginals is None else marginals,
@@ -162,7 +155,7 @@ class BucketTree:
 
 
 def eliminate(families: Sequence[Sequence[int]], levels: Ints) -> tuple[list[Bucket], list[int]]:
-    """Buckets in the order of elimination, and the bucket of each variable: the cheapest one goes first."""
+    """Return buckets in the order of elimination (cheapest first), and the bucket of each variable."""
     neighbours: list[set[int]] = [set() for _ in levels]
     for family in families:
         for one in family:
@@ -201,14 +194,14 @@ def eliminate(families: Sequence[Sequence[int]], levels: Ints) -> tuple[list[Buc
 
 
 def spread(table: Floats, axes: Sequence[int], members: Sequence[int], shape: Sequence[int]) -> Floats:
-    """A table over some of the members, shaped so that it multiplies one over all of them."""
+    """Reshape a table over some of the members so that it multiplies one over all of them."""
     ordered = sorted(range(len(axes)), key=lambda a: members.index(axes[a]))
     size = [shape[k] if member in axes else 1 for k, member in enumerate(members)]
     found: Floats = table.transpose(ordered).reshape(size)
     return found
 
 
-def gathered(block: Floats, members: Sequence[int], axes: Sequence[int]) -> Floats:
+def gather(block: Floats, members: Sequence[int], axes: Sequence[int]) -> Floats:
     """Sum a table over the members that are not among the axes, and put those in their order."""
     summed = block.sum(axis=tuple(k for k, member in enumerate(members) if member not in axes))
     kept = [member for member in members if member in axes]
@@ -216,8 +209,7 @@ def gathered(block: Floats, members: Sequence[int], axes: Sequence[int]) -> Floa
     return found
 
 
-@dataclass(frozen=True)
-class Layout:
+class BucketLayout(NamedTuple):
     """Buckets in flat arrays.
 
     `strides` are those of a bucket's cells, its own variable first; the message of bucket k, over all but
@@ -236,7 +228,7 @@ class Layout:
     stride_starts: Ints
 
     @classmethod
-    def of(cls, buckets: Sequence[Bucket], levels: Ints) -> Layout:
+    def of(cls, buckets: Sequence[Bucket], levels: Ints) -> BucketLayout:
         """Lay out buckets."""
         own = [strides_of(bucket.members, levels) for bucket in buckets]
         sizes = [prod(int(levels[i]) for i in bucket.members) for bucket in buckets]
@@ -292,9 +284,9 @@ def place_of(
     strides: Ints,
     start: int,
 ) -> int:
-    """Where the setting of a bucket's members but the first lies, by the strides from `start` on.
+    """Index of the current setting of a bucket's members but the first, by the strides from `start` on.
 
-    A member that was seen has its code, the others what `digits` say.
+    A member that was observed has its code, the others what `digits` say.
     """
     place = 0
     for a in range(first + 1, last):
@@ -325,25 +317,19 @@ def visit_rows(
     weights: Floats,
     levels: Ints,
     potentials: Floats,
-    members: Ints,
-    member_starts: Ints,
-    strides: Ints,
-    cell_starts: Ints,
-    message_starts: Ints,
-    children: Ints,
-    child_starts: Ints,
-    child_strides: Ints,
-    stride_starts: Ints,
+    layout: BucketLayout,
     totals: Floats,
     log_likelihoods: Floats,
     marginals: Floats,
     drawn: NDArray[np.int32],
     state: NDArray[np.uint64],
 ) -> None:
-    """Pass messages up in every row, then down for those of the results that are asked for.
+    """Pass messages up in every row, then down for the results that are requested.
 
-    Results are the arrays from `totals` to `drawn`; one of length 0 is not asked for.
+    Results are the arrays from `totals` to `drawn`; one of length 0 is not requested.
     """
+    members, member_starts, strides, cell_starts, message_starts = layout[:5]
+    children, child_starts, child_strides, stride_starts = layout[5:]
     number = len(cell_starts) - 1
     work = np.empty(cell_starts[number])
     messages = np.empty(message_starts[number])

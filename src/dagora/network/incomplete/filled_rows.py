@@ -1,13 +1,13 @@
-"""Draws of missing cells, all holes of a row together, for networks with any kinds of nodes.
+"""Draw the missing values of rows, all of a row jointly, for networks with any kinds of nodes.
 
-In each row, the missing levels are drawn from their exact distribution given all that was seen, with the
-missing numbers integrated out; then the numbers from their normal distribution given the levels. So draws are
-independent of each other, however rare what was seen, in most networks. Two cases are not:
+In each row, the missing discrete values are drawn from their exact distribution given the observed values,
+with the missing continuous ones integrated out; then the continuous ones from their Gaussian given the
+discrete ones. So in most networks draws are independent, however rare the observed values. Two cases differ:
 
-- A discrete node with a missing number among its parents makes numbers other than normal. There, candidates
-  are drawn from a normal approximation for each configuration of levels, and weighed (`weighed_draws`).
-- Where too many levels hang together, some of them stay as they were while the others are drawn, and the next
-  time others (Gibbs sampling in blocks).
+- A discrete node with a missing continuous parent makes that parent's distribution non-Gaussian. Candidates
+  are drawn from Gaussian approximations and weighted (`importance_sampling`).
+- If too many discrete variables depend on each other, some keep their value while the others are drawn, and
+  others the next time (blocked Gibbs sampling).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_node
-from dagora.network.incomplete.group_plan import GroupPlan, affordable_plans
-from dagora.network.incomplete.hole_groups import Group, Holes, find_holes
-from dagora.network.incomplete.weighed_draws import CANDIDATES, Proposal, pick
+from dagora.network.incomplete.importance_sampling import CANDIDATES, MissingValueProposal, resample
+from dagora.network.incomplete.missing_groups import MissingGroup, MissingGroups, find_missing_groups
+from dagora.network.incomplete.proposal_plan import ProposalPlan, affordable_plans
 from dagora.network.model import Model
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
-# Numbers that are held in memory at a time, about.
+# Floats that are held in memory at a time, about (16 MiB).
 BLOCK = 1 << 21
 
 
 class FilledRows:
-    """Copies of a table's rows with every hole filled; `sweep` draws the holes anew.
+    """Copies of a table's rows with every missing value filled; `sweep` draws them anew.
 
-    At first a hole has a value that was seen elsewhere in its column.
+    At first a missing value is one that was observed elsewhere in its column.
 
     >>> from dagora.network.regressions import Lines
     >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]], names=["ill", "dose"])
@@ -68,40 +68,41 @@ class FilledRows:
             if variable.kind is Kind.CONTINUOUS:
                 known = column[seen] if seen.any() else np.zeros(1)
                 self._scales[variable.name] = (float(known.mean()), float(known.std()))
-        self._holes: tuple[DAG, Holes] | None = None
-        self._plans: dict[int, list[GroupPlan]] = {}
+        self._groups: tuple[DAG, MissingGroups] | None = None
+        self._plans: dict[int, list[ProposalPlan]] = {}
         self.independent = True
-        """Whether the last draws do not depend on those before."""
+        """True if the last draws do not depend on those before."""
         self.impossible = np.zeros(table.n_rows, dtype=np.bool_)
-        """Rows whose holes cannot be filled: what was seen has probability 0."""
+        """Rows whose missing values cannot be filled: the observed ones have probability 0."""
         self.effective = np.full(table.n_rows, np.inf)
-        """How many independent candidates those were worth of which the last draws were picked."""
+        """The effective number of candidates among which the last draws were chosen; ∞ if draws are exact."""
 
     def table(self) -> Table:
         """The filled copies as they are now, one below the other."""
         return Table(self._schema, tuple(self.columns[name].ravel() for name in self._schema.names))
 
     def sweep(self, model: Model, budget: Budget | None = None) -> Floats:
-        """Draw every hole anew; return ln of the density of what was seen in each row.
+        """Draw every missing value anew; return the log density of the observed values of each row.
 
-        Where discrete nodes judge numbers, that density is an estimate; where levels stay as they are, NaN.
-        Where time is up, `OutOfTimeError` is raised; every hole is filled, with what was drawn last.
+        It is an estimate where discrete nodes have missing continuous parents, and NaN where discrete
+        variables keep their value. If time is up, `OutOfTimeError` is raised; every missing value has its
+        last draw then.
         """
-        begun = self._holes is not None
-        if self._holes is None or self._holes[0] != model.graph:
-            self._holes, self._plans = (model.graph, find_holes(model.graph, self._seen)), {}
-        holes = self._holes[1]
+        begun = self._groups is not None
+        if self._groups is None or self._groups[0] != model.graph:
+            self._groups, self._plans = (model.graph, find_missing_groups(model.graph, self._seen)), {}
+        missing = self._groups[1]
         logs = np.zeros(self.n_rows)
         self.independent = True
         self.impossible[:] = False
         self.effective[:] = np.inf
-        for node, rows in holes.whole.items():
+        for node, rows in missing.whole.items():
             columns = {one: self.columns[one][0, rows] for one in (node, *model.parents[node])}
             found = node_log_likelihoods(model, node, columns, model.distributions)
             logs[rows] += found
             if node in model.levels:
                 self.impossible[rows] |= np.isneginf(found)
-        for number, group in enumerate(holes.groups):
+        for number, group in enumerate(missing.groups):
             plans = self._plans.get(number) or affordable_plans(model, group, self._rng)
             if len(plans) == 1:
                 self._plans[number] = plans
@@ -109,15 +110,15 @@ class FilledRows:
                 raise OutOfTimeError
             for plan in plans:
                 whole = len(plans) == 1
-                self.independent &= whole and not plan.judging
-                size = plan.cells + self.copies * (2 + 2 * CANDIDATES * bool(plan.judging)) * len(
+                self.independent &= whole and not plan.reweighted
+                size = plan.cells + self.copies * (2 + 2 * CANDIDATES * bool(plan.reweighted)) * len(
                     group.members
                 )
                 step = max(1, BLOCK // (size if whole else size * self.copies))
                 for start in range(0, len(group.rows), step):
                     rows = group.rows[start : start + step]
                     logs[rows] += self._draw(model, group, plan, rows, whole=whole, begun=begun)
-        for node, rows in holes.last.items():
+        for node, rows in missing.last.items():
             part = {one: self.columns[one][:, rows].ravel() for one in model.parents[node]}
             drawn = draw_node(model, node, part, self.copies * len(rows), self._rng)
             self.columns[node][:, rows] = drawn.reshape(self.copies, len(rows))
@@ -126,31 +127,31 @@ class FilledRows:
     def _draw(
         self,
         model: Model,
-        group: Group,
-        plan: GroupPlan,
+        group: MissingGroup,
+        plan: ProposalPlan,
         rows: NDArray[np.int64],
         *,
         whole: bool,
         begun: bool,
     ) -> Floats:
-        """Draw the holes of a group in some rows; return ln of what was seen of it."""
+        """Draw the missing values of a group in some rows; return the log density of its observed values."""
         near = {one for node in group.families for one in (node, *model.parents[node])}
-        # Where all is drawn, copies have the same distribution: it is worked out once.
+        # If all is drawn, copies have the same distribution: it is computed once.
         given = {
             name: self.columns[name][0, rows] if whole else self.columns[name][:, rows].ravel()
             for name in near
         }
         cases, picks = (len(rows), self.copies) if whole else (len(rows) * self.copies, 1)
-        proposal = Proposal(model, plan, given, cases, self.scales(model))
+        proposal = MissingValueProposal(model, plan, given, cases, self.scales(model))
         masses = proposal.log_masses
         if whole:
             self.impossible[rows] |= np.isneginf(masses)
-        if plan.judging:
+        if plan.reweighted:
             before = {name: self.columns[name][:, rows].reshape(picks, cases) for name in near}
-            picked = pick(proposal, picks, before if begun else None, self._rng)
-            drawn, masses = picked.columns, picked.log_masses
+            resampled = resample(proposal, picks, before if begun else None, self._rng)
+            drawn, masses = resampled.columns, resampled.log_masses
             if whole:
-                self.effective[rows] = np.minimum(self.effective[rows], picked.effective)
+                self.effective[rows] = np.minimum(self.effective[rows], resampled.effective)
         else:
             drawn = proposal.draw(picks, self._rng)
         for name, column in drawn.items():
@@ -158,7 +159,7 @@ class FilledRows:
         return masses if whole else np.full(len(rows), np.nan)
 
     def scales(self, model: Model) -> dict[str, tuple[float, float]]:
-        """Mean and standard deviation of what was seen of each number; where it is 0, that of its lines."""
+        """Mean and standard deviation of each continuous column as observed; if 0, that of its regression."""
         return {
             node: (mean, sd or float(model.lines[node].sds.max()) or 1.0)
             for node, (mean, sd) in self._scales.items()

@@ -1,9 +1,9 @@
-"""Fit the parameters of a graph to a table with holes, by EM.
+"""Fit the parameters of a graph to a table with missing values, by EM.
 
-Discrete: expected counts of every family given what was seen, exactly (see `bucket_tree`), then the
-probabilities of largest likelihood (or, with a prior, of largest posterior mean) from those counts, and again
-until the likelihood hardly grows. Gaussian: the same with expected moments. The likelihood never falls.
-Mixed, and discrete where the graph is too wide: by draws (`drawn_fit`).
+Discrete: exact expected counts of every family given the observed values (`bucket_tree`), then the
+probabilities of maximum likelihood (with a prior, posterior means) from those counts, until the likelihood
+hardly grows. Gaussian: the same with expected moments. The likelihood never falls. Mixed, and discrete if the
+graph is too wide: by draws (`stochastic_em`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dagora.base.wording import announce
 from dagora.data.schema import Kind
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
-from dagora.network.incomplete.drawn_fit import Prior, fit_by_draws
 from dagora.network.incomplete.matching import node_codes
+from dagora.network.incomplete.stochastic_em import TablePrior, fit_by_stochastic_em
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def fit_with_holes(
+def fit_with_missing_values(
     graph: DAG,
     statistics: IncompleteStatistics,
     *,
@@ -47,38 +47,38 @@ def fit_with_holes(
     name: str = "network",
     seed: int = 0,
 ) -> Network:
-    """Fit the parameters of a graph to what was seen of a table, by EM."""
+    """Fit the parameters of a graph to the observed values of a table, by EM."""
     table = statistics.table.select(graph.nodes)
     if len(table.schema.kinds) > 1:
-        return fit_by_draws(graph, table, Prior(pseudocount, ess), name, seed)
+        return fit_by_stochastic_em(graph, table, TablePrior(pseudocount, ess), name, seed)
     if table.schema.kinds == {Kind.DISCRETE}:
         try:
-            return fit_discrete_with_holes(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+            return fit_discrete_by_em(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
         except TooWideError as wide:
             announce([f"{wide}: its parameters were fitted by draws of them, and have a random error"])
-            return fit_by_draws(graph, table, Prior(pseudocount, ess), name, seed)
+            return fit_by_stochastic_em(graph, table, TablePrior(pseudocount, ess), name, seed)
     if pseudocount or ess is not None:
         raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
     values = np.stack(table.columns, axis=1)
     start = IncompleteStatistics(table).moments()
-    return fit_gaussian_with_holes(graph, values, table.seen.T, start, name).network
+    return fit_gaussian_by_em(graph, values, table.seen.T, start, name).network
 
 
-# EM ends where a step gains less than this share of a unit of log-likelihood per row.
+# EM ends where a step gains less log-likelihood per row than this: far below a row's sampling error.
 TOLERANCE = 1e-6
 MOST_STEPS = 500
 
 
 @dataclass(frozen=True)
 class DiscreteFit:
-    """A network, the log-likelihood of what was seen under it, and that after every step of EM."""
+    """A network, its log-likelihood on the observed values, and that after every step of EM."""
 
     network: DiscreteNetwork
     log_likelihood: float
     steps: tuple[float, ...]
 
 
-def fit_discrete_with_holes(
+def fit_discrete_by_em(
     graph: DAG,
     table: IncompleteTable,
     *,
@@ -89,7 +89,7 @@ def fit_discrete_with_holes(
     tolerance: float = TOLERANCE,
     budget: Budget | None = None,
 ) -> DiscreteFit:
-    """Probability tables by EM; families that a `start` has too begin with its tables."""
+    """Fit probability tables by EM; families that `start` has too begin with its tables."""
     clock = budget or Budget()
     schema = table.schema
     levels = {node: schema[schema.index(node)].levels for node in graph}
@@ -101,8 +101,8 @@ def fit_discrete_with_holes(
     tree = BucketTree(network)
     if not tree.fits:
         raise TooWideError(
-            f"the graph is too wide to expect its missing cells exactly ({tree.cells:,} cells, at most "
-            f"{MOST_CELLS:,})"
+            f"the graph is too wide for exact expectations of its missing values ({tree.cells:,} cells, "
+            f"at most {MOST_CELLS:,})"
         )
     codes, weights = distinct_rows(node_codes(network, table))
     steps: list[float] = []
@@ -111,7 +111,7 @@ def fit_discrete_with_holes(
         steps.append(log_likelihood)
         if len(steps) > 1 and steps[-1] - steps[-2] < tolerance * table.n_rows:
             break
-        tables = {node: normalised(counts[node] + priors[node]) for node in graph}
+        tables = {node: normalise(counts[node] + priors[node]) for node in graph}
         network = DiscreteNetwork(graph, levels, tables, name)
         if clock.exhausted:
             break
@@ -123,7 +123,7 @@ class TooWideError(DataError):
 
 
 def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Floats]:
-    """The distinct rows, and how often each occurs."""
+    """The distinct rows and their counts."""
     rows = np.ascontiguousarray(codes.T)
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
@@ -136,9 +136,9 @@ def first_tables(
     shapes: Mapping[str, tuple[int, ...]],
     start: DiscreteNetwork | None,
 ) -> dict[str, Floats]:
-    """Tables to begin EM with: those of the start, or of the rows in which the whole family was seen.
+    """First tables of EM: those of `start`, or those of the rows in which the whole family was observed.
 
-    One more row is spread over every table, so that no probability is 0 before anything was expected.
+    An equivalent sample size of 1 keeps every first probability above 0.
     """
     found = {}
     for node in graph:
@@ -150,12 +150,12 @@ def first_tables(
         seen = table.seen[columns].all(axis=0)
         counts = np.full(shapes[node], 1.0 / prod(shapes[node]))
         np.add.at(counts, tuple(table.columns[i][seen] for i in columns), 1.0)
-        found[node] = normalised(counts)
+        found[node] = normalise(counts)
     return found
 
 
-def normalised(counts: Floats) -> Floats:
-    """Counts as distributions along the last axis; where there is nothing, all levels are as likely."""
+def normalise(counts: Floats) -> Floats:
+    """Counts as distributions along the last axis; uniform where there are none."""
     totals = counts.sum(axis=-1, keepdims=True)
     empty = totals <= 0
     share: Floats = np.where(empty, 1.0 / counts.shape[-1], counts / np.where(empty, 1.0, totals))
@@ -164,7 +164,7 @@ def normalised(counts: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class GaussianFit:
-    """A network, the log-likelihood of what was seen under it, and the moments that are expected under it."""
+    """A network, its log-likelihood on the observed values, the expected moments, and the steps of EM."""
 
     network: GaussianNetwork
     log_likelihood: float
@@ -172,7 +172,7 @@ class GaussianFit:
     steps: tuple[float, ...]
 
 
-def fit_gaussian_with_holes(
+def fit_gaussian_by_em(
     graph: DAG,
     values: Floats,
     seen: NDArray[np.bool_],
@@ -180,14 +180,14 @@ def fit_gaussian_with_holes(
     name: str = "network",
     budget: Budget | None = None,
 ) -> GaussianFit:
-    """Regressions by EM from some moments; the columns of `values` are the graph's nodes."""
+    """Fit regressions by EM from first moments; the columns of `values` are the graph's nodes."""
     clock = budget or Budget()
     rows = PatternedRows.of(values, seen)
     network = regressions(graph, start, name)
     moments = start
     steps: list[float] = []
     for _ in range(MOST_STEPS):
-        expected = rows.expect(*implied(network))
+        expected = rows.expect(*implied_moments(network))
         moments = moments_of(expected)
         steps.append(expected.log_likelihood)
         if len(steps) > 1 and steps[-1] - steps[-2] < TOLERANCE * len(values):
@@ -210,13 +210,13 @@ def regressions(graph: DAG, moments: Moments, name: str) -> GaussianNetwork:
     return GaussianNetwork(graph, intercepts, coefficients, sds, name)
 
 
-def implied(network: GaussianNetwork) -> tuple[Floats, Floats]:
+def implied_moments(network: GaussianNetwork) -> tuple[Floats, Floats]:
     """Mean and covariance of the nodes.
 
     >>> from dagora.graph.dag import DAG
     >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
     >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 1.0, "b": 0.5}, slopes, {"a": 1.0, "b": 1.0})
-    >>> implied(network)
+    >>> implied_moments(network)
     (array([1. , 2.5]), array([[1., 2.],
            [2., 5.]]))
     """

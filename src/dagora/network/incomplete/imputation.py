@@ -1,4 +1,4 @@
-"""What filling the missing cells of a table gives."""
+"""The result of filling the missing values of a table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dagora.data.table import Table
 
 @dataclass(frozen=True, slots=True)
 class FilledCell:
-    """A cell that was missing: its data row (from 1), its column, what it was filled with, and how certain.
+    """A filled missing value: its data row (from 1), its column, the value, and its uncertainty.
 
-    A level has a probability, a number a standard deviation.
+    A discrete value has a probability, a continuous one a standard deviation.
     """
 
     row: int
@@ -30,9 +30,9 @@ class FilledCell:
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """A completed table, the cells that were filled, and completed tables drawn at random, if asked for.
+    """A completed table, the values that were filled, and completed tables drawn at random, if asked for.
 
-    `message` says where values and certainties are estimates from draws, `warnings` where these are few.
+    `message` says if values are estimates from draws, `warnings` which rows have too few effective draws.
     """
 
     table: Table
@@ -43,17 +43,17 @@ class Imputation:
 
 
 def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:
-    """Cells by row, then by column."""
+    """Sort filled values by row, then by column."""
     place = {name: i for i, name in enumerate(table.names)}
     return tuple(sorted(cells, key=lambda cell: (cell.row, place[cell.column])))
 
 
-def completed(
+def complete_table(
     table: IncompleteTable,
     filled: Mapping[str, NDArray[np.generic]],
     levels: Mapping[str, tuple[str, ...]],
 ) -> Table:
-    """The table with the columns of the network filled; discrete ones have the network's levels."""
+    """Return the table with the network's columns filled; discrete ones have the network's levels."""
     variables, columns = [], []
     for variable, column in zip(table.schema, table.columns, strict=True):
         values = filled.get(variable.name)
@@ -72,7 +72,7 @@ def completed(
 
 
 def impossible_row(row: int) -> DataError:
-    """The error for a row that cannot be under the network."""
+    """The error for a row of probability 0 under the network."""
     return DataError(
         f"data row {row + 1} has probability 0 under the network: nothing can be expected of "
         "its missing cells; fit the network with a pseudocount"

@@ -1,10 +1,9 @@
-"""Fill the missing cells of a table from a network, and say how certain each filled cell is.
+"""Fill the missing values of a table from a network, with the uncertainty of each.
 
-A discrete cell gets the level that is most probable given all that was seen in its row, and that level's
-probability; a continuous one its mean and standard deviation given the rest. Networks with both kinds of
-nodes, and discrete ones that are too wide for exact probabilities, fill by draws (`drawn_imputing`). Draws
-fill all holes of a row together, as they may have been: use several of them where a later step must know how
-uncertain the cells are.
+A discrete value becomes the most probable level given the row's observed values, with its probability; a
+continuous one its mean and standard deviation given them. Networks with both kinds of nodes, and discrete
+ones that are too wide for exact probabilities, fill by draws (`sampled_imputation`). Random completions draw
+all missing values of a row jointly: use several of them if a later step must know the uncertainty.
 """
 
 from __future__ import annotations
@@ -17,15 +16,21 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import option
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.network.incomplete.bucket_tree import BucketTree
-from dagora.network.incomplete.drawn_imputing import impute_by_draws
-from dagora.network.incomplete.fitting import implied
-from dagora.network.incomplete.imputation import FilledCell, Imputation, completed, impossible_row, in_order
-from dagora.network.incomplete.matching import node_codes, node_values, with_holes
+from dagora.network.incomplete.fitting import implied_moments
+from dagora.network.incomplete.imputation import (
+    FilledCell,
+    Imputation,
+    complete_table,
+    impossible_row,
+    in_order,
+)
+from dagora.network.incomplete.matching import as_incomplete, node_codes, node_values
+from dagora.network.incomplete.sampled_imputation import impute_by_draws
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 
 
 def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 0) -> Imputation:
-    """Fill the holes of a table.
+    """Fill the missing values of a table.
 
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG
@@ -40,7 +45,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
         raise OptionError(f"draws must be a whole number, 0 or more, not {draws!r}")
-    given, constants = fill_constants(network, with_holes(table))
+    given, constants = fill_constants(network, as_incomplete(table))
     check_columns(network, given)
     if isinstance(network, DiscreteNetwork):
         filled = impute_levels(network, given, draws, seed)
@@ -52,7 +57,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
 
 
 def fill_constants(network: Network, table: IncompleteTable) -> tuple[IncompleteTable, list[FilledCell]]:
-    """Fill columns of one value that are no node of the network: learning leaves constant numbers out."""
+    """Fill constant columns that are no node of the network: learning leaves constant columns out."""
     columns, seen, cells = list(table.columns), table.seen.copy(), []
     for i, variable in enumerate(table.schema):
         known = columns[i][seen[i]]
@@ -73,7 +78,7 @@ def fill_constants(network: Network, table: IncompleteTable) -> tuple[Incomplete
 
 
 def check_columns(network: Network, table: IncompleteTable) -> None:
-    """Refuse holes in columns that the network does not know."""
+    """Refuse missing values in columns that are no node of the network."""
     known = set(network.graph)
     if not known & set(table.names):
         raise DataError("no column of the data is a node of the network: is it the right one?")
@@ -86,7 +91,7 @@ def check_columns(network: Network, table: IncompleteTable) -> None:
 
 
 def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, seed: int) -> Imputation:
-    """Fill a discrete table: the most probable level of each cell, and draws."""
+    """Fill a discrete table: the most probable level of each missing value, and draws."""
     tree = BucketTree(network)
     if not tree.fits:
         return impute_by_draws(network, table, draws, seed)
@@ -112,17 +117,17 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
     random = [tree.draw(network, codes, (seed, k)) for k in range(draws)]
     schema = network.levels
     return Imputation(
-        completed(table, dict(zip(tree.nodes, filled, strict=True)), schema),
+        complete_table(table, dict(zip(tree.nodes, filled, strict=True)), schema),
         in_order(cells, table),
-        tuple(completed(table, dict(zip(tree.nodes, one, strict=True)), schema) for one in random),
+        tuple(complete_table(table, dict(zip(tree.nodes, one, strict=True)), schema) for one in random),
     )
 
 
 def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int, seed: int) -> Imputation:
-    """Fill a continuous table: the mean of each cell given the rest of its row, and draws."""
+    """Fill a continuous table: the mean of each missing value given the row's observed ones, and draws."""
     nodes = tuple(network.graph)
     values, seen = node_values(network, table)
-    mean, covariance = implied(network)
+    mean, covariance = implied_moments(network)
     filled = values.copy()
     random = [values.copy() for _ in range(draws)]
     rng = np.random.default_rng([seed, 23])
@@ -150,7 +155,7 @@ def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int,
                     for row, value in zip(rows.tolist(), expected[:, a].tolist(), strict=True)
                 ]
     return Imputation(
-        completed(table, dict(zip(nodes, filled.T, strict=True)), {}),
+        complete_table(table, dict(zip(nodes, filled.T, strict=True)), {}),
         in_order(cells, table),
-        tuple(completed(table, dict(zip(nodes, one.T, strict=True)), {}) for one in random),
+        tuple(complete_table(table, dict(zip(nodes, one.T, strict=True)), {}) for one in random),
     )

@@ -1,4 +1,4 @@
-"""Rows with holes as codes and numbers in the order of a network's nodes and levels."""
+"""Rows with missing values as codes and numbers in the order of a network's nodes and levels."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
 
 
-def with_holes(table: AnyTable) -> IncompleteTable:
-    """A table as one with holes, though it may have none."""
+def as_incomplete(table: AnyTable) -> IncompleteTable:
+    """Return a table as one with missing values, though it may have none."""
     if isinstance(table, IncompleteTable):
         return table
     return IncompleteTable.of(table, np.ones((len(table.columns), table.n_rows), dtype=np.bool_))
 
 
 def node_codes(network: DiscreteNetwork, table: AnyTable) -> NDArray[np.int32]:
-    """The rows in the network's levels, a row for each node; a hole is one above a node's last level.
+    """Codes of the rows in the network's levels, a row for each node; missing is one above the last level.
 
-    A node that is no column is a hole in every row.
+    A node that is no column is missing in every row.
     """
-    given = with_holes(table)
+    given = as_incomplete(table)
     return np.stack([level_codes(node, network.levels[node], given) for node in network.graph])
 
 
 def level_codes(node: str, levels: Sequence[str], given: IncompleteTable) -> NDArray[np.int32]:
-    """A column in a node's levels; a hole is one above the last of them."""
+    """Codes of a column in a node's levels; missing is one above the last of them."""
     if node not in given.names:
         return np.full(given.n_rows, len(levels), dtype=np.int32)
     column = given.schema.index(node)
@@ -48,17 +48,17 @@ def level_codes(node: str, levels: Sequence[str], given: IncompleteTable) -> NDA
 
 
 def node_values(network: GaussianNetwork, table: AnyTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The values of the network's nodes, a row for each case, and which of them were seen."""
-    given = with_holes(table)
+    """Values of the network's nodes, a row for each case, and which of them were observed."""
+    given = as_incomplete(table)
     values = np.zeros((given.n_rows, len(network.graph)))
     seen = np.zeros(values.shape, dtype=np.bool_)
     for i, node in enumerate(network.graph):
-        values[:, i], seen[:, i] = numbers(node, given)
+        values[:, i], seen[:, i] = column_values(node, given)
     return values, seen
 
 
-def numbers(node: str, given: IncompleteTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """A column of numbers, and which of them were seen."""
+def column_values(node: str, given: IncompleteTable) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Values of a continuous column, and which of them were observed."""
     if node not in given.names:
         return np.zeros(given.n_rows), np.zeros(given.n_rows, dtype=np.bool_)
     column = given.schema.index(node)
@@ -67,8 +67,8 @@ def numbers(node: str, given: IncompleteTable) -> tuple[NDArray[np.float64], NDA
     return given.columns[column].astype(np.float64), given.seen[column]
 
 
-def in_terms_of(network: DiscreteNetwork | MixedNetwork, table: IncompleteTable) -> IncompleteTable:
-    """The nodes of a network as columns, in its levels; a node that is no column is a hole in every row."""
+def in_network_order(network: DiscreteNetwork | MixedNetwork, table: IncompleteTable) -> IncompleteTable:
+    """The nodes of a network as columns, in its levels; a node that is no column is missing in every row."""
     variables, columns, seen = [], [], []
     for node in network.graph:
         if node in network.levels:
@@ -77,7 +77,7 @@ def in_terms_of(network: DiscreteNetwork | MixedNetwork, table: IncompleteTable)
             column: NDArray[Any] = np.where(here, codes, 0).astype(np.uint16)
             variables.append(Variable(node, Kind.DISCRETE, tuple(network.levels[node])))
         else:
-            column, here = numbers(node, table)
+            column, here = column_values(node, table)
             variables.append(Variable(node, Kind.CONTINUOUS))
         columns.append(column)
         seen.append(here)

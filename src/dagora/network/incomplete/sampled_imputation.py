@@ -1,6 +1,6 @@
-"""Fill missing cells by many draws: for networks with both kinds of nodes, and for wide discrete ones.
+"""Fill missing values by many draws: for networks with both kinds of nodes, and for wide discrete ones.
 
-A level's probability is its share of the draws, a number's mean and standard deviation are theirs.
+The probability of a level is its share of the draws; mean and standard deviation are those of the draws.
 """
 
 from __future__ import annotations
@@ -13,17 +13,23 @@ from numpy.typing import NDArray
 
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.incomplete.filled_rows import FilledRows
-from dagora.network.incomplete.imputation import FilledCell, Imputation, completed, impossible_row, in_order
-from dagora.network.incomplete.matching import in_terms_of
+from dagora.network.incomplete.imputation import (
+    FilledCell,
+    Imputation,
+    complete_table,
+    impossible_row,
+    in_order,
+)
+from dagora.network.incomplete.matching import in_network_order
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 
-# Copies of the rows, and times that their holes are drawn and kept.
-COPIES, KEPT = 200, 5
-# Times before that where draws follow from those before them.
-FORGOTTEN = 5
-# Cells of all copies that are filled together.
+# Copies of the rows, and sweeps whose draws are used: 1,000 draws give a share a standard error below 0.016.
+COPIES, SWEEPS = 200, 5
+# Sweeps before those, if draws depend on the ones before (burn-in).
+BURN_IN = 5
+# Values of all copies that are held at a time (64 MiB).
 BLOCK = 1 << 23
-# Independent draws of a row that do: below, a probability may be off by 0.05 (one standard error).
+# Effective draws of a row that are enough: 100 give a probability a standard error of 0.05 at most.
 ENOUGH = 100
 
 
@@ -31,17 +37,17 @@ def impute_by_draws(
     network: DiscreteNetwork | MixedNetwork, table: IncompleteTable, draws: int, seed: int
 ) -> Imputation:
     """Fill a table by draws."""
-    known = in_terms_of(network, table)
-    holed = np.flatnonzero(~known.seen.all(axis=0))
+    known = in_network_order(network, table)
+    incomplete = np.flatnonzero(~known.seen.all(axis=0))
     step = max(1, BLOCK // (COPIES * len(known.names)))
     filled = dict(zip(known.names, (column.copy() for column in known.columns), strict=True))
     random = [{name: column.copy() for name, column in filled.items()} for _ in range(draws)]
     cells: list[FilledCell] = []
     worth = np.full(known.n_rows, np.inf)
-    for start in range(0, len(holed), step):
-        rows = holed[start : start + step]
+    for start in range(0, len(incomplete), step):
+        rows = incomplete[start : start + step]
         part = known.take(rows)
-        found, worth[rows] = draw_holes(network, part, draws, seed + start, rows)
+        found, worth[rows] = draw_missing_values(network, part, draws, seed + start, rows)
         for place, node in enumerate(known.names):
             gone = rows[~part.seen[place]]
             if not len(gone):
@@ -60,47 +66,47 @@ def impute_by_draws(
                     )
                 ]
     return Imputation(
-        completed(table, filled, network.levels),
+        complete_table(table, filled, network.levels),
         in_order(cells, table),
-        tuple(completed(table, one, network.levels) for one in random),
-        f"values and certainties are estimates from {COPIES * KEPT:,} draws{at_least(worth)}",
+        tuple(complete_table(table, one, network.levels) for one in random),
+        f"values and certainties are estimates from {COPIES * SWEEPS:,} draws{at_least(worth)}",
         few_draws(worth),
     )
 
 
-def draw_holes(
+def draw_missing_values(
     network: DiscreteNetwork | MixedNetwork,
     part: IncompleteTable,
     draws: int,
     seed: int,
     rows: NDArray[np.int64],
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64]]:
-    """For each node, its missing cells as drawn (draws × cells); and what the draws of a row are worth.
+    """Draw the missing values of each node (draws × values); also return each row's effective draws.
 
-    That is the number of independent draws which are as good, infinite where they are independent.
+    They are infinite if the draws are independent.
     """
     copies = FilledRows(part, COPIES, seed)
     copies.sweep(network.model)
     if copies.impossible.any():
         raise impossible_row(int(rows[copies.impossible][0]))
     if not copies.independent:
-        for _ in range(FORGOTTEN):
+        for _ in range(BURN_IN):
             copies.sweep(network.model)
     kept: dict[str, list[NDArray[Any]]] = {node: [] for node in part.names}
     worth = np.zeros(part.n_rows)
-    for turn in range(max(KEPT, ceil(draws / COPIES))):
+    for turn in range(max(SWEEPS, ceil(draws / COPIES))):
         if turn:
             copies.sweep(network.model)
         for node, seen in zip(part.names, part.seen, strict=True):
             kept[node].append(copies.columns[node][:, ~seen])
-        weighed = np.isfinite(copies.effective)
+        weighted = np.isfinite(copies.effective)
         with np.errstate(divide="ignore"):
-            worth += np.where(weighed, 1 / (1 / copies.effective + 1 / COPIES), np.inf)
+            worth += np.where(weighted, 1 / (1 / copies.effective + 1 / COPIES), np.inf)
     return {node: np.concatenate(values) for node, values in kept.items()}, worth
 
 
 def at_least(worth: NDArray[np.float64]) -> str:
-    """Say what the draws of the worst row are worth, where they depend on each other.
+    """The end of the message: the effective draws of the worst row, if draws depend on each other.
 
     >>> at_least(np.array([np.inf, 812.3])), at_least(np.array([np.inf]))
     (', worth 812 independent ones or more', '')
@@ -110,7 +116,7 @@ def at_least(worth: NDArray[np.float64]) -> str:
 
 
 def few_draws(worth: NDArray[np.float64]) -> tuple[str, ...]:
-    """Warn of rows whose draws are worth little.
+    """Warn of rows with few effective draws.
 
     >>> few_draws(np.array([np.inf, 12.3, 30.0]))
     ('the draws of data row 2 and 1 more are worth fewer than 100 independent ones (12 in data row 2): ...',)
@@ -128,7 +134,7 @@ def few_draws(worth: NDArray[np.float64]) -> tuple[str, ...]:
 
 
 def summary(drawn: NDArray[Any], levels: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The most frequent level of each cell and its share; of numbers, mean and standard deviation.
+    """The most frequent level of each missing value and its share; mean and sd of continuous ones.
 
     >>> summary(np.array([[0, 1], [0, 1], [1, 1]]), levels=2)
     (array([0, 1]), array([0.66666667, 1.        ]))

@@ -1,8 +1,9 @@
-"""The missing numbers of many rows at once: integrated out for every configuration of levels, or drawn.
+"""Missing continuous variables of many rows: integrated out for every discrete configuration, or drawn.
 
-Given levels, what lines say of the missing numbers x of a row is a product of normal densities, exp of
-−½ (xᵀ Λ x − 2 hᵀ x + c). Its integral is a weight of the levels, and x is normal with mean Λ⁻¹h and
-covariance Λ⁻¹. Numbers are counted from the mean of their column in units of its standard deviation.
+Given the discrete variables, the regressions make the missing continuous ones x of a row Gaussian: their
+density is proportional to exp of −½ (xᵀ Λ x − 2 hᵀ x + c). Its integral is a factor of the discrete
+variables, and x has mean Λ⁻¹h and covariance Λ⁻¹. Variables are standardised by the mean and standard
+deviation of their observed values.
 """
 
 from __future__ import annotations
@@ -16,42 +17,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations
-from dagora.network.incomplete.group_plan import Piece
-from dagora.network.incomplete.level_elimination import Floats, LevelFactor, Levels
+from dagora.network.incomplete.proposal_plan import GaussianBlock
+from dagora.network.incomplete.row_factors import Floats, Levels, RowFactor
 from dagora.network.model import Model
 
-# A line without noise would hold its child to it for ever: it is given this share of the column's spread.
+# Least residual standard deviation, as a share of the column's: without noise, the precision is infinite.
 SMALLEST_SD = 1e-6
-# Added to the diagonal where rounding has made a matrix indefinite.
+# Relative ridge on the diagonal if rounding has made a matrix indefinite: about the square root of machine ε.
 JITTER = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class NormalTerms:
-    """Λ (`precision`), h (`linear`) and −½ c (`total`) for each row and configuration."""
+class GaussianTerms:
+    """A Gaussian in canonical form for each row and configuration: Λ, h and −½ c."""
 
     precision: Floats
     linear: Floats
     total: Floats
 
 
-def terms_of_lines(
+def regression_terms(
     model: Model,
-    piece: Piece,
+    block: GaussianBlock,
     columns: Mapping[str, NDArray[Any]],
     shape: tuple[int, ...],
     scales: Mapping[str, tuple[float, float]],
-) -> NormalTerms:
-    """What the lines of a piece say of its numbers.
+) -> GaussianTerms:
+    """Multiply the regressions of a block into one Gaussian.
 
-    `columns` broadcast to an array of rows × the levels of the piece; `scales` are the mean and standard
-    deviation of the columns.
+    `columns` broadcast to rows × the block's discrete variables; `scales` are the mean and standard deviation
+    of the columns.
     """
-    place = {name: i for i, name in enumerate(piece.numbers)}
+    place = {name: i for i, name in enumerate(block.continuous)}
     size = len(place)
     precision, linear = np.zeros((*shape, size, size)), np.zeros((*shape, size))
-    total = np.full(shape, 0.5 * size * log(2 * pi) + sum(log(scales[name][1]) for name in piece.numbers))
-    for node in piece.families:
+    total = np.full(shape, 0.5 * size * log(2 * pi) + sum(log(scales[name][1]) for name in block.continuous))
+    for node in block.families:
         lines, chosen = model.lines[node], configurations(model, node, columns)
         sds = np.maximum(lines.sds[chosen], SMALLEST_SD * scales[node][1])
         rest: Any = (scales[node][0] if node in place else columns[node]) - lines.intercepts[chosen]
@@ -67,26 +68,28 @@ def terms_of_lines(
             linear[..., i] -= slope * rest * weight
             for j, other in slopes.items():
                 precision[..., i, j] += slope * other * weight
-    return NormalTerms(precision, linear, total)
+    return GaussianTerms(precision, linear, total)
 
 
-class NumberPiece:
-    """Missing numbers that hang together, given the terms of their density."""
+class BlockDistribution:
+    """The Gaussian of a block for each row and configuration; `factor` is its integral."""
 
-    def __init__(self, piece: Piece, terms: NormalTerms, scales: Mapping[str, tuple[float, float]]) -> None:
-        self._piece, self._scales = piece, scales
+    def __init__(
+        self, block: GaussianBlock, terms: GaussianTerms, scales: Mapping[str, tuple[float, float]]
+    ) -> None:
+        self._block, self._scales = block, scales
         self._root = root_of(terms.precision)
         self._half = forward_solve(self._root, terms.linear)
         total = terms.total + 0.5 * (self._half**2).sum(axis=-1)
         total -= np.log(np.einsum("...ii->...i", self._root)).sum(axis=-1)
-        self.factor = LevelFactor(piece.levels, total)
+        self.factor = RowFactor(block.discrete, total)
 
     def draw(self, levels: Levels, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
-        """The numbers given levels, an array of draws × rows each."""
+        """Draw the continuous variables given the discrete ones, an array of draws × rows each."""
         rows = len(self.factor.logs)
-        chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._piece.levels))
+        chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._block.discrete))
         root, half = self._root[chosen], self._half[chosen]
-        size = len(self._piece.numbers)
+        size = len(self._block.continuous)
         found = half + rng.standard_normal((draws, rows, size))
         for i in reversed(range(size)):
             for j in range(i + 1, size):
@@ -94,7 +97,7 @@ class NumberPiece:
             found[..., i] /= root[..., i, i]
         return {
             name: self._scales[name][0] + self._scales[name][1] * found[..., i]
-            for i, name in enumerate(self._piece.numbers)
+            for i, name in enumerate(self._block.continuous)
         }
 
 

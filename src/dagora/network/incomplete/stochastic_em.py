@@ -1,9 +1,9 @@
-"""Fit parameters to what was seen by stochastic EM: for both kinds of columns, and for wide graphs.
+"""Fit parameters to tables with missing values by stochastic EM: for both kinds of columns, and wide graphs.
 
-The missing cells of several copies of the table are drawn from the current network, the network is fitted to
-the filled copies, and so on. The parameters come to those of largest likelihood and wander about them, the
-less the more copies there are (Celeux & Diebolt 1985; Wei & Tanner 1990). The first network takes each
-family from the rows in which it was seen.
+The missing values of several copies of the table are drawn from the current network, the network is fitted to
+the filled copies, and so on. The parameters converge to the maximum likelihood and vary around it, the less
+the more copies there are (Celeux & Diebolt 1985; Wei & Tanner 1990). The first network takes each family from
+the rows in which it was observed.
 """
 
 from __future__ import annotations
@@ -24,61 +24,61 @@ from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
 from dagora.stats.table import TableStatistics
 
-# Copies and rounds of drawing and fitting, then those that follow where parameters are kept.
+# Copies and rounds of drawing and fitting: few copies to get near, then more to reduce the random error.
 COPIES, ROUNDS = 5, 20
 MORE_COPIES, MORE_ROUNDS = 25, 10
-# On the way, as many rows are spread over every table, so that what was not drawn once can be drawn later.
+# Equivalent sample size of every table between rounds: a level that was not drawn once can be drawn later.
 SPREAD = 1.0
-# And as many rows with the spread over all rows are added to every line's: else a line of few rows may draw
-# those that are close to it, and close up on them.
+# Rows with the overall variance that are added to every regression between rounds: without them, a regression
+# of few rows draws values close to its line and its variance shrinks to 0.
 STEADY = 1.0
-# Rows without a hole in a family that the first network needs of it.
+# Complete rows of a family that the first network needs.
 ENOUGH = 10
 
 Drawable = DiscreteNetwork | MixedNetwork
 
 
 @dataclass(frozen=True)
-class Prior:
-    """What is added to the cells of probability tables: to each the same, or one number spread over all."""
+class TablePrior:
+    """Pseudocounts of probability tables: the same for each cell, or an equivalent sample size for all."""
 
     pseudocount: float = 0.0
     ess: float | None = None
 
 
-def fit_by_draws(
-    graph: DAG, table: IncompleteTable, prior: Prior, name: str = "network", seed: int = 0
+def fit_by_stochastic_em(
+    graph: DAG, table: IncompleteTable, prior: TablePrior, name: str = "network", seed: int = 0
 ) -> Drawable:
-    """Fit a network to what was seen of a table that has discrete columns."""
+    """Fit a network to a table that has missing values and discrete columns."""
     known = table.select(graph.nodes)
     few, more = FilledRows(known, COPIES, seed), FilledRows(known, MORE_COPIES, seed + 1)
     network = fit_in_rounds(graph, few, ROUNDS, Budget(), first_network(graph, known))
     network = fit_in_rounds(graph, more, MORE_ROUNDS, Budget(), network)
     more.sweep(network.model)
-    return fit_filled(graph, more, prior, name)
+    return fit_completed(graph, more, prior, name)
 
 
 def fit_in_rounds(
     graph: DAG, rows: FilledRows, rounds: int, budget: Budget, network: Drawable | None = None
 ) -> Drawable:
-    """Draw the holes and fit the network, in turns, from a network or else from the rows as they are.
+    """Draw the missing values and fit the network, in turns, from `network` or else from the filled rows.
 
-    Where time is up, `OutOfTimeError` is raised.
+    If time is up, `OutOfTimeError` is raised.
     """
-    found = network or fit_on_the_way(graph, rows)
+    found = network or fit_in_round(graph, rows)
     for _ in range(rounds):
         rows.sweep(found.model, budget)
-        found = fit_on_the_way(graph, rows)
+        found = fit_in_round(graph, rows)
     return found
 
 
-def fit_on_the_way(graph: DAG, rows: FilledRows) -> Drawable:
-    """Fit a network to filled copies of rows, to draw from it."""
-    return fit_filled(graph, rows, Prior(ess=SPREAD), steady=STEADY)
+def fit_in_round(graph: DAG, rows: FilledRows) -> Drawable:
+    """Fit a network to filled copies of rows, with the priors `SPREAD` and `STEADY`, to draw from it."""
+    return fit_completed(graph, rows, TablePrior(ess=SPREAD), steady=STEADY)
 
 
-def fit_filled(
-    graph: DAG, rows: FilledRows, prior: Prior, name: str = "network", steady: float = 0.0
+def fit_completed(
+    graph: DAG, rows: FilledRows, prior: TablePrior, name: str = "network", steady: float = 0.0
 ) -> Drawable:
     """Fit a network to filled copies of rows."""
     table, copies = rows.table(), rows.copies
@@ -91,7 +91,7 @@ def fit_filled(
 
 
 def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
-    """Each family from the rows in which all of it was seen; where these are few, from draws of columns."""
+    """Fit each family to the rows in which all of it was observed; if few, to randomly filled rows."""
     levels: dict[str, tuple[str, ...]] = {}
     tables: dict[str, NDArray[np.float64]] = {}
     choices: dict[str, Softmax] = {}
@@ -120,7 +120,7 @@ def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
 
 
 def parameters_of(network: Drawable) -> int:
-    """Number of free parameters."""
+    """The number of free parameters."""
     model = network.model
     tables = sum(table.size - table.size // table.shape[-1] for table in model.tables.values())
     choices = sum(

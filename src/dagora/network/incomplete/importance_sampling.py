@@ -1,11 +1,11 @@
-"""Draws of the missing cells of a group, levels by elimination, then numbers; and their weights.
+"""Draw the missing values of a group, discrete ones by elimination, then continuous ones; and weight them.
 
-Where no discrete node depends on a missing number, draws are exact. Else they are candidates: half of them
-from each of two approximations q₁ and q₂ of the distribution p (`judged_numbers`), with the weight
-p / ½ (q₁ + q₂). One of all the candidates of a row, or what stood there before, is taken in proportion to the
-weights. This leaves the right distribution as it is, whatever the number of candidates, and reaches it
-over the sweeps (Andrieu, Lee & Vihola 2018 call it i-SIR). The mean weight estimates the probability of what
-was seen, and (Σ w)² / Σ w² is the number of independent candidates that they are worth.
+If no discrete node has a missing continuous parent, draws are exact. Otherwise they are candidates: half of
+them from each of two approximations q₁ and q₂ of the distribution p (`softmax_approximation`), with the
+importance weight p / ½ (q₁ + q₂). One of a row's candidates, or its current value, is chosen in proportion to
+the weights. This leaves p invariant, whatever the number of candidates, and converges to it over the sweeps
+(i-SIR; Andrieu, Lee & Vihola 2018). The mean weight estimates the probability of the observed values, and
+(Σ w)² / Σ w² is the effective number of candidates.
 """
 
 from __future__ import annotations
@@ -18,82 +18,82 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.incomplete.group_plan import GroupPlan
-from dagora.network.incomplete.judged_numbers import JudgedNumbers, judge_numbers
-from dagora.network.incomplete.level_elimination import Elimination, Floats, LevelFactor
-from dagora.network.incomplete.number_piece import NumberPiece, terms_of_lines
+from dagora.network.incomplete.gaussian_block import BlockDistribution, regression_terms
+from dagora.network.incomplete.proposal_plan import ProposalPlan
+from dagora.network.incomplete.row_factors import Floats, RowElimination, RowFactor
+from dagora.network.incomplete.softmax_approximation import SoftmaxApproximation, approximate_softmax
 from dagora.network.model import Model
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Columns = dict[str, NDArray[Any]]
-# Candidates for each draw that is taken of them.
+# Candidates for each draw: more cost time in every sweep, fewer leave a row's value unchanged more often.
 CANDIDATES = 8
 
 
-class Proposal:
-    """The distribution of the holes of a group given what was seen, or approximations of it."""
+class MissingValueProposal:
+    """The distribution of a group's missing values given the observed ones, or two approximations of it."""
 
     def __init__(
         self,
         model: Model,
-        plan: GroupPlan,
+        plan: ProposalPlan,
         given: Mapping[str, NDArray[Any]],
         cases: int,
         scales: Mapping[str, tuple[float, float]],
     ) -> None:
         self._model, self._plan, self._given = model, plan, given
-        sizes = {name: len(model.levels[name]) for name in plan.levels}
+        sizes = {name: len(model.levels[name]) for name in plan.discrete}
         factors = []
-        for node in plan.weighing:
+        for node in plan.exact:
             family = (node, *model.parents[node])
-            levels = tuple(name for name in plan.levels if name in family)
-            columns, shape = spread_out(given, family, levels, sizes, cases)
+            levels = tuple(name for name in plan.discrete if name in family)
+            columns, shape = broadcast_columns(given, family, levels, sizes, cases)
             logs = node_log_likelihoods(model, node, columns, model.distributions)
-            factors.append(LevelFactor(levels, np.broadcast_to(logs, shape)))
-        self._judged: list[JudgedNumbers] = []
-        ways: list[list[NumberPiece]] = [[], []]
-        for piece in plan.pieces:
-            nodes = (*piece.families, *piece.judges)
+            factors.append(RowFactor(levels, np.broadcast_to(logs, shape)))
+        self._expansions: list[SoftmaxApproximation] = []
+        ways: list[list[BlockDistribution]] = [[], []]
+        for block in plan.blocks:
+            nodes = (*block.families, *block.children)
             family = tuple(dict.fromkeys(one for node in nodes for one in (node, *model.parents[node])))
-            columns, shape = spread_out(given, family, piece.levels, sizes, cases)
-            terms = (terms_of_lines(model, piece, columns, shape, scales),) * 2
-            if piece.judges:
-                judged = judge_numbers(model, piece, terms[0], columns, scales)
-                self._judged.append(judged)
-                terms = (judged.by_tangent(terms[0]), judged.by_curvature(terms[0]))
+            columns, shape = broadcast_columns(given, family, block.discrete, sizes, cases)
+            terms = (regression_terms(model, block, columns, shape, scales),) * 2
+            if block.children:
+                expansion = approximate_softmax(model, block, terms[0], columns, scales)
+                self._expansions.append(expansion)
+                terms = (expansion.by_tangent(terms[0]), expansion.by_curvature(terms[0]))
             for way, own in zip(ways, terms, strict=True):
-                way.append(NumberPiece(piece, own, scales))
+                way.append(BlockDistribution(block, own, scales))
         self._ways = [
-            (pieces, Elimination([*factors, *(one.factor for one in pieces)], plan.order, sizes, cases))
-            for pieces in (ways if self._judged else ways[:1])
+            (blocks, RowElimination([*factors, *(one.factor for one in blocks)], plan.order, sizes, cases))
+            for blocks in (ways if self._expansions else ways[:1])
         ]
 
     @property
     def log_masses(self) -> Floats:
-        """Ln of the sum of all weights of a case: exact where nothing judges."""
+        """Log normalising constant of each case; if draws are exact, the probability of what was observed."""
         return self._ways[0][1].log_masses
 
     def draw(self, draws: int, rng: np.random.Generator) -> Columns:
-        """Levels and numbers, an array of draws × cases each; half of them in each way, if there are two."""
+        """Draw all missing values, an array of draws × cases each, in equal parts from each approximation."""
         parts: list[Columns] = []
-        for share, (pieces, eliminated) in enumerate(self._ways):
+        for share, (blocks, eliminated) in enumerate(self._ways):
             own = (draws + share) // len(self._ways)
             levels = eliminated.draw(own, rng)
             part: Columns = dict(levels)
-            for piece in pieces:
-                part.update(piece.draw(levels, own, rng))
+            for block in blocks:
+                part.update(block.draw(levels, own, rng))
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def log_weights(self, drawn: Mapping[str, NDArray[Any]]) -> Floats:
-        """Ln of the density of what was drawn and seen over the density that it was drawn with."""
+        """Log importance weights: the joint density of missing and observed values over the proposal's."""
         columns = {**self._given, **drawn}
         logs = [
             node_log_likelihoods(self._model, node, columns, self._model.distributions)
-            for node in self._plan.judging
+            for node in self._plan.reweighted
         ]
         true = np.asarray(sum(logs[1:], start=logs[0]))
-        approximated = [judged.approximations(drawn) for judged in self._judged]
+        approximated = [expansion.approximations(drawn) for expansion in self._expansions]
         densities = [
             sum((one[way] for one in approximated), start=np.zeros_like(true)) - eliminated.log_masses
             for way, (_, eliminated) in enumerate(self._ways)
@@ -102,40 +102,43 @@ class Proposal:
 
 
 @dataclass(frozen=True, eq=False)
-class Picked:
-    """Draws (picks × cases), ln of the estimated mass of each case, and what its candidates are worth."""
+class ImportanceDraws:
+    """Draws (an array of draws × cases each), log estimated mass of each case, and effective candidates."""
 
     columns: Columns
     log_masses: Floats
     effective: Floats
 
 
-def pick(
-    proposal: Proposal, picks: int, before: Mapping[str, NDArray[Any]] | None, rng: np.random.Generator
-) -> Picked:
-    """Draw candidates for each case, and pick some; `before` is what stood in place of each pick."""
+def resample(
+    proposal: MissingValueProposal,
+    picks: int,
+    before: Mapping[str, NDArray[Any]] | None,
+    rng: np.random.Generator,
+) -> ImportanceDraws:
+    """Draw candidates for each case and choose among them; `before` are the current values."""
     candidates = proposal.draw(CANDIDATES * picks, rng)
     weights = proposal.log_weights(candidates)
     own = proposal.log_weights(before) if before else None
-    chosen, stays = choose(weights, own, picks, rng)
+    chosen, stays = choose_candidates(weights, own, picks, rng)
     columns = {name: np.take_along_axis(column, chosen, axis=0) for name, column in candidates.items()}
     if before:
         columns = {name: np.where(stays, before[name], column) for name, column in columns.items()}
     relative = np.exp(weights - np.maximum(weights.max(axis=0), -1e300))
     with np.errstate(invalid="ignore"):
         worth = relative.sum(axis=0) ** 2 / (relative**2).sum(axis=0)
-    return Picked(columns, log_mean(weights), np.nan_to_num(worth))
+    return ImportanceDraws(columns, log_mean(weights), np.nan_to_num(worth))
 
 
-def choose(
+def choose_candidates(
     weights: Floats, own: Floats | None, picks: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """For each pick and case, the place of a candidate, and whether what stood there stays instead.
+    """For each draw and case, choose a candidate; the second array is True where the current value stays.
 
     >>> weights = np.log(np.array([[1.0, 1e-9], [1e-9, 1.0]]))
-    >>> choose(weights, None, 3, np.random.default_rng(1))[0].tolist()
+    >>> choose_candidates(weights, None, 3, np.random.default_rng(1))[0].tolist()
     [[0, 1], [0, 1], [0, 1]]
-    >>> choose(weights, np.array([[30.0, -30.0]]), 1, np.random.default_rng(1))[1].tolist()
+    >>> choose_candidates(weights, np.array([[30.0, -30.0]]), 1, np.random.default_rng(1))[1].tolist()
     [[True, False]]
     """
     drawn, cases = weights.shape
@@ -155,14 +158,14 @@ def choose(
     return np.clip(found, 0, drawn - 1), stays
 
 
-def spread_out(
+def broadcast_columns(
     given: Mapping[str, NDArray[Any]],
     names: Sequence[str],
     levels: Sequence[str],
     sizes: Mapping[str, int],
     cases: int,
 ) -> tuple[Columns, tuple[int, ...]]:
-    """Columns that broadcast to cases × all levels of some of them, and that shape."""
+    """Return columns that broadcast to cases × all levels of the missing ones, and that shape."""
     columns: Columns = {}
     for name in names:
         if name in levels:
@@ -175,7 +178,7 @@ def spread_out(
 
 
 def log_mean(logs: Floats) -> Floats:
-    """Ln of the mean of exp(logs) along the first axis.
+    """Log of the mean of exp(logs) along the first axis.
 
     >>> log_mean(np.log([[1.0, 0.5], [3.0, 0.5]])).round(4)
     array([ 0.6931, -0.6931])

@@ -1,8 +1,7 @@
-"""Draw the missing levels of many rows at once, all of a row together, by elimination.
+"""Factors of discrete variables with a table for each row: eliminate them, and draw all variables jointly.
 
-Factors are logarithms of weights over a few variables, with a table for each row. A variable is eliminated by
-adding up the factors that know it and summing over its levels; backwards, each variable is drawn given those
-that were eliminated after it (Dechter 1999). No approximation is made.
+A variable is eliminated by adding up the log factors that hold it and summing over its levels. Backwards,
+each variable is drawn given those that were eliminated after it (Dechter 1999). This is exact.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ Levels = dict[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
-class LevelFactor:
-    """Logarithms of weights: the first axis are rows, the others the levels of the variables."""
+class RowFactor:
+    """Logarithms of a factor: the first axis are rows, the others the levels of the variables."""
 
     variables: tuple[str, ...]
     logs: Floats
 
-    def aligned(self, variables: Sequence[str]) -> Floats:
+    def align(self, variables: Sequence[str]) -> Floats:
         """The logs with an axis for each of these variables, of length 1 where this factor has none."""
         kept = [name for name in variables if name in self.variables]
         moved = self.logs.transpose(0, *(1 + self.variables.index(name) for name in kept))
@@ -36,7 +35,7 @@ class LevelFactor:
 def find_order(
     scopes: Iterable[Iterable[str]], sizes: Mapping[str, int]
 ) -> tuple[list[str], frozenset[str], int]:
-    """An order of elimination, the cheapest first; the largest set that comes up, and its cells.
+    """Return an order of elimination, the cheapest first; the largest set that arises, and its cells.
 
     >>> order, widest, cells = find_order(["ab", "bc", "cd"], {"a": 2, "b": 3, "c": 2, "d": 2})
     >>> order, sorted(widest), cells
@@ -60,16 +59,16 @@ def find_order(
     return order, widest, prod(sizes[one] for one in widest)
 
 
-class Elimination:
-    """Factors whose variables were eliminated in an order.
+class RowElimination:
+    """Factors whose variables were eliminated in an order; `log_masses` is the log of each row's total.
 
-    >>> done = Elimination([LevelFactor(("a",), np.log([[0.5, 1.5]]))], ["a"], {"a": 2}, rows=1)
+    >>> done = RowElimination([RowFactor(("a",), np.log([[0.5, 1.5]]))], ["a"], {"a": 2}, rows=1)
     >>> done.log_masses.round(4), done.draw(3, np.random.default_rng(1))["a"].ravel().tolist()
     (array([0.6931]), [1, 1, 0])
     """
 
     def __init__(
-        self, factors: Sequence[LevelFactor], order: Sequence[str], sizes: Mapping[str, int], rows: int
+        self, factors: Sequence[RowFactor], order: Sequence[str], sizes: Mapping[str, int], rows: int
     ) -> None:
         left = list(factors)
         self._rows = rows
@@ -81,15 +80,15 @@ class Elimination:
             others = tuple(sorted({one for factor in known for one in factor.variables} - {name}))
             total = np.zeros((rows, *(sizes[one] for one in (*others, name))))
             for factor in known:
-                total += factor.aligned((*others, name))
-            mass, cumulative = summed(total)
+                total += factor.align((*others, name))
+            mass, cumulative = sum_last_axis(total)
             self._conditionals.append((name, others, cumulative))
-            left.append(LevelFactor(others, mass))
+            left.append(RowFactor(others, mass))
         for factor in left:
             self.log_masses = self.log_masses + factor.logs
 
     def draw(self, draws: int, rng: np.random.Generator) -> Levels:
-        """Levels of all variables, an array of draws × rows each."""
+        """Draw the levels of all variables, an array of draws × rows each."""
         drawn: Levels = {}
         rows = np.arange(self._rows)[None, :]
         for name, others, cumulative in reversed(self._conditionals):
@@ -99,8 +98,8 @@ class Elimination:
         return drawn
 
 
-def summed(total: Floats) -> tuple[Floats, Floats]:
-    """Ln of the sum of weights along the last axis, and cumulative shares; where all are 0, even ones."""
+def sum_last_axis(total: Floats) -> tuple[Floats, Floats]:
+    """Log of the sum of exp along the last axis, and cumulative shares (equal if all weights are 0)."""
     top = total.max(axis=-1)
     none = np.isneginf(top)
     weights = np.exp(total - np.where(none, 0.0, top)[..., None])

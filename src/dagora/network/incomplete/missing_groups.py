@@ -1,9 +1,9 @@
-"""Which missing cells of a row must be drawn together, given a graph.
+"""Groups of missing values that must be drawn jointly, given a graph.
 
-A missing cell below which nothing was seen can be drawn last, along the arrows. The others fall into groups:
-two cells are in one group if they are in one family (a node and its parents) that says something of what was
-seen. Given what was seen, groups are independent of each other, so that rows with different holes can share
-the work on a group that they have in common.
+A missing value without observed descendants is drawn last, by forward sampling. The others fall into groups:
+two are in one group if they are in one family (a node and its parents) that depends on observed values. Given
+the observed values, groups are independent, so rows with different patterns share the work on a group that
+they have in common.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Group:
-    """Missing nodes of some rows, and the nodes whose families bear on them."""
+class MissingGroup:
+    """Missing nodes of some rows, and the nodes whose families depend on them."""
 
     members: tuple[str, ...]
     families: tuple[str, ...]
@@ -29,19 +29,19 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Holes:
-    """The groups; the rows in which a node is drawn last; the rows that have seen a node's whole family."""
+class MissingGroups:
+    """All groups; the rows in which a node is drawn last; the rows in which a node's family is complete."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[MissingGroup, ...]
     last: dict[str, Rows]
     whole: dict[str, Rows]
 
 
-def find_holes(graph: DAG, seen: dict[str, NDArray[np.bool_]]) -> Holes:
-    """The holes of rows; `seen` says for each node in which rows it was.
+def find_missing_groups(graph: DAG, seen: dict[str, NDArray[np.bool_]]) -> MissingGroups:
+    """Find the groups of rows; `seen` has the rows in which each node was observed.
 
     >>> seen = {node: np.array([node == "b", node != "a", node == "a"]) for node in "abc"}
-    >>> found = find_holes(DAG("abc", [("a", "b"), ("b", "c")]), seen)
+    >>> found = find_missing_groups(DAG("abc", [("a", "b"), ("b", "c")]), seen)
     >>> [(group.members, group.families, group.rows.tolist()) for group in found.groups]
     [(('a',), ('a', 'b'), [0, 1])]
     >>> {node: rows.tolist() for node, rows in found.last.items()}
@@ -64,10 +64,10 @@ def find_holes(graph: DAG, seen: dict[str, NDArray[np.bool_]]) -> Holes:
             if all(child in unheard for child in children[node]):
                 unheard.add(node)
                 last.setdefault(node, []).append(rows)
-        for key in together(gone - unheard, unheard, parents, children, rank):
+        for key in split_groups(gone - unheard, unheard, parents, children, rank):
             groups.setdefault(key, []).append(rows)
-    return Holes(
-        tuple(Group(*key, np.sort(np.concatenate(parts))) for key, parts in groups.items()),
+    return MissingGroups(
+        tuple(MissingGroup(*key, np.sort(np.concatenate(parts))) for key, parts in groups.items()),
         {node: np.sort(np.concatenate(last[node])) for node in graph.order if node in last},
         {
             node: np.flatnonzero(np.logical_and.reduce([seen[one] for one in (node, *parents[node])]))
@@ -76,14 +76,14 @@ def find_holes(graph: DAG, seen: dict[str, NDArray[np.bool_]]) -> Holes:
     )
 
 
-def together(
+def split_groups(
     gone: set[str],
     unheard: set[str],
     parents: dict[str, tuple[str, ...]],
     children: dict[str, tuple[str, ...]],
     rank: dict[str, int],
 ) -> list[Key]:
-    """Split the missing nodes of a row into groups, each with the families that bear on it."""
+    """Split the missing nodes of a row into groups, each with the families that depend on it."""
     found: list[Key] = []
     left = set(gone)
     for first in sorted(gone, key=rank.__getitem__):

@@ -6,11 +6,11 @@ import pytest
 from dagora import DAG
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.network.incomplete import group_plan
+from dagora.network.incomplete import proposal_plan
 from dagora.network.incomplete.filled_rows import FilledRows
-from dagora.network.incomplete.group_plan import affordable_plans, make_plan
-from dagora.network.incomplete.hole_groups import find_holes
-from dagora.network.incomplete.judged_numbers import Judge, find_peaks
+from dagora.network.incomplete.missing_groups import find_missing_groups
+from dagora.network.incomplete.proposal_plan import affordable_plans, make_plan
+from dagora.network.incomplete.softmax_approximation import SoftmaxLikelihood, find_modes
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.networks import MixedNetwork
 from dagora.network.regressions import Lines, Softmax
@@ -189,7 +189,7 @@ def test_discrete_nodes_judge_the_numbers_above_them(given):
 
 @pytest.mark.parametrize("seed", [2, 5])
 def test_levels_that_stay_while_others_are_drawn(seed, monkeypatch):
-    monkeypatch.setattr(group_plan, "MOST_CELLS", 4)
+    monkeypatch.setattr(proposal_plan, "MOST_CELLS", 4)
     network = random_network(seed, nodes=6, discrete=0.8)
     holes = punched(network, 6, seed, share=0.7)
     rows = FilledRows(holes, 2000, 1)
@@ -289,12 +289,14 @@ def test_judges_that_would_need_large_tables_only_weigh(monkeypatch):
     network = choosing()
     given = {"e": "yes"}
     rows = FilledRows(one_row(network, **given), 10000, 0)
-    group = find_holes(network.graph, {node: np.array([node in given]) for node in network.graph}).groups[0]
+    group = find_missing_groups(
+        network.graph, {node: np.array([node in given]) for node in network.graph}
+    ).groups[0]
     cost = make_plan(network.model, group, ("d", "c")).cells
-    monkeypatch.setattr(group_plan, "MOST_CELLS", cost - 1)
+    monkeypatch.setattr(proposal_plan, "MOST_CELLS", cost - 1)
     (plan,) = affordable_plans(network.model, group, np.random.default_rng(0))
-    assert plan.judging == ("c",)
-    assert [piece.judges for piece in plan.pieces] == [()]
+    assert plan.reweighted == ("c",)
+    assert [block.children for block in plan.blocks] == [()]
     rows.sweep(network.model)
     of_d, of_c, mean, sd = integrated(network, **given)
     assert np.bincount(rows.columns["d"][:, 0], minlength=2) / 10000 == pytest.approx(of_d, abs=0.02)
@@ -305,8 +307,8 @@ def test_judges_that_would_need_large_tables_only_weigh(monkeypatch):
 
 def test_peaks_of_steep_judges_are_found():
     """Newton's full steps jump from one flat side of a steep judge to the other, and never end."""
-    judge = Judge(np.array([[0.0, -300.0]]), np.array([[[0.0], [100.0]]]), np.array([1]))
-    (peak,) = find_peaks(np.ones((1, 1, 1)), np.zeros((1, 1)), [judge])
+    judge = SoftmaxLikelihood(np.array([[0.0, -300.0]]), np.array([[[0.0], [100.0]]]), np.array([1]))
+    (peak,) = find_modes(np.ones((1, 1, 1)), np.zeros((1, 1)), [judge])
     grid = np.linspace(2, 5, 300_001)
     heights = -0.5 * grid**2 - np.logaddexp(0.0, 300 - 100 * grid)
     assert peak[0] == pytest.approx(grid[heights.argmax()], abs=0.01)
