@@ -66,7 +66,7 @@ CASES: dict[str, dict[str, str]] = {
         "reproduce private-k2/scaling": OWNERS,
     },
     "arviz": {
-        "dagora.posterior.summary.inference_data.inference_data(None)": "to_arviz needs ArviZ: pip install 'dagora[bayes]'",
+        "dagora.Posterior.to_arviz(None)": "to_arviz needs ArviZ: pip install 'dagora[bayes]'",
     },
     "distributed": {
         "learn none.parquet --dask tcp://127.0.0.1:1": "a Dask cluster needs Dask: pip install 'dagora[dask]'",
@@ -98,14 +98,12 @@ CASES: dict[str, dict[str, str]] = {
 PACKAGES = {"sklearn": "scikit-learn", "nacl": "pynacl"}
 
 TRY = """
-import contextlib, importlib, io, json, sys
+import contextlib, io, json, sys
 package, cases = sys.argv[1], json.loads(sys.argv[2])
 sys.modules[package] = None  # as if it were not installed
 import dagora
 from dagora.cli.main import run
 from dagora.base.errors import DagoraError
-if package == "arviz":
-    importlib.import_module("dagora.posterior.summary.inference_data")
 for case in cases:
     said = io.StringIO()
     if "(" in case:

@@ -247,4 +247,4 @@ def draws_of(graphs: Sequence[Sequence[DAG]], **more: object) -> Draws:
 
 
 def posterior_of(draws: Draws, **more: object) -> Posterior:
-    return Posterior(draws, diagnose(draws), "made-up", "none", **more)
+    return Posterior(draws, diagnose(draws), "made-up", score_name="none", **more)

@@ -7,30 +7,25 @@ edges of each frequency are true, on networks whose truth is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
-from dagora.base.files import json_text
-from dagora.base.notebook import Shown
 from dagora.base.options import find
 from dagora.graph.bits import Rows
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.interventions import directed_by_regimes, told_apart
-from dagora.graph.metrics import align
-from dagora.graph.named_graph import find_node
-from dagora.learners.result import from_json_text
 from dagora.posterior.resample.agreed_graph import agreed_class, agreed_dag
-from dagora.posterior.summary.accuracy import metric, read_as
 from dagora.posterior.summary.draws_json import parent_lists, parent_rows
 from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, distinct_graphs
+from dagora.posterior.summary.weighted_graphs import WeightedGraphs
 
 Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
@@ -40,7 +35,7 @@ OF_ANY_GRAPH = ("edge", "adjacent", COMPELLED)
 
 
 @dataclass(frozen=True, eq=False)
-class Strengths(Shown):
+class Strengths(WeightedGraphs[Graph]):
     """Graphs learned from samples of the rows, with everything needed to judge and to repeat them.
 
     `marks` holds them as bit rows `[samples, nodes, words]`: bit i of row j is a mark i → j, and an
@@ -76,20 +71,14 @@ class Strengths(Shown):
     True
     """
 
+    described: ClassVar[str] = "strengths of edges"
+
     nodes: tuple[str, ...]
     marks: Rows
     directed: bool
     method: str
     status: str
     message: str
-    score_name: str | None = None
-    seconds: float = 0.0
-    seed: int = 0
-    stats: Mapping[str, float] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
 
@@ -103,9 +92,9 @@ class Strengths(Shown):
         return distinct_graphs(self.nodes, self.marks[None])
 
     @cached_property
-    def _times(self) -> NDArray[np.int64]:
-        """How many samples have each distinct graph."""
-        return np.bincount(self._distinct.index.ravel(), minlength=len(self._distinct))
+    def _mass(self) -> tuple[NDArray[np.int64], float]:
+        """The number of samples with each distinct graph, and of all."""
+        return np.bincount(self._distinct.index.ravel(), minlength=len(self._distinct)), self.samples
 
     @cached_property
     def _matrices(self) -> Marks:
@@ -113,20 +102,22 @@ class Strengths(Shown):
         return np.concatenate([np.array(stack) for _, stack in self._distinct.matrices()])
 
     @cached_property
-    def _classes(self) -> Marks:
-        """Marks of the class of each distinct graph; interventions make it smaller."""
-        if not self.directed:
-            return self._matrices
-        apart = told_apart(self.nodes, self.interventions)
-        return np.array([directed_by_regimes(cpdag_matrix(dag), dag, apart) for dag in self._matrices])
+    def _regimes_apart(self) -> NDArray[np.bool_]:
+        return told_apart(self.nodes, self.interventions)
 
-    def _need_samples(self) -> None:
+    def _class_of(self, graph: Marks) -> Marks:
+        """The marks of the class of a graph; interventions make it smaller."""
+        if not self.directed:
+            return graph
+        return directed_by_regimes(cpdag_matrix(graph), graph, self._regimes_apart)
+
+    def _need_graphs(self) -> None:
         if not self.samples:
             raise OptionError(f"there are no graphs to look at: {self.message}")
 
     def _sum(self, matrices: Marks | Floats) -> Floats:
         """Sum over samples of a matrix per distinct graph: of ones and halves it is exact."""
-        return np.tensordot(self._times.astype(np.float64), matrices.astype(np.float64), axes=1)
+        return np.tensordot(self._mass[0].astype(np.float64), matrices.astype(np.float64), axes=1)
 
     def pair_probability(self, feature: str) -> Floats:
         """Share of the graphs that have a feature, for every pair of nodes, `[a, b]`.
@@ -134,7 +125,7 @@ class Strengths(Shown):
         `edge` a → b, where an undirected edge counts half each way; `adjacent`; `compelled`: all graphs of
         the class have a → b; and for DAGs `path`, `ancestor` and `blanket`, as in `Posterior`.
         """
-        self._need_samples()
+        self._need_graphs()
         find("feature of two variables", feature, dict.fromkeys((*PAIRS, COMPELLED)))
         return self._sum(self._pairs(feature)) / self.samples
 
@@ -149,7 +140,8 @@ class Strengths(Shown):
             marks = self._matrices
             return np.where(marks & marks.transpose(0, 2, 1), 0.5, marks.astype(np.float64))
         if feature == COMPELLED:
-            return self._classes & ~self._classes.transpose(0, 2, 1)
+            labels, classes = self._classes
+            return np.array([marks & ~marks.T for marks in classes])[labels]
         return PAIRS[feature](self._matrices)
 
     @cached_property
@@ -184,7 +176,7 @@ class Strengths(Shown):
 
         A DAG where the graphs are DAGs. For classes, pairs are undirected where most are (`agreed_class`).
         """
-        self._need_samples()
+        self._need_graphs()
         if self.directed:
             return agreed_dag(self.nodes, self._sum(self._matrices), threshold, self.samples)
         lines = self._sum(self._matrices & ~self._one_way)
@@ -194,38 +186,18 @@ class Strengths(Shown):
     def _one_way(self) -> Marks:
         return self._matrices & ~self._matrices.transpose(0, 2, 1)
 
-    def graphs(self, most: int | None = None) -> list[tuple[Graph, float]]:
-        """Different graphs with their shares, most frequent first; at most `most`."""
-        order = np.argsort(-self._times, kind="stable")[:most]
-        return [(self._graph(int(k)), float(self._times[k] / self.samples)) for k in order]
-
     def _graph(self, position: int) -> Graph:
         kind = DAG if self.directed else CPDAG
         return kind.from_numpy(self._matrices[position], self.nodes)
 
     def classes(self, most: int | None = None) -> list[tuple[CPDAG, float]]:
         """Equivalence classes with their shares, most frequent first; at most `most`."""
-        self._need_samples()
-        times: dict[bytes, int] = {}
-        found: dict[bytes, Marks] = {}
-        for marks, often in zip(self._classes, self._times, strict=True):
-            key = marks.tobytes()
-            found[key], times[key] = marks, times.get(key, 0) + int(often)
-        order = sorted(found, key=lambda key: -times[key])[:most]
-        return [(CPDAG.from_numpy(found[key], self.nodes), times[key] / self.samples) for key in order]
+        self._need_graphs()
+        return super().classes(most)
 
-    def feature(self, feature: str | Callable[[Graph], float], *about: str) -> Estimate:
-        """Mean of a feature: a function of a graph, or a name of `pair_probability` and two variables."""
-        self._need_samples()
-        if callable(feature):
-            return self._estimate(
-                np.array([float(feature(self._graph(k))) for k in range(len(self._distinct))])
-            )
+    def _named_feature(self, feature: str, about: tuple[str | Graph, ...]) -> Estimate:
         self.pair_probability(feature)  # refuses an unknown one
-        if len(about) != 2:
-            raise OptionError(f"the feature {feature} is about two variables: feature('{feature}', 'a', 'b')")
-        index = {name: position for position, name in enumerate(self.nodes)}
-        i, j = (find_node(index, str(node)) for node in about)
+        i, j = self._two_nodes(feature, about)
         return self._estimate(self._pairs(feature)[:, i, j].astype(np.float64))
 
     def _estimate(self, values: Floats) -> Estimate:
@@ -233,33 +205,6 @@ class Strengths(Shown):
         each = values[self._distinct.index.ravel()]
         spread = float(each.std(ddof=1)) if len(each) > 1 else np.nan
         return Estimate(float(each.mean()), spread / np.sqrt(len(each)))
-
-    def expected(self, measure: str, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Mean of a metric (shd, correct, wrong, tpr, ...) over the graphs.
-
-        `on` says what is compared: the graphs themselves (`dag`), their `skeleton`s, or their classes
-        (`cpdag`).
-        """
-        self._need_samples()
-        align(DAG(self.nodes), truth)  # refuses other variables
-        known = truth if truth.nodes == self.nodes else truth.reorder(self.nodes)
-        marks = known.to_numpy()
-        if on == "cpdag":
-            true_class = cpdag_matrix(marks) if isinstance(known, DAG) else marks
-            return self._estimate(metric(measure, self._classes, true_class))
-        return self._estimate(metric(measure, read_as(on, self._matrices), read_as(on, marks[None])[0]))
-
-    def expected_shd(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Mean structural Hamming distance; a reversed edge counts 1."""
-        return self.expected("shd", truth, on=on)
-
-    def expected_tp(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Mean number of edges that are in the truth, with their direction."""
-        return self.expected("correct", truth, on=on)
-
-    def expected_fp(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Mean number of edges that are not in the truth, or in the other direction."""
-        return self.expected("wrong", truth, on=on)
 
     def to_dict(self, *, graphs: bool = True) -> dict[str, Any]:
         """JSON form, which is also a graph file of the consensus graph; without `graphs` only summaries."""
@@ -308,15 +253,6 @@ class Strengths(Shown):
             interventions=tuple(tuple(targets) for targets in content["interventions"]),
             **{key: content[key] for key in (*SCALARS, "stats", "settings", "versions", "data")},
         )
-
-    def to_json(self) -> str:
-        """JSON text, one object."""
-        return json_text(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Strengths:
-        """Undo `to_json`."""
-        return from_json_text(text, "strengths of edges", cls.from_dict)
 
     def __repr__(self) -> str:
         score = "" if self.score_name is None else f", {self.score_name}"

@@ -6,26 +6,23 @@ used. Standard errors take the autocorrelation of the chains into account.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
-from dagora.base.files import json_text
-from dagora.base.notebook import Shown
+from dagora.base.extras import ARVIZ
 from dagora.graph.bits import unpack
-from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
-from dagora.graph.metrics import align
-from dagora.graph.named_graph import find_node
-from dagora.learners.result import from_json_text
 from dagora.posterior.draws import Draws
-from dagora.posterior.summary.accuracy import COUNTS, expected_count, metric, read_as
+from dagora.posterior.summary.accuracy import COUNTS, expected_count
 from dagora.posterior.summary.consensus import consensus
 from dagora.posterior.summary.diagnostics import mean_error
 from dagora.posterior.summary.draws_json import draws_from_dict, draws_to_dict
@@ -39,16 +36,15 @@ from dagora.posterior.summary.features import (
     pair_feature,
 )
 from dagora.posterior.summary.mixing import NOT_MIXED, UNKNOWN, Diagnostics, diagnose
+from dagora.posterior.summary.weighted_graphs import WeightedGraphs
 from dagora.scores.prior_words import parameter_prior
 
-if TYPE_CHECKING:
-    from dagora.posterior.summary.inference_data import InferenceData
-
 Floats = NDArray[np.float64]
+InferenceData = Any  # of arviz, which may not be installed
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Shown):
+class Posterior(WeightedGraphs[DAG]):
     """Graphs drawn from a posterior, with everything needed to assess and to reproduce them.
 
     >>> import dagora
@@ -79,17 +75,11 @@ class Posterior(Shown):
     True
     """
 
+    described: ClassVar[str] = "a posterior"
+
     draws: Draws
     diagnostics: Diagnostics
     method: str
-    score_name: str | None = None
-    seconds: float = 0.0
-    seed: int = 0
-    stats: Mapping[str, float] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
 
     @property
@@ -140,9 +130,9 @@ class Posterior(Shown):
     @property
     def best_graph(self) -> DAG:
         """The draw with the highest log score: the most probable graph that was seen."""
-        self._need_draws()
+        self._need_graphs()
         chain, draw = np.unravel_index(self.draws.log_scores.argmax(), self.draws.log_scores.shape)
-        return self._distinct.graph(int(self._distinct.index[chain, draw]))
+        return self._graph(int(self._distinct.index[chain, draw]))
 
     @cached_property
     def edge_probability(self) -> Floats:
@@ -181,63 +171,29 @@ class Posterior(Shown):
         return distinct_graphs(self.nodes, self.draws.parents)
 
     @cached_property
-    def _probabilities(self) -> Floats:
-        """Probability of each distinct graph."""
+    def _mass(self) -> tuple[Floats, float]:
         return np.bincount(
             self._distinct.index.ravel(), self.weights.ravel(), minlength=len(self._distinct)
-        ).astype(np.float64)
+        ).astype(np.float64), 1.0
 
-    def _need_draws(self) -> None:
+    def _need_graphs(self) -> None:
         if not self.draws.log_scores.size:
             raise OptionError(f"there are no draws to look at: {self.message}")
 
-    def graphs(self, most: int | None = None) -> list[tuple[DAG, float]]:
-        """Different graphs among the draws with their probabilities, most probable first; at most `most`."""
-        order = np.argsort(-self._probabilities, kind="stable")[:most]
-        return [(self._distinct.graph(int(k)), float(self._probabilities[k])) for k in order]
+    def _graph(self, position: int) -> DAG:
+        return self._distinct.graph(position)
 
-    def classes(self, most: int | None = None) -> list[tuple[CPDAG, float]]:
-        """Equivalence classes among the draws with their probabilities, most probable first."""
-        labels, matrices = self._classes
-        total = np.bincount(labels, self._probabilities, minlength=len(matrices))
-        order = np.argsort(-total, kind="stable")[:most]
-        return [(CPDAG.from_numpy(matrices[k], self.nodes), float(total[k])) for k in order]
+    def _class_of(self, graph: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return cpdag_matrix(graph)
 
-    @cached_property
-    def _classes(self) -> tuple[NDArray[np.int64], list[NDArray[np.bool_]]]:
-        """Class of each distinct graph, and the completed graph of each class."""
-        found: dict[bytes, int] = {}
-        matrices: list[NDArray[np.bool_]] = []
-        labels = np.zeros(len(self._distinct), dtype=np.int64)
-        for where, stack in self._distinct.matrices():
-            for position, graph in enumerate(stack, start=where.start):
-                completed = cpdag_matrix(graph)
-                labels[position] = found.setdefault(completed.tobytes(), len(matrices))
-                if labels[position] == len(matrices):
-                    matrices.append(completed)
-        return labels, matrices
-
-    def feature(self, feature: str | Callable[[DAG], float], *about: str | Graph) -> Estimate:
-        """Posterior mean of a feature: a function of a graph, or a name and what it is about.
-
-        `feature("edge", "a", "b")`, and so `adjacent`, `path`, `ancestor` and `blanket`;
-        `feature("cpdag", graph)` is the probability of a graph's equivalence class;
-        `feature(lambda graph: len(graph.edges))` the expected number of edges.
-        """
-        self._need_draws()
-        if callable(feature):
-            values = np.array([float(feature(self._distinct.graph(k))) for k in range(len(self._distinct))])
-            return self._estimate(values)
+    def _named_feature(self, feature: str, about: tuple[str | Graph, ...]) -> Estimate:
         check_feature(feature)
         if feature == OF_A_GRAPH:
             if len(about) != 1 or isinstance(about[0], str):
                 raise OptionError("the feature cpdag is about one graph: feature('cpdag', graph)")
             return self._class_probability(about[0])
         pairs = pair_feature(feature)
-        if len(about) != 2 or not all(isinstance(node, str) for node in about):
-            raise OptionError(f"the feature {feature} is about two variables: feature('{feature}', 'a', 'b')")
-        index = {name: position for position, name in enumerate(self.nodes)}
-        i, j = (find_node(index, str(node)) for node in about)
+        i, j = self._two_nodes(feature, about)
         if self.draws.edges is not None and feature in {"edge", "adjacent"}:
             exact = self.draws.edges + (self.draws.edges.T if feature == "adjacent" else 0.0)
             return Estimate(float(exact[i, j]), 0.0)
@@ -247,11 +203,11 @@ class Posterior(Shown):
         """Probability of a named feature for every pair of nodes, `[a, b]`."""
         if feature == "edge":
             return self.edge_probability
-        self._need_draws()
+        self._need_graphs()
         pairs = pair_feature(feature)
         total = np.zeros((len(self.nodes), len(self.nodes)))
         for where, graphs in self._distinct.matrices():
-            total += np.tensordot(self._probabilities[where], pairs(graphs).astype(np.float64), axes=1)
+            total += np.tensordot(self._mass[0][where], pairs(graphs).astype(np.float64), axes=1)
         return total
 
     def _estimate(self, values: Floats) -> Estimate:
@@ -265,10 +221,6 @@ class Posterior(Shown):
         same = [k for k, matrix in enumerate(matrices) if matrix.tobytes() == completed]
         return self._estimate(np.isin(labels, same).astype(np.float64))
 
-    def _aligned(self, graph: Graph) -> Graph:
-        align(DAG(self.nodes), graph)  # refuses other variables
-        return graph if graph.nodes == self.nodes else graph.reorder(self.nodes)
-
     def consensus(self, threshold: float = 0.5) -> DAG:
         """Acyclic graph of the edges above a threshold; see `consensus` for edges that form cycles."""
         return consensus(self.nodes, self.edge_probability, threshold)
@@ -276,48 +228,37 @@ class Posterior(Shown):
     def expected(
         self, measure: str | Callable[[DAG, Graph], float], truth: Graph, *, on: str = "dag"
     ) -> Estimate:
-        """Posterior mean of a metric (shd, correct, wrong, tpr, ...), or of a function of graph and truth.
-
-        `on` says what is compared: the graphs themselves (`dag`), their `skeleton`s, or their classes
-        (`cpdag`).
-        """
-        self._need_draws()
-        known = self._aligned(truth)
-        if callable(measure):
-            distinct = self._distinct
-            return self._estimate(
-                np.array([float(measure(distinct.graph(k), known)) for k in range(len(distinct))])
-            )
-        marks = known.to_numpy()
-        if self.draws.edges is not None and measure in COUNTS and on == "dag" and isinstance(known, DAG):
-            return Estimate(expected_count(measure, self.draws.edges, marks), 0.0)
-        if on == "cpdag":
-            # A true CPDAG already is its class.
-            true_class = cpdag_matrix(marks) if isinstance(known, DAG) else marks
-            labels, classes = self._classes
-            return self._estimate(metric(measure, np.array(classes), true_class)[labels])
-        true_marks = read_as(on, marks[None])[0]
-        return self._estimate(
-            self._distinct.values(lambda graphs: metric(measure, read_as(on, graphs), true_marks))
-        )
-
-    def expected_shd(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Expected structural Hamming distance; a reversed edge counts 1."""
-        return self.expected("shd", truth, on=on)
-
-    def expected_tp(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Expected number of edges that are in the truth, with their direction."""
-        return self.expected("correct", truth, on=on)
-
-    def expected_fp(self, truth: Graph, *, on: str = "dag") -> Estimate:
-        """Expected number of edges that are not in the truth, or in the other direction."""
-        return self.expected("wrong", truth, on=on)
+        """Posterior mean of a metric, as in `WeightedGraphs`; exact where edge probabilities are."""
+        self._need_graphs()
+        known, edges = self._aligned(truth), self.draws.edges
+        if edges is not None and measure in COUNTS and on == "dag" and isinstance(known, DAG):
+            return Estimate(expected_count(measure, edges, known.to_numpy()), 0.0)
+        return super().expected(measure, known, on=on)
 
     def to_arviz(self) -> InferenceData:
         """Log scores, edges and weights for ArviZ: InferenceData before version 1, a DataTree since then."""
-        from dagora.posterior.summary.inference_data import inference_data
-
-        return inference_data(self.draws)
+        ARVIZ.require("to_arviz")
+        with warnings.catch_warnings():
+            # Version 0.23 announces version 1 whenever it is imported.
+            warnings.simplefilter("ignore", FutureWarning)
+            import arviz
+        draws, names = self.draws, list(self.nodes)
+        flat = unpack(draws.parents.reshape(-1, draws.parents.shape[-1]), len(names))
+        into = flat.reshape(*draws.log_scores.shape, len(names), len(names))
+        groups: dict[str, dict[str, Any]] = {
+            "posterior": {
+                "log_score": draws.log_scores,
+                "edge": np.ascontiguousarray(into.swapaxes(2, 3)).astype(np.int8),
+            },
+            "sample_stats": {"lp": draws.log_scores},
+        }
+        if draws.log_weights is not None:
+            groups["sample_stats"]["log_weight"] = draws.log_weights
+        labels = {"coords": {"parent": names, "child": names}, "dims": {"edge": ["parent", "child"]}}
+        make: Any = arviz.from_dict
+        if int(arviz.__version__.partition(".")[0]) >= 1:
+            return make(groups, **labels)
+        return make(**groups, **labels)
 
     def to_dict(self, *, draws: bool = True) -> dict[str, Any]:
         """JSON form, which is also a graph file of the consensus graph; without `draws` only summaries."""
@@ -367,15 +308,6 @@ class Posterior(Shown):
             command=content.get("command"),
             **{key: content[key] for key in SCALARS},
         )
-
-    def to_json(self) -> str:
-        """JSON text, one object."""
-        return json_text(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Posterior:
-        """Undo `to_json`."""
-        return from_json_text(text, "a posterior", cls.from_dict)
 
     def __repr__(self) -> str:
         kind = (
