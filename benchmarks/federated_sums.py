@@ -13,9 +13,9 @@ import numpy as np
 
 from dagora.data.table import Table
 from dagora.parties.horizontal.log.site_log import MemoryLog, SiteLog, open_log
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.drafting import draft_trial
-from dagora.parties.horizontal.plan.plan import Plan
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.policy.drafted_policy import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, Identity, hand_out_keys
 from dagora.parties.horizontal.secure_sum.roster import Roster, SiteMasks
@@ -29,7 +29,7 @@ from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import Transport
 
 COORDINATOR = "coordinator"
-BOOK = Codebook((Coding("a", levels=("no", "yes")),))
+BOOK = Codebook((ColumnCoding("a", levels=("no", "yes")),))
 TABLE = Table.from_numpy([["no"], ["yes"]], names=["a"])
 # Sums that warm up, and are left out.
 FIRST = 4
@@ -46,7 +46,7 @@ class Cost:
     kilobytes: float
 
 
-def plan_of(identities: dict[str, Identity], names: list[str]) -> Plan:
+def plan_of(identities: dict[str, Identity], names: list[str]) -> RunPlan:
     prints = {name: who.fingerprint(who.certificate) for name, who in identities.items()}
     return draft_trial(BOOK, {name: prints[name] for name in names}, "hill-climb", prints[COORDINATOR])
 
@@ -82,10 +82,10 @@ def client(folder: str, port: int, plan: bytes) -> None:
     credentials = Credentials.load(folder)
     line = connect(credentials, "127.0.0.1", port, peer=COORDINATOR)
     with open_log(Path(folder, "log.jsonl")) as log:
-        serve(line, CertifiedIdentity(credentials), Plan.decode(plan), log)
+        serve(line, CertifiedIdentity(credentials), RunPlan.decode(plan), log)
 
 
-def serve(line: Transport, identity: Identity, plan: Plan, log: SiteLog) -> None:
+def serve(line: Transport, identity: Identity, plan: RunPlan, log: SiteLog) -> None:
     serve_site(line, Site(identity.name, TABLE), trial_policy(plan), identity, log, {})
 
 
@@ -130,7 +130,7 @@ def seconds_per_sum_in_memory(sites: int, rounds: int) -> list[float]:
     return times
 
 
-def ask(line: Transport, plan: Plan, identity: Identity, rounds: int) -> list[float]:
+def ask(line: Transport, plan: RunPlan, identity: Identity, rounds: int) -> list[float]:
     times = []
     with CoordinatorSession(line, plan, identity) as session:
         for _ in range(rounds):

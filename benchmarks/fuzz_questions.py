@@ -20,10 +20,10 @@ import numpy as np
 
 from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.session.questions import Question, read_question
+from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport.messages import encode
 from report import deliver, machine, markdown_table
@@ -31,10 +31,10 @@ from runs import note
 
 BOOK = Codebook(
     (
-        Coding("a", levels=("no", "yes")),
-        Coding("b", levels=("x", "y", "z")),
-        Coding("c", low=-4.0, high=4.0),
-        Coding("d", cuts=(0.5, 1.5)),
+        ColumnCoding("a", levels=("no", "yes")),
+        ColumnCoding("b", levels=("x", "y", "z")),
+        ColumnCoding("c", low=-4.0, high=4.0),
+        ColumnCoding("d", cuts=(0.5, 1.5)),
     )
 )
 PLAN = draft_plan(
@@ -72,7 +72,11 @@ def hostile(kind: str, rng: np.random.Generator) -> bytes:
         if how == 2 and many[0]:
             offsets = np.array([0, many[0]])
         return encode({"kind": "counts", "columns": columns, "offsets": offsets})
-    valid = Question("counts", ((0,), (0, 1), (1, 3))) if kind == "counts" else Question(kind, functions=3)
+    valid = (
+        PlanQuestion("counts", ((0,), (0, 1), (1, 3)))
+        if kind == "counts"
+        else PlanQuestion(kind, functions=3)
+    )
     message = bytearray(valid.encode())
     if how == 3:
         for place in rng.integers(len(message), size=rng.integers(1, 6)):

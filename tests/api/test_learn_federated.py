@@ -11,7 +11,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.transport.ledger import Ledger
@@ -89,14 +89,14 @@ def test_one_person_with_all_tables_has_no_limits():
 def test_sites_follow_the_codebook_that_they_are_given():
     rows = [["no", 1.0], ["yes", 2.5], ["no", 9.0]] * 20
     tables = {name: Table.from_numpy(rows, names=["a", "x"]) for name in "pqr"}
-    book = Codebook((Coding("x", cuts=(2.0, 5.0)), Coding("a", levels=("yes", "no", "unknown"))))
+    book = Codebook((ColumnCoding("x", cuts=(2.0, 5.0)), ColumnCoding("a", levels=("yes", "no", "unknown"))))
     result = learn_federated(tables, codebook=book)
     assert set(result.graph.nodes) == {"a", "x"}
     assert result.stats["rows"] == 180.0
-    narrow = Codebook((Coding("a", levels=("no",)), Coding("x", cuts=(2.0, 5.0))))
+    narrow = Codebook((ColumnCoding("a", levels=("no",)), ColumnCoding("x", cuts=(2.0, 5.0))))
     with pytest.raises(DataError, match=r"^p: column 'a' has levels that the codebook lacks \('yes'\)"):
         learn_federated(tables, codebook=narrow)
-    short = Codebook((Coding("x", low=0.0, high=5.0),))
+    short = Codebook((ColumnCoding("x", low=0.0, high=5.0),))
     with pytest.raises(DataError, match=r"^p: column 'x': 20 of 60 values are outside the codebook's range"):
         learn_federated(tables, codebook=short)
 

@@ -15,7 +15,7 @@ import pytest
 from dagora.base.errors import OptionError, ProtocolError
 from dagora.cli.federate.flower_server import RunFailedError, arguments_of, coordinate
 from dagora.cli.main import run as run_command
-from dagora.parties.horizontal.flower.local_socket import parse_place, read_token, visit
+from dagora.parties.horizontal.flower.local_socket import parse_daemon_address, read_token, visit
 from dagora.parties.horizontal.session.replies import refusal
 from tests.cli.federate.consortium import PATIENCE, SITES
 from tests.cli.federate.pooled import edges_of, pooled
@@ -43,7 +43,9 @@ def visits_to(places: list[Path]) -> Callable[[Mapping[int, bytes], float], dict
     def one(node: int, batch: bytes) -> bytes:
         place = places[node]
         try:
-            return visit(parse_place(str(place)), read_token(Path(f"{place}.token")), batch, PATIENCE)
+            return visit(
+                parse_daemon_address(str(place)), read_token(Path(f"{place}.token")), batch, PATIENCE
+            )
         except (ProtocolError, OptionError) as error:
             return refusal(str(error))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
-from dagora.parties.horizontal.policy.policy import Policy
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
+from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.horizontal.policy.policy_file import POLICY_NAME, read_policy
 from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.transport.certificates import fingerprint
@@ -27,14 +27,14 @@ NOWHERE = ("--connect", "127.0.0.1:1", "--wait", 0.1)
 SOMEBODY = "sha256:" + "0" * 64
 
 
-def rewritten(keys: Path, site: str, change: Callable[[Policy], Policy]) -> Path:
+def rewritten(keys: Path, site: str, change: Callable[[SitePolicy], SitePolicy]) -> Path:
     """Change a site's policy."""
     file = keys / site / POLICY_NAME
     file.write_text(write_policy(change(read_policy(file, ())), "a test"))
     return file
 
 
-def with_column(policy: Policy, name: str, coding: Coding | None) -> Policy:
+def with_column(policy: SitePolicy, name: str, coding: ColumnCoding | None) -> SitePolicy:
     """A policy in which one column is written in another way, or not at all."""
     columns = [coding if column.name == name else column for column in policy.codebook]
     return replace(policy, codebook=Codebook(tuple(column for column in columns if column)))
@@ -118,12 +118,12 @@ def stranger_too(keys: Path) -> dict[str, str]:
     }
 
 
-LIMITS: dict[str, tuple[str, Callable[[Policy, Path], Policy], str]] = {
+LIMITS: dict[str, tuple[str, Callable[[SitePolicy, Path], SitePolicy], str]] = {
     "coordinator": ("coordinator", lambda p, _: replace(p, coordinator=SOMEBODY), "another coordinator"),
     "certificate": ("sites", lambda p, _: replace(p, sites={**p.sites, "east": SOMEBODY}), "for site 'east'"),
     "roster": ("least_sites", lambda p, keys: replace(p, sites=stranger_too(keys), least_sites=5), "5 must take"),
     "column": ("column", lambda p, _: with_column(p, "season", None), "'season', which is not listed here"),
-    "levels": ("column", lambda p, _: with_column(p, "season", Coding("season", levels=("0", "1"))), "and here with the levels 0, 1"),
+    "levels": ("column", lambda p, _: with_column(p, "season", ColumnCoding("season", levels=("0", "1"))), "and here with the levels 0, 1"),
     "order": ("column", lambda p, _: with_column(p, "season", replace(p.codebook.get("season"), levels=p.codebook.get("season").levels[::-1])), "and here with the levels summer, spring"),
     "methods": ("methods", lambda p, _: replace(p, methods=("tabu", "ges")), "the method hill-climb"),
     "questions": ("questions", lambda p, _: replace(p, questions=("moments",)), "asks for counts"),
@@ -180,7 +180,7 @@ def test_a_plan_that_a_policy_forbids(
 
 def test_another_range(play: Callable, keys: Path, numbers: Path) -> None:
     agree_on(keys, [numbers])
-    wider = Coding("x0", low=-1e3, high=1e3)
+    wider = ColumnCoding("x0", low=-1e3, high=1e3)
     rewritten(keys, "west", lambda policy: with_column(policy, "x0", wider))
     clients = {site: client_line(keys, site, numbers) for site in SITES}
     ended = play(others=clients, agreed=True)

@@ -7,7 +7,7 @@ import dagora
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.parties.privacy.moment_features import GRID, feature_count
-from dagora.parties.privacy.noisy_moments import NoisyMoments, raised
+from dagora.parties.privacy.noisy_moments import NoisyMoments, raise_eigenvalues
 from dagora.parties.privacy.release import features, noisy_statistics, release, site_noise
 from dagora.parties.privacy.terms import agree_on_terms
 from dagora.stats.fixed_point import quantise
@@ -126,7 +126,7 @@ def test_small_eigenvalues_are_raised() -> None:
     matrix = rng.normal(size=(6, 6))
     matrix = matrix + matrix.T
     values = np.linalg.eigvalsh(matrix)
-    assert np.linalg.eigvalsh(raised(matrix, 0.3)) == pytest.approx(np.maximum(values, 0.3))
+    assert np.linalg.eigvalsh(raise_eigenvalues(matrix, 0.3)) == pytest.approx(np.maximum(values, 0.3))
 
 
 SCHEMA = Schema([Variable(name, Kind.CONTINUOUS) for name in "ab"])

@@ -15,8 +15,8 @@ from dagora.parties.privacy.noisy_pairs import (
     NoisyPairs,
     PairScore,
     PairTables,
-    agreeing_tables,
     association,
+    make_consistent,
     pairs_of,
 )
 from dagora.parties.privacy.release import feature_size, features, release, site_noise
@@ -41,7 +41,7 @@ def small_table(seed: int = 0) -> Table:
 
 def exact_tables(table: Table) -> PairTables:
     terms = agree_on_terms(table.schema, 1)
-    return agreeing_tables(table.schema.cardinalities, features(terms, table.schema, table.columns), 0.0)
+    return make_consistent(table.schema.cardinalities, features(terms, table.schema, table.columns), 0.0)
 
 
 def best_forest(score: LocalScore) -> tuple[float, set[frozenset[int]]]:
@@ -110,7 +110,7 @@ def test_noisy_tables_agree_and_their_noise_has_its_variance() -> None:
         noisy = np.concatenate([t.ravel() for t in truth]) + np.rint(
             rng.normal(0, variance**0.5, sum(map(np.size, truth)))
         )
-        tables = agreeing_tables(sizes, noisy.astype(np.int64), variance)
+        tables = make_consistent(sizes, noisy.astype(np.int64), variance)
         for (i, j), exact in zip(pairs, truth, strict=True):
             found = tables.table(i, j)
             assert found.sum(axis=1) == pytest.approx(tables.margins[i])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dagora.parties.horizontal.log.site_log import SiteLog
-    from dagora.parties.horizontal.policy.policy import Policy
+    from dagora.parties.horizontal.policy.policy import SitePolicy
     from dagora.parties.transport.transport import Transport
 
 
@@ -137,7 +137,7 @@ def client(
         answer(transport, log)
 
 
-def read_owners_policy(path: Path, data: str, folder: str) -> Policy:
+def read_owners_policy(path: Path, data: str, folder: str) -> SitePolicy:
     """Read the policy, or say how to get one: without it nothing is answered."""
     from dagora.base.errors import OptionError
     from dagora.learners.registry import METHODS
@@ -164,7 +164,7 @@ def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
             click.echo(f"dagora: {summarise(log.events[before:])}", err=True)
 
 
-def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
+def rehearse(plan_file: str, site: str, policy: SitePolicy, log_file: Path) -> None:
     """Say whether a plan would be accepted, and the most that it may ask for."""
     from dagora.base.errors import FormatError
     from dagora.base.files import read_text
@@ -172,7 +172,7 @@ def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
     from dagora.parties.horizontal.log.log_events import History
     from dagora.parties.horizontal.log.log_text import plan_in_words
     from dagora.parties.horizontal.log.site_log import read_log
-    from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.horizontal.plan.plan import RunPlan
     from dagora.parties.private_file import check_private
 
     text = read_text(plan_file)
@@ -183,7 +183,7 @@ def rehearse(plan_file: str, site: str, policy: Policy, log_file: Path) -> None:
             raise FormatError(
                 "this is not a plan: `dagora federate coordinator --write-plan` writes one"
             ) from None
-        plan = Plan.from_dict(content)
+        plan = RunPlan.from_dict(content)
     history = History()
     if log_file.exists():
         check_private(log_file, "log", FormatError)

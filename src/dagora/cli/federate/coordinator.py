@@ -14,7 +14,7 @@ from dagora.cli.live_line import live_line
 from dagora.cli.party_options import listening_host, listening_port, seconds_option, warn
 
 if TYPE_CHECKING:
-    from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.horizontal.plan.plan import RunPlan
 
 
 @click.command("coordinator", cls=PagedCommand, short_help="Offer a plan to the sites, ask and learn.")
@@ -53,7 +53,7 @@ def coordinator(
     learn_over_transport(transport, prepared, patience)
 
 
-def save_plan(plan: Plan, path: str) -> None:
+def save_plan(plan: RunPlan, path: str) -> None:
     """Write the plan for people and for `client --dry-run`."""
     from dagora.base.files import json_text, write_whole
 

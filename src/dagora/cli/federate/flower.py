@@ -63,9 +63,9 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
     """Wait for runs and answer each; a run that fails before the last has its line, and the next may come."""
     from dagora.base.errors import DagoraError, OptionError
     from dagora.parties.horizontal.flower.daemon import Daemon
-    from dagora.parties.horizontal.flower.local_socket import make_token, parse_place, read_token
+    from dagora.parties.horizontal.flower.local_socket import make_token, parse_daemon_address, read_token
 
-    place = parse_place(serving.serve or "")
+    place = parse_daemon_address(serving.serve or "")
     if serving.token is None and not place.path:
         raise OptionError("--serve 127.0.0.1:PORT needs --token FILE")
     file = Path(serving.token or f"{place.path}.token")

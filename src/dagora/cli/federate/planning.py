@@ -16,7 +16,7 @@ from dagora.cli.party_options import as_bad_input
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.horizontal.plan.plan import RunPlan
     from dagora.parties.horizontal.policy.policy_file import Consortium
     from dagora.parties.horizontal.secure_sum.identity import Identity
     from dagora.parties.transport.certificates import Credentials
@@ -42,7 +42,7 @@ class Prepared:
 
     credentials: Credentials
     identity: Identity
-    plan: Plan
+    plan: RunPlan
     request: LearnRequest
 
 
@@ -228,7 +228,7 @@ def limited(
     return (request if table_columns else replace(request, max_parents=columns - 1)), columns
 
 
-def with_certificates(plan: Plan, shown: Mapping[str, str]) -> Plan:
+def with_certificates(plan: RunPlan, shown: Mapping[str, str]) -> RunPlan:
     """The plan with the certificates that the sites have shown, which must be those of the codebook."""
     from dagora.base.errors import OptionError, ProtocolError
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
-    from dagora.parties.horizontal.plan.plan import Plan
+    from dagora.parties.horizontal.plan.plan import RunPlan
 
 # Lines of the coordinator that are not passed on: where it listens, and errors, which are printed at the end.
 HELD_BACK = re.compile(r"dagora: (listening|error: |interrupted|\S+ failed: )")
@@ -85,7 +85,7 @@ def write_trial(
     *,
     lags: int = 0,
     step: float = 0.0,
-) -> Plan:
+) -> RunPlan:
     """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
     from dagora.base.files import write_whole
     from dagora.parties.horizontal.plan.drafting import draft_trial

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.data.schema import Schema
 from dagora.data.table import Table
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties
+from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties
 from dagora.parties.horizontal.learners.admm import LinearServer, admm, begin
 from dagora.parties.horizontal.learners.columns import ask_columns
 from dagora.parties.horizontal.learners.consensus import FIRST_RHO1, move
@@ -34,9 +34,9 @@ from dagora.parties.horizontal.session.federation import (
     Answer,
     LargestTable,
     OpenFederation,
-    Question,
     Sets,
     Site,
+    TaskQuestion,
 )
 from dagora.parties.horizontal.session.row_sums import moments
 from dagora.stats.basis import BasisMoments
@@ -134,8 +134,8 @@ def summed(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
     unit, d = columns.deviations, len(columns.names)
     consensus = begin(watched, run, columns, unit, published=False, max_rounds=rounds)
     server = LinearServer(unit, np.zeros((d, d)))
-    penalties = Penalties(0.01, rho1=FIRST_RHO1 * float(unit.min()) ** 2)
-    while not consensus.over:
+    penalties = ProxPenalties(0.01, rho1=FIRST_RHO1 * float(unit.min()) ** 2)
+    while not consensus.is_over:
         move(consensus, server, penalties, ~np.eye(d, dtype=np.bool_))
     sites, rho = len(tables), consensus.rho
     weights = tuple(cast("Matrix", question["weights"]) for question, _ in watched.steps)
@@ -168,7 +168,7 @@ class Watched:
 
     inner: OpenFederation
     hide: bool = False
-    steps: list[tuple[Question, dict[str, Answer]]] = field(default_factory=list)
+    steps: list[tuple[TaskQuestion, dict[str, Answer]]] = field(default_factory=list)
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ class Watched:
         """Moments of windows of time."""
         return self.inner.lagged_moments(lags)
 
-    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+    def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, or the mean of all in place of each."""
         answers = self.inner.gather(task, question)
         if self.hide:

@@ -1,13 +1,13 @@
-"""What noise costs: concentrated differential privacy (zCDP) with parameter ρ, shown to people as (ε, δ).
+"""The cost of noise: concentrated differential privacy (zCDP) with parameter ρ, reported as (ε, δ).
 
 Gaussian noise of variance σ² on each of several numbers, which one person can move by at most Δ in all
-(Euclidean length), costs ρ = Δ² / 2σ² (Bun & Steinke 2016). The costs of releases add up. ρ implies (ε, δ)
-for every δ (Canonne, Kamath & Steinke 2020, proposition 12):
+(Euclidean length), costs ρ = Δ² / 2σ² (Bun & Steinke 2016). Several releases cost the sum of their ρ, which
+implies (ε, δ) for every δ (Canonne, Kamath & Steinke 2020, proposition 12):
 
     δ = min over α > 1 of  exp((α − 1)(αρ − ε)) (1 − 1/α)^α / (α − 1)
 
-A sum of discrete Gaussians of several sites is not itself one; what that can cost is `excess` per number
-(Kairouz, Liu & Steinke 2021). It is below 10⁻¹⁴ where every site's σ is 2 or more.
+A sum of discrete Gaussians of several sites is not itself one; this costs at most `excess` per number
+(Kairouz, Liu & Steinke 2021), which is below 10⁻¹⁴ where every site's σ is 2 or more.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from functools import cache
 
 from dagora.base.errors import OptionError
 
-SMALLEST_SITE_VARIANCE = 4
-# Bisections on a logarithmic scale; each halves what is unknown.
+SMALLEST_SITE_VARIANCE = 4  # the excess is then below 10⁻¹⁴
+# Twice as many bisections are made, more than a double has bits.
 HALVINGS = 60
-LARGEST_RHO = 1e4
+LARGEST_RHO = 1e4  # far above the ρ of the largest ε (100) and δ (10⁻³) allowed
 
 
 def total_rho(parts: Iterable[float]) -> float:
@@ -93,7 +93,7 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 
 def excess(site_variance: Fraction, sites: int) -> float:
-    """τ: what the sum of the sites' discrete Gaussians can cost beyond one Gaussian, for each number.
+    """τ: the most that the sum of the sites' discrete Gaussians costs beyond one Gaussian, for each number.
 
     >>> excess(Fraction(4), 64) < 1e-14, excess(Fraction(1), 1)
     (True, 0.0)

@@ -90,11 +90,11 @@ def discrete_gaussian(key: bytes, variance: Fraction, size: int) -> NDArray[np.i
     stream = KeyStream(key)
     found = np.empty(0, dtype=object)
     while len(found) < size:
-        found = np.concatenate([found, kept_draws(stream, variance, 2 * (size - len(found)))])
+        found = np.concatenate([found, accepted_draws(stream, variance, 2 * (size - len(found)))])
     return found[:size].astype(np.int64)
 
 
-def kept_draws(source: Uniform, variance: Fraction, tries: int) -> Integers:
+def accepted_draws(source: Uniform, variance: Fraction, tries: int) -> Integers:
     """Those of so many tries that are accepted."""
     a, b = variance.numerator, variance.denominator
     scale = isqrt(a // b) + 1

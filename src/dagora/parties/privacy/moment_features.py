@@ -1,14 +1,13 @@
 """Moments of continuous columns as integers that are additive over rows and that one row moves little.
 
 A row comes quantised: whole numbers z, |z| ≤ 2^bits, where 2^bits is half the range of a column. Let
-u = z / 2^bits. A row longer than R (‖u‖² > R², the `row_bound`) is drawn towards the centre until it fits. It
-then adds to the sum, in units of 1 / 2^20 and rounded,
+u = z / 2^bits. A row longer than R (‖u‖² > R², the `row_bound`) is shrunk towards the centre to this length.
+It then adds to the sum, in units of 1 / 2^20 and rounded,
 
     1,   √0.1 R u_i,   u_i²,   √2 u_i u_j (i < j)
 
-whose squares add up to at most 1 + 0.1 R⁴ + R⁴, before rounding. With √2, equal noise on all numbers is noise
-on the matrix of products that looks the same from all directions. All steps but one are in integers; that one
-is checked in integers.
+whose sum of squares is at most 1 + 0.1 R⁴ + R⁴, before rounding. With √2, equal noise on all numbers is
+isotropic noise on the matrix of products. All steps but one are in integers; that one is checked in integers.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ BLOCK_NUMBERS = 1 << 22
 
 
 def feature_count(columns: int) -> int:
-    """How many numbers are released.
+    """The number of released sums.
 
     >>> feature_count(20)
     231
@@ -61,7 +60,7 @@ def moment_sensitivity(columns: int, row_bound: Fraction) -> int:
 
 
 def moment_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers:
-    """Σ over rows of what a row adds; `z` has a row per row and a column per column.
+    """The sum over the rows of `z` of their terms.
 
     >>> moment_features(np.array([[2**20, 0], [-(2**19), 2**19]]), row_bound=2.0) / GRID
     array([ 2.        ,  0.22314453,  0.22314453,  1.25      , -0.35351562,
@@ -75,7 +74,7 @@ def moment_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers
 
 
 def row_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers:
-    """What each row adds."""
+    """The terms that each row adds to the sum."""
     if bits > BITS:
         raise ValueError(f"a row of more than {BITS} bits can overflow")
     exact = Fraction(row_bound)
@@ -89,7 +88,7 @@ def row_features(z: Integers, row_bound: float, bits: int = BITS) -> Integers:
 
 
 def shorten(z: Integers, square: int) -> Integers:
-    """Draw rows whose squares add up to more than `square` towards the centre, until they do not.
+    """Shrink rows whose sum of squares is above `square` until it is not.
 
     >>> shorten(np.array([[3, 4], [6, -8]]), 25)
     array([[ 3,  4],

@@ -4,12 +4,12 @@ The released sums are divided by the released number of rows. In the units of th
 covariance a standard deviation s, whatever the columns: a random matrix with eigenvalues up to about 2s√d
 either way. Eigenvalues below ½ s √(d/2) are raised to that, as smaller ones are noise.
 
-Scores and tests that know about few rows know about noise if they are told of fewer rows: the moments are
-handed out with n_eff = 1 / (1/n + κ t²) of them. A partial correlation that n rows leave uncertain by 1/√n is
-moved by noise by about t, which is s over the variance that the other columns leave of a column, on average
-over columns. This t and κ = 2 were chosen among four kinds of t and several κ each, on simulated networks
-of 8, 20 and 40 columns whose seeds (100 to 109) are not among those of the benchmark. It is a compromise:
-`ges` did well with κ of 2 or more, `dual-pc` often better with 1, and no choice was best everywhere.
+Scores and tests allow for noise if they are given moments of fewer rows: n_eff = 1 / (1/n + κ t²). A partial
+correlation that n rows leave uncertain by 1/√n is moved by noise by about t, which is s over the residual
+variance of a column given all others, on average over columns. This t and κ = 2 were chosen among four kinds
+of t and several κ each, on simulated networks of 8, 20 and 40 columns whose seeds (100 to 109) are not among
+those of the benchmark. It is a compromise: `ges` did well with κ of 2 or more, `dual-pc` often better with 1,
+and no choice was best everywhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LEAST_LAMBDA = 0.01
 
 
 class NoisyMoments:
-    """What can be learned from moments that carry noise: NOTEARS, and searches on Gaussian scores."""
+    """Statistics from moments that carry noise, for NOTEARS and for searches on Gaussian scores."""
 
     max_parents = None
 
@@ -70,7 +70,7 @@ class NoisyMoments:
         products[np.triu_indices(d, 1)] /= ROOT_TWO / 2**ROOT_BITS
         products = np.triu(products) + np.triu(products, 1).T
         noise = math.sqrt(terms.sum_variance / 2) / GRID / rows  # of a covariance of two columns
-        covariance = raised(products - np.outer(mean, mean), noise * math.sqrt(d / 2) / 2)
+        covariance = raise_eigenvalues(products - np.outer(mean, mean), noise * math.sqrt(d / 2) / 2)
         low, high = np.array(ranges, dtype=np.float64).T
         centre, half = (low + high) / 2, (high - low) / 2
         spread = np.sqrt(np.diag(covariance))
@@ -93,7 +93,7 @@ class NoisyMoments:
 
     @property
     def effective_rows(self) -> int:
-        """How many rows without noise would leave as much uncertainty."""
+        """The number of rows without noise that would leave as much uncertainty."""
         return max(2, round(1 / (1 / self._rows + NOISE_WEIGHT * self._partial_noise**2)))
 
     def moments(self) -> Moments:
@@ -123,7 +123,7 @@ class NoisyMoments:
         return self._terms.to_dict()
 
     def account(self) -> list[str]:
-        """The promise, what was noised, and what to expect."""
+        """Describe the guarantee, the released sums, and the error to expect."""
         expected = (
             f"expect each correlation to be off by about {self._correlation_noise:.2g}: scores and tests "
             f"work as if on {self.effective_rows} rows"
@@ -139,10 +139,10 @@ class NoisyMoments:
         return {"lambda1": max(LEAST_LAMBDA, 2 * self._noise)} if method == "notears" else {}
 
 
-def raised(matrix: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+def raise_eigenvalues(matrix: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
     """The matrix with eigenvalues below the floor raised to it.
 
-    >>> raised(np.diag([2.0, -1.0]), 0.5)
+    >>> raise_eigenvalues(np.diag([2.0, -1.0]), 0.5)
     array([[2. , 0. ],
            [0. , 0.5]])
     """

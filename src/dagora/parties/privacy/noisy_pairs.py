@@ -69,10 +69,10 @@ class PairTables:
         return self.noise * (r - 1) * (s - 1) / (r * s)
 
 
-def agreeing_tables(cardinalities: NDArray[np.int64], summed: NDArray[np.int64], noise: float) -> PairTables:
+def make_consistent(cardinalities: NDArray[np.int64], summed: NDArray[np.int64], noise: float) -> PairTables:
     """Make tables agree; `summed` has the cells of all pairs one after the other, `noise` is their variance.
 
-    >>> agreeing = agreeing_tables(np.array([2, 2, 2]), np.array([5, 1, 0, 6, 5, 0, 1, 4, 3, 1, 1, 3]), 1.0)
+    >>> agreeing = make_consistent(np.array([2, 2, 2]), np.array([5, 1, 0, 6, 5, 0, 1, 4, 3, 1, 1, 3]), 1.0)
     >>> agreeing.rows, agreeing.margins[0], agreeing.table(0, 1), agreeing.variance(0, 1)
     (10.0, array([5., 5.]), array([[ 4.75,  0.25],
            [-0.25,  5.25]]), 0.25)
@@ -89,13 +89,15 @@ def agreeing_tables(cardinalities: NDArray[np.int64], summed: NDArray[np.int64],
         raise DataError(
             "the noise is larger than the number of rows: release from more rows, or with a larger epsilon"
         )
-    margins = tuple(agreed_margin(raw, sizes, column, rows) for column in range(len(sizes)))
-    tables = {pair: moved(table, margins[pair[0]], margins[pair[1]], rows) for pair, table in raw.items()}
+    margins = tuple(average_margin(raw, sizes, column, rows) for column in range(len(sizes)))
+    tables = {
+        pair: move_to_margins(table, margins[pair[0]], margins[pair[1]], rows) for pair, table in raw.items()
+    }
     return PairTables(rows, margins, tables, noise)
 
 
-def agreed_margin(raw: dict[Pair, Floats], sizes: list[int], column: int, rows: float) -> Floats:
-    """A column's margin: an average over its tables, with no negative part, that adds up to the rows."""
+def average_margin(raw: dict[Pair, Floats], sizes: list[int], column: int, rows: float) -> Floats:
+    """A column's margin: an average over its tables, without negative parts, with the sum `rows`."""
     others = [other for other in range(len(sizes)) if other != column]
     estimates = [
         raw[column, other].sum(axis=1) if column < other else raw[other, column].sum(axis=0)
@@ -107,7 +109,7 @@ def agreed_margin(raw: dict[Pair, Floats], sizes: list[int], column: int, rows: 
     return agreed
 
 
-def moved(table: Floats, along: Floats, across: Floats, rows: float) -> Floats:
+def move_to_margins(table: Floats, along: Floats, across: Floats, rows: float) -> Floats:
     """The table nearest to a given one (least squares) that has these margins."""
     r, s = table.shape
     by_row = (along - table.sum(axis=1)) / s
@@ -180,7 +182,7 @@ STOP_SHORT = frozenset({"hill-climb", "tabu", "k2"})
 
 
 class NoisyPairs:
-    """What can be learned from pair tables that carry noise: forests, by searches on BIC.
+    """Statistics from pair tables that carry noise: searches on BIC learn forests from them.
 
     `counts` and `contingency` answer for at most two columns, with the tables after they were made to agree,
     rounded; the score `bic` uses them before rounding.
@@ -193,7 +195,7 @@ class NoisyPairs:
         require_kind(schema, "pairs")
         self._terms = terms
         self._schema = schema
-        self._tables = agreeing_tables(schema.cardinalities, summed, terms.sum_variance)
+        self._tables = make_consistent(schema.cardinalities, summed, terms.sum_variance)
 
     @property
     def schema(self) -> Schema:
@@ -248,7 +250,7 @@ class NoisyPairs:
         return self._terms.to_dict()
 
     def account(self) -> list[str]:
-        """The promise, what was noised, and what to expect."""
+        """Describe the guarantee, the released sums, and the kind of graph to expect."""
         return [
             *self._terms.describe(),
             "expect a forest, with at most one parent each; directions mean nothing",

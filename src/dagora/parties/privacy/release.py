@@ -1,4 +1,4 @@
-"""One release, from rows to statistics: what a site adds up, its noise, and what the sum is good for.
+"""One release, from rows to statistics: a site's sums, its noise, and the statistics of the total.
 
     part of a site   = features(terms, schema, columns) + site_noise(key, terms, feature_size(terms, schema))
     statistics       = noisy_statistics(terms, schema, ranges, sum of the parts)
@@ -27,7 +27,7 @@ from dagora.stats.fixed_point import quantise
 
 
 def feature_size(terms: PrivacyTerms, schema: Schema) -> int:
-    """How many numbers are released; quick, however many they are."""
+    """The number of released sums, without computing any."""
     require_fit(terms, schema)
     if terms.release == "moments":
         return feature_count(len(schema))
@@ -36,7 +36,7 @@ def feature_size(terms: PrivacyTerms, schema: Schema) -> int:
 
 
 def features(terms: PrivacyTerms, schema: Schema, columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """What some rows add to the sum; the columns are codes (pairs) or quantised numbers (moments)."""
+    """The sums over some rows; the columns are codes (pairs) or quantised values (moments)."""
     require_fit(terms, schema)
     if terms.release == "moments":
         return moment_features(np.stack(columns, axis=1).astype(np.int64), terms.row_bound or 0.0)

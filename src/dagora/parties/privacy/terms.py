@@ -1,4 +1,4 @@
-"""The terms of a release: what is summed, how much noise each site adds, and what that promises.
+"""The terms of a release: the released sums, the noise of each site, and the guarantee.
 
 Neighbours are tables that differ by one person, who has at most `rows_per_person` rows, anywhere. The promise
 is (ε, δ)-differential privacy of the noisy sum, whatever else is known and whatever is done with the sum. It
@@ -87,7 +87,7 @@ class PrivacyTerms:
 
     @property
     def rho(self) -> float:
-        """What the release costs, in zCDP: an upper bound, rounded down to six digits from that of (ε, δ)."""
+        """The cost of the release in zCDP, rounded down to six digits from the ρ that implies (ε, δ)."""
         exact = rho_of(self.epsilon, self.delta)
         unit = 10.0 ** (math.floor(math.log10(exact)) - 5)
         return float(f"{math.floor(exact / unit) * unit:.6g}")
@@ -147,7 +147,7 @@ class PrivacyTerms:
         ]
 
     def warnings(self, rows: float) -> list[str]:
-        """What a user should not miss, given the number of rows."""
+        """Warnings for this number of rows."""
         found = []
         enough = ENOUGH[self.release]
         if rows * self.epsilon < enough * self.rows_per_person:

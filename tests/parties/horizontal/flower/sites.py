@@ -9,7 +9,7 @@ from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
 from dagora.parties.horizontal.flower.coordinator_transport import FlowerTransport, meet
 from dagora.parties.horizontal.flower.daemon import Daemon
-from dagora.parties.horizontal.flower.local_socket import Place, visit
+from dagora.parties.horizontal.flower.local_socket import DaemonAddress, visit
 from dagora.parties.horizontal.session.replies import refusal
 from tests.parties.horizontal.meeting import COORDINATOR, Meeting
 from tests.parties.network import PATIENCE, start
@@ -64,6 +64,6 @@ class Street:
 @contextmanager
 def street(folder: Path, *names: str, **options: object) -> Iterator[Street]:
     with ExitStack() as stack:
-        place = {name: Place(path=str(folder / f"{name}.sock")) for name in names}
+        place = {name: DaemonAddress(path=str(folder / f"{name}.sock")) for name in names}
         daemons = [stack.enter_context(Daemon(name, place[name], TOKEN, **options)) for name in names]
         yield Street(dict(enumerate(daemons, 1)))

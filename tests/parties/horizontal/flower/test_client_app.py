@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from dagora.parties.horizontal.flower.client_app import pass_on
-from dagora.parties.horizontal.flower.local_socket import Line, make_token, read_token
+from dagora.parties.horizontal.flower.local_socket import DaemonConnection, make_token, read_token
 from tests.parties.network import PATIENCE, start
 
 
@@ -23,7 +23,7 @@ def daemon_that_answers(folder, answer):
         def hear():
             caller, _ = server.accept()
             with caller:
-                line = Line(caller)
+                line = DaemonConnection(caller)
                 line.allow(PATIENCE)
                 assert line.prove_as_daemon(read_token(token))
                 told = line.receive()

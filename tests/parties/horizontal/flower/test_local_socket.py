@@ -11,9 +11,9 @@ from dagora.parties.horizontal.flower import local_socket
 from dagora.parties.horizontal.flower.client_app import pass_on
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import (
-    Place,
+    DaemonAddress,
     make_token,
-    parse_place,
+    parse_daemon_address,
     read_token,
     visit,
 )
@@ -26,7 +26,7 @@ HELLO = encode_hello(Hello(bytes(16), ("other",)))
 
 @pytest.fixture(params=["file", "port"])
 def place(request, tmp_path):
-    return Place(path=str(tmp_path / "site.sock")) if request.param == "file" else Place()
+    return DaemonAddress(path=str(tmp_path / "site.sock")) if request.param == "file" else DaemonAddress()
 
 
 def test_a_visit(place):
@@ -65,7 +65,7 @@ def test_a_listener_that_does_not_know_the_token_is_told_nothing(tmp_path):
         thread = threading.Thread(target=pretend, daemon=True)
         thread.start()
         with pytest.raises(ProtocolError, match="has another token"):
-            visit(Place(port=server.getsockname()[1]), TOKEN, HELLO, 5.0)
+            visit(DaemonAddress(port=server.getsockname()[1]), TOKEN, HELLO, 5.0)
         thread.join(10.0)
     assert TOKEN not in got[0]
     assert got[1] == b""
@@ -107,7 +107,7 @@ def test_a_frame_that_is_too_long_is_refused_before_it_is_read(place, monkeypatc
 
 
 def test_the_socket_file_of_a_killed_daemon_is_taken_over_and_no_other(tmp_path):
-    place = Place(path=str(tmp_path / "s"))
+    place = DaemonAddress(path=str(tmp_path / "s"))
     abandoned = socket.socket(socket.AF_UNIX)
     abandoned.bind(place.path)
     abandoned.close()
@@ -124,7 +124,7 @@ def test_the_socket_file_of_a_killed_daemon_is_taken_over_and_no_other(tmp_path)
 @pytest.mark.parametrize("text", ["0.0.0.0:7200", "example.org:80", "127.0.0.1:70000", "", "x" * 101, ":80"])
 def test_places_elsewhere_are_refused(text):
     with pytest.raises(OptionError):
-        parse_place(text)
+        parse_daemon_address(text)
 
 
 def test_tokens(tmp_path):
@@ -149,7 +149,7 @@ def test_tokens(tmp_path):
 def test_the_app_goes_where_its_node_says(tmp_path):
     file = tmp_path / "token"
     make_token(file)
-    place = Place(path=str(tmp_path / "s"))
+    place = DaemonAddress(path=str(tmp_path / "s"))
     config = {"dagora-address": place.path, "dagora-token": str(file)}
     with Daemon("a", place, read_token(file)):
         assert decode_welcome(pass_on(config, HELLO, 5.0), "x").site == "a"

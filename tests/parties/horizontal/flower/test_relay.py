@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.flower import relay
 from dagora.parties.horizontal.flower.relay import (
-    Batch,
     Envelope,
     Hello,
+    RelayBatch,
     Welcome,
     decode_batch,
     decode_request,
@@ -25,7 +25,7 @@ from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import MessageLimits
 
 RUN = bytes(range(16))
-GOOD = Batch(RUN, 2, (Envelope("ask", 0, b"\0\1"), Envelope("ask", 1, b"")), seconds=2.5)
+GOOD = RelayBatch(RUN, 2, (Envelope("ask", 0, b"\0\1"), Envelope("ask", 1, b"")), seconds=2.5)
 
 
 @given(
@@ -38,7 +38,7 @@ GOOD = Batch(RUN, 2, (Envelope("ask", 0, b"\0\1"), Envelope("ask", 1, b"")), sec
     reason=st.sampled_from(["", "gone"]),
 )
 def test_a_batch_comes_back_as_it_was(number, messages, busy, reason):
-    batch = Batch(RUN, number, tuple(messages), 1.5, busy, bool(reason), reason)
+    batch = RelayBatch(RUN, number, tuple(messages), 1.5, busy, bool(reason), reason)
     assert decode_batch(encode_batch(batch), "x") == batch
     assert decode_request(encode_batch(batch), "x") == batch
 

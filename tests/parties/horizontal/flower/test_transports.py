@@ -10,7 +10,7 @@ import dagora
 from dagora.base.errors import PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower import coordinator_transport, daemon
 from dagora.parties.horizontal.flower.local_socket import visit
-from dagora.parties.horizontal.flower.relay import Batch, Envelope, decode_batch, encode_batch
+from dagora.parties.horizontal.flower.relay import Envelope, RelayBatch, decode_batch, encode_batch
 from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.parties.transport.transport import MessageLimits
 from tests.parties.horizontal.flower.sites import EXACT, ONE_SUM, TOKEN, street
@@ -273,7 +273,7 @@ def test_batches_come_in_order(tmp_path, what):
     with street(tmp_path, "a") as town:
         host, _ = begin(town, "a")
         answers = [
-            visit(town.daemons[1].place, TOKEN, encode_batch(Batch(host._run, number, seconds=5.0)), 5.0)
+            visit(town.daemons[1].place, TOKEN, encode_batch(RelayBatch(host._run, number, seconds=5.0)), 5.0)
             for number in numbers
         ]
         with pytest.raises(ProtocolError, match=complaint):
@@ -283,7 +283,7 @@ def test_batches_come_in_order(tmp_path, what):
 def test_a_message_out_of_order_ends_the_run_at_the_site(tmp_path):
     with street(tmp_path, "a") as town:
         host, sites = begin(town, "a")
-        batch = Batch(host._run, 0, (Envelope("ask", 1, b""),), seconds=5.0)
+        batch = RelayBatch(host._run, 0, (Envelope("ask", 1, b""),), seconds=5.0)
         answer = decode_batch(visit(town.daemons[1].place, TOKEN, encode_batch(batch), 5.0), "site 'a'")
         assert answer.ended
         assert sites["a"].result(PATIENCE) == "party 'coordinator' skipped message 0 of 'ask'"
@@ -292,7 +292,7 @@ def test_a_message_out_of_order_ends_the_run_at_the_site(tmp_path):
 def test_answers_of_another_run_are_refused(tmp_path):
     with street(tmp_path, "a") as town:
         host, _ = begin(town, "a")
-        host._exchange = lambda batches, seconds: {1: encode_batch(Batch(bytes(16), 0))}
+        host._exchange = lambda batches, seconds: {1: encode_batch(RelayBatch(bytes(16), 0))}
         host.send("a", "ask", b"")
         with pytest.raises(ProtocolError, match="site 'a': answered another question"):
             host.receive("a", "answer")
@@ -310,7 +310,7 @@ def test_what_is_too_large_is_not_kept(tmp_path):
 
 def test_a_relay_that_leaves_with_the_answer_ends_the_run(tmp_path, monkeypatch):
     """The SuperNode was killed while the site computed: nobody takes the answer."""
-    sent = daemon.Line.send
+    sent = daemon.DaemonConnection.send
     with street(tmp_path, "a") as town:
         host, sites = begin(town, "a")
 
@@ -319,11 +319,11 @@ def test_a_relay_that_leaves_with_the_answer_ends_the_run(tmp_path, monkeypatch)
                 raise BrokenPipeError
             sent(line, content)
 
-        monkeypatch.setattr(daemon.Line, "send", broken)
+        monkeypatch.setattr(daemon.DaemonConnection, "send", broken)
 
         def call():
             threading.current_thread().name = "visitor"
-            visit(town.daemons[1].place, TOKEN, encode_batch(Batch(host._run, 0, seconds=5.0)), 5.0)
+            visit(town.daemons[1].place, TOKEN, encode_batch(RelayBatch(host._run, 0, seconds=5.0)), 5.0)
 
         calling = start(call)
         lost = "the connection to party 'coordinator' was lost: its SuperNode left before it had the answer"

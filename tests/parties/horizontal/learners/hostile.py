@@ -10,7 +10,7 @@ import numpy as np
 
 from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
-from dagora.parties.horizontal.learners.admm_mlp_site import Shape
+from dagora.parties.horizontal.learners.admm_mlp_site import NetworkShape
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.transport.messages import decode, encode
@@ -51,7 +51,7 @@ TYPES = ("f8", "f4", "i8", "u1", "?", "u8", "i2")
 def honest(task: str) -> dict:
     """What a coordinator that keeps the rules asks; for a step, the first question of a run."""
     prepare = {"n": 30, "centre": "global", "mean": np.zeros(D)}
-    size = Shape(HIDDEN, D).size
+    size = NetworkShape(HIDDEN, D).size
     questions = {
         "own-squares": {},
         "admm-step": {**prepare, "unit": np.ones(D), "weights": np.zeros((D, D)), "rho": 0.5},

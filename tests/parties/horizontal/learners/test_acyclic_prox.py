@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.parties.horizontal.learners.acyclic_prox import (
-    Penalties,
+    ProxPenalties,
     acyclic_prox,
     cycles,
     exponential_less_one,
@@ -44,7 +44,7 @@ def test_stationary_and_as_good_as_a_generic_method(units, alpha, rho1):
     rng = np.random.default_rng(3)
     d, q = 5, 0.7
     target = rng.normal(size=(units, d, d))
-    penalties = Penalties(0.05, 0.1, alpha, rho1)
+    penalties = ProxPenalties(0.05, 0.1, alpha, rho1)
     free = ~np.eye(d, dtype=bool)
     free[0, 3] = False
     found = acyclic_prox(np.zeros_like(target), target, q, penalties, free, enough=1e-13, steps=5000).weights
@@ -73,7 +73,9 @@ def test_cycles_fade_as_their_price_grows():
     free = ~np.eye(6, dtype=bool)
     weights, last = np.zeros_like(target), np.inf
     for price in (0.1, 1.0, 10.0, 1e3, 1e5):
-        weights = acyclic_prox(weights, target, 1.0, Penalties(0.01, alpha=price, rho1=price), free).weights
+        weights = acyclic_prox(
+            weights, target, 1.0, ProxPenalties(0.01, alpha=price, rho1=price), free
+        ).weights
         assert cycles(weights) < last
         last = cycles(weights)
     assert last < 1e-4
@@ -126,30 +128,32 @@ def test_one_price_per_edge_is_another_unit_of_the_columns():
     target = rng.normal(size=(1, 5, 5))
     near = {"free": free, "enough": 1e-14, "steps": 5000}
     by_row = acyclic_prox(
-        0 * target, target * own, 0.5 * units[:, None] ** 2, Penalties(0.02, 0.0, 1.0, 2.0), **near
+        0 * target, target * own, 0.5 * units[:, None] ** 2, ProxPenalties(0.02, 0.0, 1.0, 2.0), **near
     )
-    by_column = acyclic_prox(0 * target, target, 0.5 * units**2, Penalties(0.02 * own, 0.0, 1.0, 2.0), **near)
+    by_column = acyclic_prox(
+        0 * target, target, 0.5 * units**2, ProxPenalties(0.02 * own, 0.0, 1.0, 2.0), **near
+    )
     assert np.allclose(by_row.weights, by_column.weights * own, rtol=1e-5, atol=1e-7)
 
 
 def test_what_is_left_to_do_is_told():
     target = np.array([[[0.0, 3.0], [2.0, 0.0]]])
     free = ~np.eye(2, dtype=bool)
-    penalties = Penalties(0.1, alpha=0.5, rho1=0.5)
+    penalties = ProxPenalties(0.1, alpha=0.5, rho1=0.5)
     solved = acyclic_prox(0 * target, target, 1.0, penalties, free, enough=1e-15, steps=5000)
     assert solved.left < 1e-5
     unmoved = acyclic_prox(0 * target, target, 1.0, penalties, free, steps=0)
     # At W = 0 no walk leads back, so that the next step would aim at the soft thresholds.
     assert unmoved.left == pytest.approx(np.hypot(2.9, 1.9))
-    assert acyclic_prox(0 * target, target, 1.0, Penalties(0.1), free).left == 0.0
+    assert acyclic_prox(0 * target, target, 1.0, ProxPenalties(0.1), free).left == 0.0
 
 
 def test_a_search_gets_away_from_where_numbers_overflow():
     free = ~np.eye(3, dtype=bool)
     target = np.full((1, 3, 3), 1e6)
     for start in (np.zeros((1, 3, 3)), np.full((1, 3, 3), 1e6)):
-        found = acyclic_prox(start, target, 1e-9, Penalties(0.0, alpha=0.1, rho1=0.1), free).weights
+        found = acyclic_prox(start, target, 1e-9, ProxPenalties(0.0, alpha=0.1, rho1=0.1), free).weights
         assert 0 < cycles(found) < 1e9
-        assert objective(found, target, 1e-9, Penalties(0.0, alpha=0.1, rho1=0.1)) <= objective(
-            np.zeros((1, 3, 3)), target, 1e-9, Penalties(0.0)
+        assert objective(found, target, 1e-9, ProxPenalties(0.0, alpha=0.1, rho1=0.1)) <= objective(
+            np.zeros((1, 3, 3)), target, 1e-9, ProxPenalties(0.0)
         )

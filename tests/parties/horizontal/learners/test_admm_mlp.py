@@ -9,17 +9,17 @@ from dagora.data.partition import split_rows
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties
+from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties
 from dagora.parties.horizontal.learners.admm_mlp import NetworkServer, admm_mlp, initial_vector, strengths_of
 from dagora.parties.horizontal.learners.admm_mlp_site import (
     PUBLISHED_STEPS,
     PUBLISHED_TOLERANCE,
     NetworkPart,
-    Shape,
+    NetworkShape,
 )
 from tests.parties.horizontal.federations import Recording, open_federation, simulated
 
-SHAPE = Shape(hidden=3, d=4)
+SHAPE = NetworkShape(hidden=3, d=4)
 FREE = ~np.eye(4, dtype=bool)
 
 
@@ -71,7 +71,7 @@ def test_the_local_fit_is_stationary_and_keeps_to_free_edges():
 def test_the_server_shrinks_each_layer_as_it_should():
     target = np.random.default_rng(4).normal(size=SHAPE.size)
     server = NetworkServer(SHAPE, np.zeros(FREE.shape))
-    moved = server.update(np.zeros(SHAPE.size), target, 2.0, Penalties(0.3, 0.5), FREE).weights
+    moved = server.update(np.zeros(SHAPE.size), target, 2.0, ProxPenalties(0.3, 0.5), FREE).weights
     first, wanted = SHAPE.first_layer(moved), SHAPE.first_layer(target)
     soft = np.sign(wanted) * np.maximum(2.0 * np.abs(wanted) - 0.3, 0) / 2.5
     assert np.allclose(first, np.where(FREE, soft, 0.0))
@@ -111,7 +111,7 @@ def test_the_published_schedule():
     loss = sum(
         site.memory["admm-mlp"].model.loss(federation.asked[-1][1]["weights"]) for site in federation.sites
     )
-    layer = Shape(2, 3).first_layer(federation.asked[-1][1]["weights"])
+    layer = NetworkShape(2, 3).first_layer(federation.asked[-1][1]["weights"])
     assert outcome.score == pytest.approx(-loss - 0.001 * np.abs(layer).sum())  # λ₁ = 0.001, no λ₂
     assert "as published, 176 rounds" in outcome.message
 

@@ -11,7 +11,7 @@ from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners import consensus as module
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, acyclic_prox, solve_by_lbfgs
+from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties, acyclic_prox, solve_by_lbfgs
 from dagora.parties.horizontal.learners.admm import admm
 from dagora.parties.horizontal.learners.admm_mlp import admm_mlp
 from tests.parties.horizontal.federations import open_federation
@@ -63,7 +63,7 @@ def test_the_tpr_that_the_paper_prints():
 def test_equation_5_is_solved(alpha, rho1):
     """As low as the exact solver goes, where the diagonal is held at zero, and lower where it is free."""
     rng = np.random.default_rng(1)
-    target, penalties = rng.normal(size=(1, 3, 3)), Penalties(0.05, alpha=alpha, rho1=rho1)
+    target, penalties = rng.normal(size=(1, 3, 3)), ProxPenalties(0.05, alpha=alpha, rho1=rho1)
     off = ~np.eye(3, dtype=bool)
 
     def value(weights):
@@ -84,10 +84,10 @@ def test_equation_5_is_solved(alpha, rho1):
 
 def test_both_penalties_grow_to_their_limit_and_no_further(monkeypatch):
     seen = []
-    consensus = SimpleNamespace(over=False, rho=0.001, weights=None, tell=lambda *_: None)
+    consensus = SimpleNamespace(is_over=False, rho=0.001, weights=None, tell=lambda *_: None)
     monkeypatch.setattr(module, "move", lambda at, _, penalties, __: seen.append((penalties.rho1, at.rho)))
     server = SimpleNamespace(cycles=lambda _: 0.0)
-    module.follow_published(consensus, server, Penalties(0.01, rho1=0.001), EVERYWHERE)
+    module.follow_published_schedule(consensus, server, ProxPenalties(0.01, rho1=0.001), EVERYWHERE)
     expected = [(min(0.001 * 1.75**t, 1e16), 0.001 * 1.25**t) for t in range(197)]
     assert np.allclose(seen, expected, rtol=1e-12)
     assert consensus.rho == 1e16

@@ -19,8 +19,8 @@ from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
-from dagora.parties.horizontal.learners.baselines import SHOWN_GRAPHS, as_dag, majority, vote
-from dagora.parties.horizontal.learners.local_learning import learned_marks
+from dagora.parties.horizontal.learners.baselines import SHOWN_GRAPHS, dag_from_marks, majority, vote
+from dagora.parties.horizontal.learners.local_learning import learn_marks
 from dagora.parties.horizontal.session.federation import OpenFederation
 from tests.parties.horizontal.federations import TASKS, Recording, open_federation, simulated, sites_of
 
@@ -89,7 +89,7 @@ def test_votes_without_a_consistent_extension_follow_the_sites():
 def test_sites_that_agree_on_a_class_get_a_graph_of_it():
     for seed in range(40):
         graph = cpdag_matrix(random_dag("er", 8, 1.5, seed).to_numpy())
-        found, dropped, kept = as_dag(graph.astype(float), graph, np.zeros_like(graph))
+        found, dropped, kept = dag_from_marks(graph.astype(float), graph, np.zeros_like(graph))
         assert kept
         assert not dropped
         assert np.array_equal(cpdag_matrix(found), graph)
@@ -102,7 +102,7 @@ def test_any_marks_become_a_graph_with_the_same_pairs_but_for_those_dropped():
         share = np.round(rng.random((6, 6)), 1)
         np.fill_diagonal(share, 0.0)
         marks = majority(share)
-        found, dropped, kept = as_dag(share, marks, np.zeros_like(marks))
+        found, dropped, kept = dag_from_marks(share, marks, np.zeros_like(marks))
         DAG.from_numpy(found, "abcdef")
         lost = np.zeros_like(marks)
         lost[tuple(np.array(dropped, dtype=int).reshape(-1, 2).T)] = True
@@ -132,7 +132,7 @@ def test_one_site_is_the_learner_itself(model):
 @pytest.mark.parametrize("model", ["boss", "order-search", "lingam", "notears", "dual-pc", "k2", "ilp"])
 def test_any_method_may_be_that_of_the_sites(model):
     _, table = simulated(5, 300, 3)
-    found = learned_marks(table, model, 0.05, Run(seed=1))
+    found = learn_marks(table, model, 0.05, Run(seed=1))
     central = dagora.learn(table, model, seed=1).plain_graph
     assert np.array_equal(found, central.to_numpy())
 
@@ -231,7 +231,7 @@ def test_no_time_is_told(model):
 def test_tests_that_found_no_end_vote_for_nothing_and_searches_for_what_they_have(model):
     """PC begins with all pairs joined."""
     _, table = simulated(6, 300, 3)
-    marks = learned_marks(table, model, 0.01, Run(budget=Budget(1e-9)))
+    marks = learn_marks(table, model, 0.01, Run(budget=Budget(1e-9)))
     assert (marks is None) == (model == "pc")
 
 
@@ -277,7 +277,7 @@ def test_a_number_that_is_constant_at_one_site_has_no_edge_there(model):
     rows[:100, 1] = 0.5
     parts = [Table.from_numpy(part, "abcd", continuous=list("abcd")) for part in np.split(rows, 3)]
     knowledge = Knowledge(forbidden=[("a", "b"), ("b", "a"), ("a", "c"), ("c", "a")])
-    marks = learned_marks(parts[0], model, 0.01, Run(knowledge))
+    marks = learn_marks(parts[0], model, 0.01, Run(knowledge))
     assert marks is not None
     assert marks.any()
     assert not marks[1].any()
@@ -291,7 +291,7 @@ def test_a_number_that_is_constant_at_one_site_has_no_edge_there(model):
 def test_too_few_rows_for_a_test(rows):
     _, table = simulated(4, 20, 2)
     few = Table(table.schema, tuple(column[:rows] for column in table.columns))
-    assert learned_marks(few, "pc", 0.01, Run()) is None
+    assert learn_marks(few, "pc", 0.01, Run()) is None
 
 
 WRONG = [

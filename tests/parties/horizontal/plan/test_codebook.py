@@ -3,7 +3,7 @@ import pytest
 
 from dagora.base.errors import DataError, DisagreementError, FormatError
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of, fitting_range
 from dagora.stats.fixed_point import quantise
@@ -41,12 +41,12 @@ def test_levels_of_all_sites_are_united_and_sorted():
 
 def test_whole_numbers_at_one_site_and_fractions_at_another_are_numbers():
     book = codebook_of({"n": table(a=[1, 2, 3, 1]), "s": table(a=[0.5, 1.5, 2.5, 7.25])})
-    assert book.columns[0] == Coding("a", low=0.5, high=7.25)
+    assert book.columns[0] == ColumnCoding("a", low=0.5, high=7.25)
 
 
 def test_rare_levels_are_not_named():
     book = codebook_of({"n": table(a=["x"] * 9 + ["Anna Smith"])}, rare=5)
-    assert book.columns[0] == Coding("a", levels=("x",), other=True)
+    assert book.columns[0] == ColumnCoding("a", levels=("x",), other=True)
     assert follow_codebook(table(a=["Anna Smith", "x"]), book).codes(0).tolist() == [1, 0]
 
 
@@ -91,7 +91,11 @@ def test_names_once_and_at_least_one():
 
 
 BOOK = Codebook(
-    (Coding("a", levels=("no", "yes")), Coding("c", cuts=(1.0, 2.0)), Coding("x", low=0.0, high=10.0))
+    (
+        ColumnCoding("a", levels=("no", "yes")),
+        ColumnCoding("c", cuts=(1.0, 2.0)),
+        ColumnCoding("x", low=0.0, high=10.0),
+    )
 )
 
 
@@ -131,7 +135,7 @@ def test_one_percent_outside_the_range_is_moved_to_its_ends():
     values = np.linspace(0, 10, 1000)
     values[0], values[1] = -1e9, 1e9
     given = Table.from_numpy(values[:, None], names=["x"])
-    book = Codebook((Coding("x", low=0.0, high=10.0),))
+    book = Codebook((ColumnCoding("x", low=0.0, high=10.0),))
     numbers = code_rows(follow_codebook(given, book), book, 1024).numbers[0]
     assert (numbers[0], numbers[1]) == (-(1 << 26), 1 << 26)
 

@@ -7,19 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.base.errors import FormatError, ProtocolError
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.plan.plan import MOST_RELEASED, Plan, worst_case
+from dagora.parties.horizontal.plan.plan import MOST_RELEASED, RunPlan, worst_case
 from dagora.parties.privacy.release import feature_size
 from dagora.parties.privacy.terms import agree_on_terms
 
 PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "south", "west"))}
-BOOK = Codebook((Coding("a", levels=("no", "yes")), Coding("x", low=0.0, high=1.0)))
+BOOK = Codebook((ColumnCoding("a", levels=("no", "yes")), ColumnCoding("x", low=0.0, high=1.0)))
 PLAN = draft_plan(BOOK, PRINTS, "hill-climb", coordinator="sha256:" + "f" * 64)
 
 
 def test_a_plan_is_read_as_it_was_written():
-    again = Plan.decode(PLAN.encode())
+    again = RunPlan.decode(PLAN.encode())
     assert again == PLAN
     assert again.digest == PLAN.digest
 
@@ -74,7 +74,7 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_plan_is_one_line(what):
     with pytest.raises(ProtocolError, match=r"^the plan is (not valid: |too long)") as told:
-        Plan.decode(HOSTILE[what])
+        RunPlan.decode(HOSTILE[what])
     assert str(told.value).isprintable()
 
 
@@ -85,14 +85,14 @@ def test_damaged_plans_are_refused(place, noise):
     place %= len(whole)
     damaged = whole[:place] + noise + whole[place + len(noise) :]
     try:
-        plan = Plan.decode(damaged)
+        plan = RunPlan.decode(damaged)
     except ProtocolError:
         return
     assert plan.encode() == damaged
 
 
 def discrete(*sizes):
-    return Codebook(tuple(Coding(f"d{i}", levels=level_names(size)) for i, size in enumerate(sizes)))
+    return Codebook(tuple(ColumnCoding(f"d{i}", levels=level_names(size)) for i, size in enumerate(sizes)))
 
 
 def level_names(size):
@@ -100,7 +100,7 @@ def level_names(size):
 
 
 def continuous(columns):
-    return Codebook(tuple(Coding(f"x{i}", low=0.0, high=1.0) for i in range(columns)))
+    return Codebook(tuple(ColumnCoding(f"x{i}", low=0.0, high=1.0) for i in range(columns)))
 
 
 def draft_release(book, **more):
@@ -134,7 +134,7 @@ def test_a_release_has_a_largest_size(book, cells, line):
     terms = agree_on_terms(book.schema, 3, epsilon=1.0).to_dict()
     large = {**small.to_dict(), "columns": book.to_list(), "privacy": terms, "cells_per_table": cells}
     with pytest.raises(ProtocolError, match=line):
-        Plan.decode(json.dumps(large, sort_keys=True, separators=(",", ":")).encode())
+        RunPlan.decode(json.dumps(large, sort_keys=True, separators=(",", ":")).encode())
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 5, 2), (1, 7, 4, 4)])

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from dagora.parties.horizontal.log.log_events import History
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.drafting import draft_plan
 from dagora.parties.horizontal.policy.drafted_policy import draft_policy, trial_policy
-from dagora.parties.horizontal.policy.policy import Policy, PolicyError
+from dagora.parties.horizontal.policy.policy import PolicyError, SitePolicy
 from dagora.parties.horizontal.policy.policy_file import read_policy
 from dagora.parties.horizontal.policy.policy_text import write_policy
 from dagora.parties.privacy.terms import agree_on_terms
@@ -17,9 +17,9 @@ PRINTS = {name: "sha256:" + str(i) * 64 for i, name in enumerate(("north", "sout
 COORDINATOR = "sha256:" + "f" * 64
 BOOK = Codebook(
     (
-        Coding("a", levels=("no", "yes")),
-        Coding("b", levels=("x", "y", "z"), other=True),
-        Coding("x", low=0.0, high=1.0),
+        ColumnCoding("a", levels=("no", "yes")),
+        ColumnCoding("b", levels=("x", "y", "z"), other=True),
+        ColumnCoding("x", low=0.0, high=1.0),
     )
 )
 PLAN = draft_plan(BOOK, PRINTS, "hill-climb", coordinator=COORDINATOR, cells_per_table=64)
@@ -35,7 +35,7 @@ def test_the_drafted_policy_allows_the_drafted_plan():
     POLICY.check(PLAN, "north", History())
 
 
-OTHER_BOOK = Codebook((Coding("a", levels=("yes", "no")), *BOOK.columns[1:]))
+OTHER_BOOK = Codebook((ColumnCoding("a", levels=("yes", "no")), *BOOK.columns[1:]))
 FORBIDDEN = {
     "coordinator": (PLAN, {"coordinator": "sha256:" + "e" * 64}),
     "sites": (PLAN, {"sites": {**PRINTS, "west": "sha256:" + "7" * 64}}),
@@ -48,7 +48,7 @@ FORBIDDEN = {
     "column: another order of levels": (replace(PLAN, codebook=OTHER_BOOK), {}),
     "column: unknown": (PLAN, {"codebook": Codebook(BOOK.columns[:2])}),
     "column: other range": (
-        replace(PLAN, codebook=Codebook((*BOOK.columns[:2], Coding("x", low=0.0, high=1.0000001)))),
+        replace(PLAN, codebook=Codebook((*BOOK.columns[:2], ColumnCoding("x", low=0.0, high=1.0000001)))),
         {},
     ),
     "methods": (PLAN, {"methods": ("notears",)}),
@@ -100,7 +100,7 @@ def test_a_policy_is_read_as_it_was_written(tmp_path):
         path.write_text(write_policy(policy, "a table\nwith a line break"))
         again = read_policy(path, METHODS)
         assert replace(again, place=policy.place, lines={}) == replace(policy, lines={})
-        assert isinstance(again, Policy)
+        assert isinstance(again, SitePolicy)
 
 
 def test_a_limit_on_privacy_adds_up_over_runs():

@@ -9,15 +9,15 @@ from scipy.stats import chisquare
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.secure_sum.masks import (
-    Context,
     KeyPair,
+    MaskContext,
     derive,
     keystream,
     pair_masks,
     pair_secret,
 )
 
-CONTEXT = Context(b"s" * 32, 3, "task", (4, 5))
+CONTEXT = MaskContext(b"s" * 32, 3, "task", (4, 5))
 
 
 def masks_of(names, context=CONTEXT):

@@ -18,10 +18,10 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.plan.coded_rows import code_rows
-from dagora.parties.horizontal.policy.policy import Policy, PolicyError
-from dagora.parties.horizontal.secure_sum.masks import Context, KeyPair, pair_masks, pair_secret
-from dagora.parties.horizontal.secure_sum.roster import Entry, Roster
-from dagora.parties.horizontal.session.questions import Conversation, Question, read_question
+from dagora.parties.horizontal.policy.policy import PolicyError, SitePolicy
+from dagora.parties.horizontal.secure_sum.masks import KeyPair, MaskContext, pair_masks, pair_secret
+from dagora.parties.horizontal.secure_sum.roster import Roster, RosterEntry
+from dagora.parties.horizontal.session.questions import Conversation, PlanQuestion, read_question
 from dagora.parties.horizontal.session.row_sums import SUMMED, joint_counts
 from dagora.parties.transport.messages import decode, encode
 from tests.parties.horizontal.meeting import COORDINATOR, Meeting, ask_all
@@ -95,7 +95,7 @@ def colluder_view(meeting, colluders, round_=0):
         for other, keys in colluders.items():
             if other != name:
                 known[other] = pair_secret(keys, other, name, roster.entries[name].key)
-        context = Context(roster.session, round_, heard.label, vector.shape)
+        context = MaskContext(roster.session, round_, heard.label, vector.shape)
         views[name] = vector - pair_masks(name, known, context)
     return views
 
@@ -186,7 +186,7 @@ def test_a_site_cannot_be_replaced_by_a_key_of_the_coordinator():
         entry = roster.entries["west"]
         entries = {
             **roster.entries,
-            "west": Entry(entry.name, own.public, entry.certificate, entry.signature),
+            "west": RosterEntry(entry.name, own.public, entry.certificate, entry.signature),
         }
         return Roster(meeting.plan, entries).encode(signature)
 
@@ -215,7 +215,7 @@ def test_telling_some_that_a_site_is_lost_opens_nothing():
 
 def test_sites_told_different_things_add_up_to_noise():
     for lie in (
-        Question("counts", ((1,),)).encode(),
+        PlanQuestion("counts", ((1,),)).encode(),
         encode({"kind": "counts", "columns": np.array([], np.int64), "offsets": np.array([0])}),
     ):
         meeting = Meeting(tables())
@@ -283,7 +283,7 @@ def test_no_question_has_a_parameter_besides_the_columns():
     assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged"}
     fields = {
         field
-        for question in (Question("moments"), Question("counts", ((0,),)))
+        for question in (PlanQuestion("moments"), PlanQuestion("counts", ((0,),)))
         for field in decode(question.encode())
     }
     assert fields == {"kind", "columns", "offsets"}
@@ -357,7 +357,7 @@ def test_what_is_summed_is_never_shown():
 
 def test_a_question_before_the_keys_ends_the_run():
     meeting = Meeting(tables())
-    ask = Question("counts", ((0,),)).encode()
+    ask = PlanQuestion("counts", ((0,),)).encode()
     with meeting.session:
         for name in NAMES:
             meeting.hub.send(name, "ask", ask)
@@ -443,7 +443,7 @@ def test_a_plan_that_cannot_be_read_is_refused_and_logged(offer):
 def test_an_error_that_nobody_foresaw_is_a_refusal_in_the_log(monkeypatch):
     """A daemon goes on, and the owner sees what was offered."""
     meeting = Meeting(tables())
-    monkeypatch.setattr(Policy, "check", lambda *_: 1 / 0)
+    monkeypatch.setattr(SitePolicy, "check", lambda *_: 1 / 0)
     with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
         session.counts([(0,)])
     lines = meeting.lines()

@@ -12,11 +12,11 @@ from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import MemoryLog
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
-from dagora.parties.horizontal.session.questions import Question
-from dagora.parties.horizontal.session.row_sums import released_sums
+from dagora.parties.horizontal.session.questions import PlanQuestion
+from dagora.parties.horizontal.session.row_sums import sums_to_release
 from dagora.parties.privacy.terms import agree_on_terms
 from tests.parties.horizontal.meeting import Meeting, ask_all
 from tests.random_tables import random_discrete
@@ -42,14 +42,14 @@ def noisy(given=None, epsilon=1.0, settings=None, plan_of=None, **more):
 def sums_of(meeting):
     with meeting.session as session:
         session.agree()
-        found = session._sum(Question("release"))
+        found = session._sum(PlanQuestion("release"))
     assert set(meeting.lines().values()) == {""}
     return found
 
 
 def exact(meeting):
     rows = [code_rows(s.table, meeting.codebook, meeting.plan.largest_rows) for s in meeting.open.sites]
-    return sum(released_sums(one, meeting.plan.privacy) for one in rows)
+    return sum(sums_to_release(one, meeting.plan.privacy) for one in rows)
 
 
 def test_the_release_is_the_sums_and_noise_of_the_promised_size():
@@ -163,11 +163,11 @@ def test_one_row_moves_the_sums_by_no_more_than_the_terms_say_whatever_the_bits(
     columns = [f"x{i}" for i in range(40)]
     rows = np.concatenate([np.ones((1, 40)), -np.ones((1, 40)), rng.choice([-1.0, 0.3, 1.0], (2, 40))])
     table = Table.from_numpy(rows, names=columns, continuous=["all"])
-    book = Codebook(tuple(Coding(name, low=-1.0, high=1.0) for name in columns))
+    book = Codebook(tuple(ColumnCoding(name, low=-1.0, high=1.0) for name in columns))
     terms = agree_on_terms(book.schema, 3, row_bound=0.5)
     for row in range(4):
         coded = code_rows(follow_codebook(table.take([row]), book), book, largest_rows)
-        moved = released_sums(coded, terms).astype(object)
+        moved = sums_to_release(coded, terms).astype(object)
         assert sum(moved**2) <= terms.sensitivity_squared
 
 
@@ -187,7 +187,7 @@ def test_what_no_release_can_give_is_refused_before_anything_is_spent(settings, 
 def test_ranges_taken_from_rows_are_told():
     table = Table.from_numpy(np.random.default_rng(0).normal(size=(3000, 2)), names=["x", "y"])
     sites = dict(zip(NAMES, split_rows(table, 3), strict=True))
-    book = Codebook((Coding("x", low=-4.0, high=4.0), Coding("y", low=-4.0, high=4.0)))
+    book = Codebook((ColumnCoding("x", low=-4.0, high=4.0), ColumnCoding("y", low=-4.0, high=4.0)))
     for codebook, told in ((None, True), (book, False)):
         result = learn_federated(sites, privacy="epsilon=1", codebook=codebook)
         assert any("taken from the rows" in line for line in result.warnings) is told

@@ -6,17 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.drafting import draft_plan
-from dagora.parties.horizontal.session.questions import Question, read_question
+from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.transport.messages import encode
 
 BOOK = Codebook(
     (
-        Coding("a", levels=("no", "yes")),
-        Coding("b", levels=("x", "y", "z")),
-        Coding("c", low=0.0, high=1.0),
-        Coding("d", cuts=(1.0, 2.0)),
+        ColumnCoding("a", levels=("no", "yes")),
+        ColumnCoding("b", levels=("x", "y", "z")),
+        ColumnCoding("c", low=0.0, high=1.0),
+        ColumnCoding("d", cuts=(1.0, 2.0)),
     )
 )
 PLAN = draft_plan(BOOK, {"north": "", "south": "", "west": ""}, "hill-climb", cells_per_table=9)
@@ -29,10 +29,10 @@ def counts(columns, offsets):
 
 def test_what_is_allowed_comes_through():
     for question in (
-        Question("moments"),
-        Question("counts", ((), (0,), (0, 1), (1, 3))),
-        Question("counts", ()),
-        Question("done"),
+        PlanQuestion("moments"),
+        PlanQuestion("counts", ((), (0,), (0, 1), (1, 3))),
+        PlanQuestion("counts", ()),
+        PlanQuestion("done"),
     ):
         assert read_question(question.encode(), PLAN) == question
 
@@ -80,16 +80,16 @@ def test_what_is_not_in_the_plan_is_refused(what):
 
 @pytest.mark.parametrize("lags", [0, 1, 3, -1, 2**40])
 def test_windows_reach_back_as_far_as_the_plan_says(lags):
-    book = Codebook((Coding("x", low=0.0, high=1.0), Coding("y", low=0.0, high=1.0)))
+    book = Codebook((ColumnCoding("x", low=0.0, high=1.0), ColumnCoding("y", low=0.0, high=1.0)))
     plan = draft_plan(book, {"north": "", "south": "", "west": ""}, "dynotears", lags=2, step=1.0)
     assert plan.questions == ("lagged",)
-    asked = Question("lagged", lags=2)
+    asked = PlanQuestion("lagged", lags=2)
     assert read_question(asked.encode(), plan) == asked
     assert asked.size(book.schema) == 1 + 6 + 21
     with pytest.raises(ProtocolError, match="windows of 3 steps"):
-        read_question(Question("lagged", lags=lags).encode(), plan)
+        read_question(PlanQuestion("lagged", lags=lags).encode(), plan)
     with pytest.raises(ProtocolError, match="allows no moments"):
-        read_question(Question("moments").encode(), plan)
+        read_question(PlanQuestion("moments").encode(), plan)
 
 
 numbers = st.one_of(st.integers(-3, 6), st.integers(-(2**63), 2**63 - 1))
@@ -111,7 +111,7 @@ def test_random_sets_are_refused_or_valid(columns, offsets):
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 200))
 def test_damaged_questions_are_refused_or_valid(noise, place):
-    whole = Question("counts", ((0,), (0, 1))).encode()
+    whole = PlanQuestion("counts", ((0,), (0, 1))).encode()
     place %= len(whole)
     damaged = whole[:place] + noise + whole[place + len(noise) :]
     try:

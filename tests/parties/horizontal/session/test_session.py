@@ -8,7 +8,7 @@ from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
 from dagora.parties.horizontal.session import serving
-from dagora.parties.horizontal.session.questions import Question
+from dagora.parties.horizontal.session.questions import PlanQuestion
 from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.parties.transport.certificates import make_certificates
 from dagora.parties.transport.messages import decode
@@ -143,6 +143,6 @@ def test_every_site_has_logged_the_same(tmp_path):
         events = meeting.logs[name].events
         assert [event["event"] for event in events] == ["plan", "answer", "end"]
         assert events[1]["tables"] == [[0], [0, 2]]
-        assert events[1]["numbers"] == Question("counts", ((0,), (0, 2))).size(meeting.codebook.schema)
+        assert events[1]["numbers"] == PlanQuestion("counts", ((0,), (0, 2))).size(meeting.codebook.schema)
         assert events[2]["reason"] == "done"
         assert events[0]["plan"] == meeting.plan.to_dict()

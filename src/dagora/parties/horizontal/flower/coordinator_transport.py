@@ -22,9 +22,9 @@ from dagora.parties.horizontal.flower.client_app import RECORD
 from dagora.parties.horizontal.flower.relay import (
     MAX_MESSAGES,
     RUN_BYTES,
-    Batch,
     Envelope,
     Hello,
+    RelayBatch,
     Welcome,
     decode_batch,
     decode_welcome,
@@ -47,11 +47,11 @@ from dagora.parties.transport.transport import (
 )
 from dagora.parties.transport.wire_format import wire_size
 
-LOOK_EVERY = 0.1
-LEAST_TTL = 60.0
+LOOK_EVERY = 0.1  # seconds between two looks for answers
+LEAST_TTL = 60.0  # seconds for which Flower keeps a message, at least
 
-# Sends each node its bytes and returns, within so many seconds, the answers by node; the silent ones are
-# missing. An answer may be a refusal.
+# Sends each node its bytes and returns, within so many seconds, the answers by node, without the silent
+# nodes. An answer may be a refusal.
 Exchange = Callable[[Mapping[int, bytes], float], dict[int, bytes]]
 
 
@@ -95,8 +95,8 @@ def _content(reply: Any) -> bytes:  # noqa: ANN401
     return refusal(line if isinstance(line, str) else "its app is not that of this run")
 
 
-FAREWELL_SECONDS = 30.0
-RETRY_SECONDS = 2.0
+FAREWELL_SECONDS = 30.0  # for the last exchange, at most
+RETRY_SECONDS = 2.0  # between two hellos to nodes whose daemons are not there yet
 MARGIN = 10.0  # seconds of a time limit that are left for Flower itself, at most half of it
 
 
@@ -174,13 +174,13 @@ class FlowerTransport:
     def _exchange_all(self, seconds: float) -> None:
         """Bring every site what was collected for it, and take in what it answers."""
         started = time.monotonic()
-        told = {peer for peer in self.peers if peer not in self._gone | self._silent}
-        told = {peer for peer in told if self._outbox[peer] or peer in self._busy}
+        reachable = sorted(set(self.peers) - self._gone - self._silent)
+        called = [peer for peer in reachable if self._outbox[peer] or peer in self._busy]
         work = seconds - min(MARGIN, seconds / 2)
-        batches = {self._nodes[peer]: encode_batch(self._batch(peer, seconds=work)) for peer in sorted(told)}
+        batches = {self._nodes[peer]: encode_batch(self._batch(peer, seconds=work)) for peer in called}
         answers = self._exchange(batches, seconds)
         self.seconds.append(time.monotonic() - started)
-        for peer in sorted(told):
+        for peer in called:
             answer = answers.get(self._nodes[peer])
             if answer is None:
                 self._silent.add(peer)
@@ -189,8 +189,8 @@ class FlowerTransport:
             else:
                 self._take_in(peer, answer)
 
-    def _batch(self, peer: str, **ending: object) -> Batch:
-        batch = Batch(self._run, self._numbers[peer], tuple(self._outbox[peer]), **ending)  # type: ignore[arg-type]
+    def _batch(self, peer: str, **ending: object) -> RelayBatch:
+        batch = RelayBatch(self._run, self._numbers[peer], tuple(self._outbox[peer]), **ending)  # type: ignore[arg-type]
         self._outbox[peer] = []
         self._busy.discard(peer)
         self._numbers[peer] += 1
@@ -259,13 +259,13 @@ def meet(
     hello = encode_hello(Hello(run, tuple(sites)))
     found: dict[str, int] = {}
     strangers: set[int] = set()
-    told = ""
+    last_error = ""
     seconds: list[float] = []
     while len(found) < len(sites):
         asked = [node for node in nodes() if node not in strangers and node not in found.values()]
         remaining = deadline - time.monotonic()
         if remaining <= 0.0:
-            raise ProtocolError(_absence([site for site in sites if site not in found], wait, told))
+            raise ProtocolError(_absence([site for site in sites if site not in found], wait, last_error))
         if len(asked) < len(sites) - len(found):
             # Not all can be there: no need to ask the others twice.
             time.sleep(min(0.2, remaining))
@@ -276,10 +276,10 @@ def meet(
         for node, answer in answers.items():
             try:
                 welcome = decode_welcome(answer, f"node {node}")
-                _note(welcome, node, found, strangers)
+                _add_node(welcome, node, found, strangers)
             except ProtocolError as error:
-                told = str(error)
-                on_warning(told)
+                last_error = str(error)
+                on_warning(last_error)
         if len(found) < len(sites):
             time.sleep(min(RETRY_SECONDS, max(0.0, deadline - time.monotonic())))
     transport = FlowerTransport(name, found, exchange, run=run, timeout=timeout)
@@ -287,7 +287,7 @@ def meet(
     return transport
 
 
-def _note(welcome: Welcome, node: int, found: dict[str, int], strangers: set[int]) -> None:
+def _add_node(welcome: Welcome, node: int, found: dict[str, int], strangers: set[int]) -> None:
     if not welcome.joins:
         strangers.add(node)
     elif welcome.site in found:
@@ -297,6 +297,6 @@ def _note(welcome: Welcome, node: int, found: dict[str, int], strangers: set[int
         found[welcome.site] = node
 
 
-def _absence(missing: Sequence[str], wait: float, told: str) -> str:
+def _absence(missing: Sequence[str], wait: float, last_error: str) -> str:
     absent = ", ".join(f"'{site}'" for site in missing)
-    return f"waited {in_seconds(wait)} in vain for {absent}" + (f" ({told})" if told else "")
+    return f"waited {in_seconds(wait)} in vain for {absent}" + (f" ({last_error})" if last_error else "")

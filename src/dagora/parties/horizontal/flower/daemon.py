@@ -22,13 +22,13 @@ from typing import Self
 from dagora.base.errors import OptionError, PartyTimeoutError, ProtocolError
 from dagora.parties.horizontal.flower.local_socket import (
     HANDSHAKE_SECONDS,
-    Line,
-    Place,
+    DaemonAddress,
+    DaemonConnection,
 )
 from dagora.parties.horizontal.flower.relay import (
-    Batch,
     Envelope,
     Hello,
+    RelayBatch,
     Welcome,
     decode_request,
     encode_batch,
@@ -52,7 +52,7 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import wire_size
 
 LINGER = 5.0  # seconds for the last answer to be fetched
-VISITS_AT_ONCE = 16
+VISITS_AT_ONCE = 16  # threads, at most: further callers are hung up on
 
 
 class DaemonTransport:
@@ -84,13 +84,13 @@ class DaemonTransport:
         self._number = 0
         self._changed = threading.Condition()
         self._news = 0  # grows with whatever may end a wait of the site
-        self._settled = False  # whether the site waits for a message that is not there
+        self._waiting = False  # True while the site waits for a message that is not there
         self._ending: str | None = None  # the reason for which the site has closed, "" for none
-        self._told = False  # whether the coordinator's side knows that the site has closed
+        self._delivered = False  # True once the visitor has the site's last answer
 
     @property
-    def over(self) -> bool:
-        """Whether the site has left this run."""
+    def is_over(self) -> bool:
+        """Return True if the site has left this run."""
         return self._ending is not None
 
     # --- the site's side
@@ -139,21 +139,21 @@ class DaemonTransport:
         with self._changed:
             # What came between the look into the inbox and here is seen in the next round.
             if self._news == known:
-                self._settled = True
+                self._waiting = True
                 self._changed.notify_all()
                 self._changed.wait(min(seconds, SLICE))
 
     def close(self, reason: str | None = None) -> None:
         """Leave; a visit that waits takes the last messages with it."""
         with self._changed:
-            if self.over:
+            if self.is_over:
                 return
             self._ending = one_line(reason or "")
             self._inbox.close()
             self._changed.notify_all()
-            # Without a visit there is nobody to tell; the next one is told as long as the daemon lives.
+            # Without a visit nobody can take the answer; the next visit gets it as long as the daemon lives.
             if self._visiting.locked():
-                self._changed.wait_for(lambda: self._told, LINGER)
+                self._changed.wait_for(lambda: self._delivered, LINGER)
 
     def __enter__(self) -> Self:
         return self
@@ -163,7 +163,7 @@ class DaemonTransport:
 
     # --- the visitor's side
 
-    def visited(self, batch: Batch) -> Batch:
+    def answer_batch(self, batch: RelayBatch) -> RelayBatch:
         """Take in a batch and return what the site answers."""
         if not self._visiting.acquire(blocking=False):
             raise ProtocolError("the run is being answered already")
@@ -173,19 +173,19 @@ class DaemonTransport:
             self._number += 1
             self._take_in(batch)
             with self._changed:
-                self._settled = False
+                self._waiting = False
                 self._news += 1
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._settled or self.over, batch.seconds)
+                self._changed.wait_for(lambda: self._waiting or self.is_over, batch.seconds)
                 messages, self._outbox = tuple(self._outbox), []
-                busy = not self._settled and not self.over
-                return Batch(
-                    self.run, batch.number, messages, busy=busy, ended=self.over, reason=self._ending or ""
+                busy = not self._waiting and not self.is_over
+                return RelayBatch(
+                    self.run, batch.number, messages, busy=busy, ended=self.is_over, reason=self._ending or ""
                 )
         finally:
             self._visiting.release()
 
-    def _take_in(self, batch: Batch) -> None:
+    def _take_in(self, batch: RelayBatch) -> None:
         with contextlib.suppress(InboxClosedError, ProtocolError):
             # A message that breaks the rules is noted in the inbox, and ends the run at the site.
             for message in batch.messages:
@@ -200,10 +200,10 @@ class DaemonTransport:
             )
             self._inbox.fail(self._coordinator, fault, at_once=bool(batch.reason))
 
-    def answered(self) -> None:
+    def confirm_delivery(self) -> None:
         """Note that the visitor has the last answer."""
         with self._changed:
-            self._told = self.over
+            self._delivered = self.is_over
             self._changed.notify_all()
 
     def break_off(self, detail: str) -> None:
@@ -215,12 +215,12 @@ class DaemonTransport:
 
 
 class Daemon:
-    """Waits on a local socket for visits; `next_run` returns the transport of each run that begins."""
+    """A listener on a local socket; `next_run` returns the transport of each run that begins."""
 
     def __init__(
         self,
         name: str,
-        place: Place,
+        place: DaemonAddress,
         token: bytes,
         *,
         idle: float = math.inf,
@@ -238,7 +238,7 @@ class Daemon:
         self._places = threading.Semaphore(VISITS_AT_ONCE)
         self._closed = False
         self._socket = _listen(place)
-        self.place = place if place.path else Place(port=self._socket.getsockname()[1])
+        self.place = place if place.path else DaemonAddress(port=self._socket.getsockname()[1])
         threading.Thread(target=self._accept, name="daemon", daemon=True).start()
 
     def next_run(self, wait: float = math.inf) -> DaemonTransport:
@@ -265,7 +265,7 @@ class Daemon:
             threading.Thread(target=self._receive_visit, args=(caller,), daemon=True).start()
 
     def _receive_visit(self, caller: socket.socket) -> None:
-        line = Line(caller)
+        line = DaemonConnection(caller)
         try:
             with caller:
                 line.allow(HANDSHAKE_SECONDS)
@@ -280,7 +280,7 @@ class Daemon:
         finally:
             self._places.release()
 
-    def _answer(self, line: Line, request: Hello | Batch) -> None:
+    def _answer(self, line: DaemonConnection, request: Hello | RelayBatch) -> None:
         transport = self._current
         try:
             if isinstance(request, Hello):
@@ -288,7 +288,7 @@ class Daemon:
             elif transport is None or transport.run != request.run:
                 raise ProtocolError("it takes part in another run, or in none")
             else:
-                answer = encode_batch(transport.visited(request))
+                answer = encode_batch(transport.answer_batch(request))
         except ProtocolError as error:
             self._refuse(f"a visit: {error}")
             answer, transport = refusal(str(error)), None
@@ -300,7 +300,7 @@ class Daemon:
                 transport.break_off(": its SuperNode left before it had the answer")
             return
         if transport is not None:
-            transport.answered()
+            transport.confirm_delivery()
 
     def _greet(self, hello: Hello) -> Welcome:
         if self.name not in hello.sites:
@@ -309,7 +309,7 @@ class Daemon:
             before = self._current
             if before is not None and before.run == hello.run:
                 raise ProtocolError("this run has begun already")
-            if before is not None and not before.over:
+            if before is not None and not before.is_over:
                 before.break_off(": another run began")
             self._current = DaemonTransport(self.name, hello.run, limits=self._limits, idle=self._idle)
             self._begun.put(self._current)
@@ -336,11 +336,11 @@ class Daemon:
         self.close()
 
 
-def _listen(place: Place) -> socket.socket:
+def _listen(place: DaemonAddress) -> socket.socket:
     listening = socket.socket(place.family, socket.SOCK_STREAM)
     try:
         if place.path:
-            _remove_abandoned(place)
+            _remove_stale_socket(place)
         else:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place.address)
@@ -358,7 +358,7 @@ def _listen(place: Place) -> socket.socket:
     return listening
 
 
-def _remove_abandoned(place: Place) -> None:
+def _remove_stale_socket(place: DaemonAddress) -> None:
     """Remove the socket file of a daemon that was killed."""
     if not Path(place.path).is_socket():
         return

@@ -24,18 +24,18 @@ from dagora.base.errors import OptionError, ProtocolError
 
 GREETING = b"dagora daemon 1\n"
 NONCE_BYTES = 32
-LEAST_TOKEN = 32
-HANDSHAKE_SECONDS = 10.0
-MAX_FRAME = (1 << 28) + (1 << 16)
-CHUNK = 1 << 16
+LEAST_TOKEN = 32  # characters; in hexadecimal digits that is 128 bits
+HANDSHAKE_SECONDS = 10.0  # both ends are on one machine
+MAX_FRAME = (1 << 28) + (1 << 16)  # the largest message and the head of its batch
+CHUNK = 1 << 16  # bytes that are sent or received at a time
 LOOPBACK = ("127.0.0.1", "localhost")
 
 _LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a daemon listens: a socket file, or a port of this machine."""
+class DaemonAddress:
+    """The address of a daemon: a socket file, or a port of this machine."""
 
     path: str = ""
     port: int = 0
@@ -54,12 +54,12 @@ class Place:
         return self.path or ("127.0.0.1", self.port)
 
 
-def parse_place(text: str) -> Place:
+def parse_daemon_address(text: str) -> DaemonAddress:
     """Read the name of a socket file, or 127.0.0.1:PORT; other machines cannot reach a daemon.
 
-    >>> parse_place("127.0.0.1:7200"), str(parse_place("/run/site.sock"))
-    (Place(path='', port=7200), '/run/site.sock')
-    >>> parse_place("10.0.0.1:7200")
+    >>> parse_daemon_address("127.0.0.1:7200"), str(parse_daemon_address("/run/site.sock"))
+    (DaemonAddress(path='', port=7200), '/run/site.sock')
+    >>> parse_daemon_address("10.0.0.1:7200")
     Traceback (most recent call last):
     dagora.OptionError: '10.0.0.1:7200' is not on this machine: give a socket file or 127.0.0.1:PORT
     """
@@ -69,10 +69,10 @@ def parse_place(text: str) -> Place:
             raise OptionError(f"'{text}' is not on this machine: give a socket file or 127.0.0.1:PORT")
         if len(port) > 5 or int(port) >= 1 << 16:
             raise OptionError(f"'{text}' has no port from 0 to 65535")
-        return Place(port=int(port))
+        return DaemonAddress(port=int(port))
     if not text or "\0" in text or len(os.fsencode(text)) > 100:
         raise OptionError("a socket file needs a name of at most 100 bytes; 127.0.0.1:PORT is an alternative")
-    return Place(path=text)
+    return DaemonAddress(path=text)
 
 
 def make_token(file: Path) -> None:
@@ -99,9 +99,9 @@ def read_token(file: Path) -> bytes:
     return token
 
 
-def visit(place: Place, token: bytes, request: bytes, seconds: float) -> bytes:
+def visit(place: DaemonAddress, token: bytes, request: bytes, seconds: float) -> bytes:
     """Bring a request to the daemon and wait `seconds` for its answer."""
-    line = Line(socket.socket(place.family, socket.SOCK_STREAM))
+    line = DaemonConnection(socket.socket(place.family, socket.SOCK_STREAM))
     try:
         line.allow(HANDSHAKE_SECONDS)
         line.socket.connect(place.address)
@@ -118,7 +118,7 @@ def visit(place: Place, token: bytes, request: bytes, seconds: float) -> bytes:
         line.socket.close()
 
 
-class Line:
+class DaemonConnection:
     """One visit: frames on a connected socket, with one time limit for all of a step."""
 
     def __init__(self, connected: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""What travels through Flower: a hello, and batches of tagged, numbered messages, as strict bytes.
+"""Messages that travel through Flower: a hello, and batches of tagged, numbered messages, as strict bytes.
 
 Every message to a SuperNode costs seconds, so the messages for a site are collected, and travel together as
 one batch. The site's answers come back as one batch with the same number. The batch that ends the run says
@@ -48,7 +48,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The name of the site behind a SuperNode, and whether it takes part: others are not bothered again."""
+    """The name of the site behind a SuperNode; it is asked again only if it joins the run."""
 
     site: str
     joins: bool
@@ -64,7 +64,7 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RelayBatch:
     """All messages that go one way at once.
 
     To a site, `seconds` says how long it may work before it answers with what it has; then `busy` says that
@@ -90,10 +90,10 @@ def encode_welcome(welcome: Welcome) -> bytes:
     return encode({"welcome": VERSION, "site": welcome.site, "joins": welcome.joins})
 
 
-def encode_batch(batch: Batch) -> bytes:
+def encode_batch(batch: RelayBatch) -> bytes:
     """Write a batch.
 
-    >>> batch = Batch(bytes(16), 3, (Envelope("ask", 0, b"?"),), seconds=9.0)
+    >>> batch = RelayBatch(bytes(16), 3, (Envelope("ask", 0, b"?"),), seconds=9.0)
     >>> decode_batch(encode_batch(batch), "site 'a'") == batch
     True
     """
@@ -111,7 +111,7 @@ def encode_batch(batch: Batch) -> bytes:
     )
 
 
-def decode_request(payload: bytes, what: str, limits: MessageLimits | None = None) -> Hello | Batch:
+def decode_request(payload: bytes, what: str, limits: MessageLimits | None = None) -> Hello | RelayBatch:
     """Read what a coordinator sent; an error begins with `what`, which names the sender.
 
     >>> decode_request(encode_hello(Hello(bytes(16), ("a", "b"))), "coordinator").sites
@@ -119,12 +119,12 @@ def decode_request(payload: bytes, what: str, limits: MessageLimits | None = Non
     """
     if payload.startswith(_HELLO_BEGINS):
         return _hello(payload, what)
-    return _batch(decode(_bounded(payload, what, limits), _BATCH, what=what), what, limits)
+    return _batch(decode(_check_size(payload, what, limits), _BATCH, what=what), what, limits)
 
 
-def decode_batch(payload: bytes, what: str, limits: MessageLimits | None = None) -> Batch:
+def decode_batch(payload: bytes, what: str, limits: MessageLimits | None = None) -> RelayBatch:
     """Read a batch that a site sent in answer to one; raises the site's refusal."""
-    return _batch(read_reply(_bounded(payload, what, limits), _BATCH, what), what, limits)
+    return _batch(read_reply(_check_size(payload, what, limits), _BATCH, what), what, limits)
 
 
 def decode_welcome(payload: bytes, what: str) -> Welcome:
@@ -133,12 +133,12 @@ def decode_welcome(payload: bytes, what: str) -> Welcome:
     >>> decode_welcome(encode_welcome(Welcome("a", True)), "node 1")
     Welcome(site='a', joins=True)
     """
-    content = read_reply(_bounded(payload, what, MessageLimits(message_bytes=0)), _WELCOME, what)
+    content = read_reply(_check_size(payload, what, MessageLimits(message_bytes=0)), _WELCOME, what)
     _same_version(content["welcome"], what)
     return Welcome(_site(content["site"], what), content["joins"])
 
 
-def _bounded(payload: bytes, what: str, limits: MessageLimits | None) -> bytes:
+def _check_size(payload: bytes, what: str, limits: MessageLimits | None) -> bytes:
     most = (limits or MessageLimits()).message_bytes + HEAD_BYTES
     if len(payload) > most:
         raise ProtocolError(f"{what}: sent {len(payload)} bytes at once; the limit is {most}")
@@ -146,7 +146,9 @@ def _bounded(payload: bytes, what: str, limits: MessageLimits | None) -> bytes:
 
 
 def _hello(payload: bytes, what: str) -> Hello:
-    content = decode(_bounded(payload, what, MessageLimits(message_bytes=MAX_SITES * 80)), _HELLO, what=what)
+    content = decode(
+        _check_size(payload, what, MessageLimits(message_bytes=MAX_SITES * 80)), _HELLO, what=what
+    )
     _same_version(content["hello"], what)
     sites = content["sites"]
     if not 0 < len(sites) <= MAX_SITES or len(set(map(str, sites))) != len(sites):
@@ -154,7 +156,7 @@ def _hello(payload: bytes, what: str) -> Hello:
     return Hello(_run(content, what), tuple(_site(name, what) for name in sites))
 
 
-def _batch(content: Mapping[str, Any], what: str, limits: MessageLimits | None) -> Batch:
+def _batch(content: Mapping[str, Any], what: str, limits: MessageLimits | None) -> RelayBatch:
     messages, reason, seconds = content["messages"], content["reason"], content["seconds"]
     most = (limits or MessageLimits()).message_bytes
     if len(messages) > MAX_MESSAGES:
@@ -163,7 +165,7 @@ def _batch(content: Mapping[str, Any], what: str, limits: MessageLimits | None) 
         raise ProtocolError(f"{what}: a batch has a number and a time that are not negative")
     if len(reason) > MAX_REASON or reason != one_line(reason) or (reason and not content["ended"]):
         raise ProtocolError(f"{what}: a reason is one line, and ends the run")
-    return Batch(
+    return RelayBatch(
         _run(content, what),
         content["number"],
         tuple(_envelope(message, what, most) for message in messages),

@@ -1,1 +1,1 @@
-"""Methods that need more than sums of counts: ADMM, and the baselines beside it."""
+"""Methods to which sites show answers of their own: ADMM, votes and averages, and their tasks."""

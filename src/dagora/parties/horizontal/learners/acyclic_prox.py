@@ -48,7 +48,7 @@ SATURATED = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class Penalties:
+class ProxPenalties:
     """λ₁ of the L1 norm, for all weights or per edge; λ₂ of squares; α and ρ₁ of h and h²/2.
 
     `present` has a 1 for each edge that counts as present in h, whatever its weights.
@@ -97,7 +97,7 @@ def exponential_less_one(matrix: Vector) -> Vector:
     return power
 
 
-class Solution(NamedTuple):
+class ProxSolution(NamedTuple):
     """Weights, and the length of the next full step: zero where (5) is solved exactly."""
 
     weights: Vector
@@ -108,28 +108,28 @@ def acyclic_prox(
     start: Vector,
     target: Vector,
     q: float | Vector,
-    penalties: Penalties,
+    penalties: ProxPenalties,
     free: Support,
     *,
     enough: float = ENOUGH,
     steps: int = STEPS,
-) -> Solution:
+) -> ProxSolution:
     """Weights near `target` under the penalties, zero where not free; `start` is where the search begins.
 
     `q` weighs the squared distance to the target: one number, or one per edge.
 
     >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
     >>> off_diagonal = ~np.eye(2, dtype=bool)
-    >>> acyclic_prox(0 * target, target, 1.0, Penalties(0.5), off_diagonal).weights
+    >>> acyclic_prox(0 * target, target, 1.0, ProxPenalties(0.5), off_diagonal).weights
     array([[[0. , 1.5], [0.5, 0. ]]])
-    >>> expensive = Penalties(0.5, alpha=100.0, rho1=100.0)
+    >>> expensive = ProxPenalties(0.5, alpha=100.0, rho1=100.0)
     >>> acyclic_prox(0 * target, target, 1.0, expensive, off_diagonal).weights.round(2)
     array([[[0. , 1.5], [0. , 0. ]]])
     """
     pull = np.where(free, np.sign(target) * np.maximum(np.abs(q * target) - penalties.lambda1, 0.0), 0.0)
     ridge = q + penalties.lambda2
     if penalties.alpha == 0 and penalties.rho1 == 0:
-        return Solution(pull / ridge, 0.0)
+        return ProxSolution(pull / ridge, 0.0)
     program = ProxProgram(target, q, penalties, pull, ridge)
     point = program.at(np.where(free, start, 0.0))
     for _ in range(steps):
@@ -139,10 +139,10 @@ def acyclic_prox(
         gained, point = point.value - lower.value, lower
         if gained <= enough * abs(point.value):
             break
-    return Solution(point.weights, float(np.linalg.norm(point.goal - point.weights)))
+    return ProxSolution(point.weights, float(np.linalg.norm(point.goal - point.weights)))
 
 
-class Point(NamedTuple):
+class ProxPoint(NamedTuple):
     """Weights, their objective, and the closed form of the linearised problem there."""
 
     weights: Vector
@@ -156,11 +156,11 @@ class ProxProgram:
 
     target: Vector
     q: float | Vector
-    penalties: Penalties
+    penalties: ProxPenalties
     pull: Vector
     ridge: float | Vector
 
-    def at(self, weights: Vector) -> Point:
+    def at(self, weights: Vector) -> ProxPoint:
         """Evaluate at weights."""
         given = self.penalties
         walks = exponential_less_one(np.square(weights).sum(axis=0) + given.present)
@@ -170,10 +170,10 @@ class ProxProgram:
         price = (given.alpha + 0.5 * given.rho1 * h) * h if h < SATURATED else np.inf
         with np.errstate(over="ignore"):
             ridge = self.ridge + 2.0 * (given.alpha + given.rho1 * h) * (walks.T + np.eye(len(walks)))
-        return Point(weights, float(price + size + far), self.pull / ridge)
+        return ProxPoint(weights, float(price + size + far), self.pull / ridge)
 
 
-def step_downhill(program: ProxProgram, point: Point) -> Point | None:
+def step_downhill(program: ProxProgram, point: ProxPoint) -> ProxPoint | None:
     """A point on the line to the goal where the objective is lower; None if no step tried lowers it."""
     for halvings in range(HALVINGS):
         trial = program.at(point.weights + 0.5**halvings * (point.goal - point.weights))
@@ -193,15 +193,15 @@ def with_own_edges(free: Support) -> Support:
 
 
 def solve_by_lbfgs(
-    start: Vector, target: Vector, q: float | Vector, penalties: Penalties, free: Support
-) -> Solution:
+    start: Vector, target: Vector, q: float | Vector, penalties: ProxPenalties, free: Support
+) -> ProxSolution:
     """Weights [u, i, j] near `target` under the penalties, zero where not free; q is Kρ₂.
 
     How far they are from a solution is not known: at a kink no subgradient need be small.
 
     >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
     >>> everywhere = np.ones((2, 2), dtype=bool)
-    >>> solve_by_lbfgs(0 * target, target, 1.0, Penalties(0.5), everywhere).weights.round(3)
+    >>> solve_by_lbfgs(0 * target, target, 1.0, ProxPenalties(0.5), everywhere).weights.round(3)
     array([[[0. , 1.5], [0.5, 0. ]]])
     """
     from scipy.optimize import minimize
@@ -224,4 +224,4 @@ def solve_by_lbfgs(
         found = minimize(objective, start[chosen], jac=True, method="L-BFGS-B")
     weights = np.zeros_like(start)
     weights[chosen] = found.x
-    return Solution(weights, np.inf)
+    return ProxSolution(weights, np.inf)

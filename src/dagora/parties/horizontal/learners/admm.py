@@ -40,29 +40,29 @@ from dagora.learners.optimise.acyclic_support import acyclic_support, describe_d
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import (
-    Penalties,
-    Solution,
+    ProxPenalties,
+    ProxSolution,
     acyclic_prox,
     cycles,
     solve_by_lbfgs,
     with_own_edges,
 )
-from dagora.parties.horizontal.learners.columns import Columns
+from dagora.parties.horizontal.learners.columns import PooledColumns
 from dagora.parties.horizontal.learners.consensus import (
     FIRST_RHO1,
     PATH_TOLERANCE,
     PUBLISHED_ROUNDS,
     Consensus,
-    Server,
+    ConsensusServer,
+    agree_on_weights,
     ask_problem,
     centre_of,
     consensus_stats,
     describe_ending,
-    describe_published,
+    describe_published_run,
     final_loss,
-    follow_balanced,
-    follow_published,
-    settle,
+    follow_balanced_schedule,
+    follow_published_schedule,
     tolerance_of,
 )
 from dagora.parties.horizontal.session.federation import Federation
@@ -72,11 +72,11 @@ Support = NDArray[np.bool_]
 
 PUBLISHED_RHO = 0.001
 OUR_TOLERANCE = 1e-3
-# Weights below this at the end of the schedule are not zero only because h has a tolerance.
+# Weights below this at the end of the schedule count as zero: only h's tolerance keeps them from it.
 FAINT = 1e-3
 
 
-class ServerInUnits(Server, Protocol):
+class ServerInUnits(ConsensusServer, Protocol):
     """A server whose weights are of columns divided by units."""
 
     @property
@@ -98,13 +98,13 @@ class LinearServer:
         return np.outer(1.0 / self.unit, self.unit)
 
     def update(
-        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
-    ) -> Solution:
+        self, start: Vector, target: Vector, q: float, penalties: ProxPenalties, free: Support
+    ) -> ProxSolution:
         """Solve (5) with losses and penalties in the original units of the columns."""
         penalties = replace(penalties, lambda1=penalties.lambda1 * self.own, present=self.required)
         solve = solve_by_lbfgs if self.published else acyclic_prox
         weights, left = solve(start[None], target[None], q * np.square(self.unit), penalties, free)
-        return Solution(weights[0], left)
+        return ProxSolution(weights[0], left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the weights."""
@@ -136,27 +136,27 @@ def admm(
     consensus = begin(federation, run, columns, unit, published=published, max_rounds=max_rounds)
     server = LinearServer(unit, required.astype(np.float64), published=published)
     # The first penalty on cycles is small even for the variable with the smallest loss.
-    given = Penalties(lambda1, rho1=PUBLISHED_RHO if published else FIRST_RHO1 * float(unit.min()) ** 2)
+    given = ProxPenalties(lambda1, rho1=PUBLISHED_RHO if published else FIRST_RHO1 * float(unit.min()) ** 2)
     rough = max(tolerance, PATH_TOLERANCE)
     if published:
-        follow_published(consensus, server, given, with_own_edges(free))
+        follow_published_schedule(consensus, server, given, with_own_edges(free))
     else:
-        follow_balanced(consensus, server, given, free, rough)
+        follow_balanced_schedule(consensus, server, given, free, rough)
     path_rounds, path_weights = consensus.rounds, consensus.weights * server.own
-    if published or consensus.over:
+    if published or consensus.is_over:
         support, dropped = acyclic_support(off_diagonal(path_weights), threshold, required)
     else:
         support, dropped = acyclic_support(consensus.weights, FAINT, required)
     dropped = [edge for edge in dropped if abs(path_weights[edge]) >= threshold]
     h = server.cycles(consensus.weights)
-    if not published and not consensus.over:
+    if not published and not consensus.is_over:
         support = threshold_consensus(consensus, server, given, support, required, threshold)
-        settle(consensus, server, given, support, tolerance)
+        agree_on_weights(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
     loss = final_loss(consensus, "admm-loss", consensus.weights)
     if published:
-        status, message = describe_published(consensus, problem)
+        status, message = describe_published_run(consensus, problem)
     else:
         status, message = describe_ending(consensus, tolerance)
     return Outcome(
@@ -171,14 +171,14 @@ def admm(
 
 
 def off_diagonal(weights: Vector) -> Vector:
-    """The weights without those of edges from a variable to itself, which the published W has room for."""
+    """The weights with a diagonal of 0; the published W has a free diagonal."""
     return np.where(np.eye(len(weights), dtype=np.bool_), 0.0, weights)
 
 
 def begin(
     federation: Federation,
     run: Run,
-    columns: Columns,
+    columns: PooledColumns,
     unit: Vector,
     *,
     published: bool,
@@ -204,7 +204,7 @@ def begin(
 def threshold_consensus(
     consensus: Consensus,
     server: ServerInUnits,
-    given: Penalties,
+    given: ProxPenalties,
     support: Support,
     required: Support,
     threshold: float | Vector,
@@ -213,8 +213,8 @@ def threshold_consensus(
 
     `threshold` is one number, or one for each parent and variable.
     """
-    while not consensus.over:
-        settle(consensus, server, given, support, PATH_TOLERANCE)
+    while not consensus.is_over:
+        agree_on_weights(consensus, server, given, support, PATH_TOLERANCE)
         above = np.abs(consensus.weights * server.own) - threshold
         above = np.where(support & ~required, above, np.inf)
         weakest = above.argmin(axis=0)

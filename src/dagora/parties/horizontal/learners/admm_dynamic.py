@@ -25,18 +25,18 @@ from dagora.learners.optimise.acyclic_support import acyclic_support, describe_d
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import check_window, edges_in_time, windows_covariance
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution, acyclic_prox, cycles
+from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties, ProxSolution, acyclic_prox, cycles
 from dagora.parties.horizontal.learners.admm import FAINT, OUR_TOLERANCE, threshold_consensus
 from dagora.parties.horizontal.learners.admm_site import LAGGED_LOSS, LAGGED_STEP
 from dagora.parties.horizontal.learners.consensus import (
     FIRST_RHO1,
     PATH_TOLERANCE,
     Consensus,
+    agree_on_weights,
     describe_ending,
     final_loss,
     finite_residual,
-    follow_balanced,
-    settle,
+    follow_balanced_schedule,
 )
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics
@@ -64,16 +64,16 @@ class DynamicServer:
         return np.outer(1.0 / self.unit, self.unit[: len(self.required)])
 
     def update(
-        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
-    ) -> Solution:
+        self, start: Vector, target: Vector, q: float, penalties: ProxPenalties, free: Support
+    ) -> ProxSolution:
         """Solve (5) with losses and penalties in the original units of the columns."""
         d, own = len(self.required), self.own
         near = q * np.square(self.unit[:d])
         within = replace(penalties, lambda1=penalties.lambda1 * own[:d], present=self.required)
         now, left = acyclic_prox(start[None, :d], target[None, :d], near, within, free[:d])
-        earlier = Penalties(self.lambda_lagged * own[d:])
+        earlier = ProxPenalties(self.lambda_lagged * own[d:])
         before, _ = acyclic_prox(start[None, d:], target[None, d:], near, earlier, free[d:])
-        return Solution(np.concatenate([now[0], before[0]]), left)
+        return ProxSolution(np.concatenate([now[0], before[0]]), left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the weights within a step."""
@@ -110,30 +110,28 @@ def admm_dynamic(
         rho=1.0 / len(federation.parties),  # the mean eigenvalue of S_k
         max_rounds=max_rounds or MOST_ROUNDS,
     )
-    given = Penalties(lambda1, rho1=FIRST_RHO1 * float(unit[:d].min()) ** 2)
+    given = ProxPenalties(lambda1, rho1=FIRST_RHO1 * float(unit[:d].min()) ** 2)
     tolerance = OUR_TOLERANCE if tolerance is None else tolerance
-    follow_balanced(consensus, server, given, allowed, max(tolerance, PATH_TOLERANCE))
+    follow_balanced_schedule(consensus, server, given, allowed, max(tolerance, PATH_TOLERANCE))
     path_rounds, path_weights = consensus.rounds, consensus.weights * server.own
     h = server.cycles(consensus.weights)
     thresholds = np.repeat([threshold, threshold_lagged], [d, len(unit) - d])[:, None]
-    late = consensus.over
-    judged, least = (
-        (path_weights, thresholds) if late else (consensus.weights, np.full_like(thresholds, FAINT))
-    )
-    within, dropped = acyclic_support(judged[:d], float(least[0, 0]), required[:d])
-    earlier = (np.abs(judged[d:]) >= least[d:]) & (judged[d:] != 0)
+    late = consensus.is_over
+    raw, least = (path_weights, thresholds) if late else (consensus.weights, np.full_like(thresholds, FAINT))
+    within, dropped = acyclic_support(raw[:d], float(least[0, 0]), required[:d])
+    earlier = (np.abs(raw[d:]) >= least[d:]) & (raw[d:] != 0)
     support = np.concatenate([within, earlier | required[d:]])
     dropped = [edge for edge in dropped if abs(path_weights[edge]) >= threshold]
     if not late:
         support = threshold_consensus(consensus, server, given, support, required, thresholds)
-        settle(consensus, server, given, support, tolerance)
+        agree_on_weights(consensus, server, given, support, tolerance)
     consensus.weights = np.where(support, consensus.weights, 0.0)
     weights = consensus.weights * server.own
     loss = final_loss(consensus, LAGGED_LOSS, consensus.weights)
     price = lambda1 * np.abs(weights[:d]).sum() + lambda_lagged * np.abs(weights[d:]).sum()
     status, message = describe_ending(consensus, tolerance)
     return Outcome(
-        graph=DAG.from_numpy(widened(support), windows.schema.names),
+        graph=DAG.from_numpy(widen_to_window(support), windows.schema.names),
         status=status,
         message=f"{message}; {windows.n_rows} windows of {lags + 1} steps",
         score=None if loss is None else -(loss + float(price)),
@@ -150,15 +148,15 @@ def admm_dynamic(
             "edges_within": float(support[:d].sum()),
             "edges_lagged": float(support[d:].sum()),
         },
-        weights=widened(weights),
+        weights=widen_to_window(weights),
         warnings=describe_dropped(windows.variables, path_weights[:d], dropped),
     )
 
 
-def widened(matrix: NDArray[Any]) -> NDArray[Any]:
+def widen_to_window(matrix: NDArray[Any]) -> NDArray[Any]:
     """A matrix over the columns of a window and the variables, as one over all columns of the window.
 
-    >>> widened(np.array([[1], [2]]))
+    >>> widen_to_window(np.array([[1], [2]]))
     array([[1, 0],
            [2, 0]])
     """

@@ -33,27 +33,27 @@ from dagora.learners.optimise.acyclic_support import acyclic_support, describe_d
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import (
-    Penalties,
-    Solution,
+    ProxPenalties,
+    ProxSolution,
     acyclic_prox,
     cycles,
     solve_by_lbfgs,
     with_own_edges,
 )
-from dagora.parties.horizontal.learners.admm_mlp_site import Shape
-from dagora.parties.horizontal.learners.columns import Columns
+from dagora.parties.horizontal.learners.admm_mlp_site import NetworkShape
+from dagora.parties.horizontal.learners.columns import PooledColumns
 from dagora.parties.horizontal.learners.consensus import (
     PUBLISHED_ROUNDS,
     Consensus,
+    agree_on_weights,
     ask_problem,
     centre_of,
     consensus_stats,
     describe_ending,
-    describe_published,
+    describe_published_run,
     final_loss,
-    follow_balanced,
-    follow_published,
-    settle,
+    follow_balanced_schedule,
+    follow_published_schedule,
     tolerance_of,
 )
 from dagora.parties.horizontal.session.federation import Federation
@@ -76,13 +76,13 @@ PATH_TOLERANCE = 5e-2
 class NetworkServer:
     """The coordinator's update for networks: several weights per edge, and parameters of no edge."""
 
-    shape: Shape
+    shape: NetworkShape
     required: Vector
     published: bool = False
 
     def update(
-        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
-    ) -> Solution:
+        self, start: Vector, target: Vector, q: float, penalties: ProxPenalties, free: Support
+    ) -> ProxSolution:
         """Solve (5): biases go to the target, outward weights shrink, and the first layer pays for cycles."""
         first = self.shape.first_layer
         weights = target.copy()
@@ -91,7 +91,7 @@ class NetworkServer:
         solve = solve_by_lbfgs if self.published else acyclic_prox
         inward, left = solve(first(start), first(target), q, penalties, free)
         weights[: self.shape.inward] = inward.ravel()
-        return Solution(weights, left)
+        return ProxSolution(weights, left)
 
     def cycles(self, weights: Vector) -> float:
         """Compute h of the strengths."""
@@ -124,17 +124,17 @@ def admm_mlp(
     columns, required = problem.columns, problem.required
     free = with_own_edges(problem.free) if published else problem.free
     names = columns.names
-    shape = Shape(hidden, len(names))
+    shape = NetworkShape(hidden, len(names))
     server = NetworkServer(shape, required.astype(np.float64), published=published)
     start = initial_vector(shape, free, run.seed)
     rounds = max_rounds or PUBLISHED_ROUNDS
     consensus = begin(federation, run, columns, start, shape, free, published=published, max_rounds=rounds)
-    given = Penalties(lambda1, lambda2, rho1=PUBLISHED_RHO if published else FIRST_RHO1)
+    given = ProxPenalties(lambda1, lambda2, rho1=PUBLISHED_RHO if published else FIRST_RHO1)
     rough = max(tolerance, PATH_TOLERANCE)
     if published:
-        follow_published(consensus, server, given, free)
+        follow_published_schedule(consensus, server, given, free)
     else:
-        follow_balanced(consensus, server, given, free, rough)
+        follow_balanced_schedule(consensus, server, given, free, rough)
     strengths = strengths_of(shape, consensus.weights)
     h, path_rounds = server.cycles(consensus.weights), consensus.rounds
     others = np.where(problem.free, strengths, 0.0)  # a variable is no parent of itself
@@ -142,10 +142,10 @@ def admm_mlp(
     # The random weights at the start are no evidence of an edge: without a round there is none.
     if consensus.rounds == 0:
         support, dropped = required, []
-    while not published and not consensus.over:
+    while not published and not consensus.is_over:
         consensus.always = {**consensus.always, "free": support}
         consensus.weights = keep_inputs(shape, consensus.weights, support)
-        settle(consensus, server, replace(given, rho1=0.0), support, tolerance)
+        agree_on_weights(consensus, server, replace(given, rho1=0.0), support, tolerance)
         weak = support & ~required & (strengths_of(shape, consensus.weights) < threshold)
         if not weak.any():
             break
@@ -156,7 +156,7 @@ def admm_mlp(
     ridge = 0.5 * float(np.square(first).sum() + np.square(outward).sum())
     stats = consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped))
     if published:
-        status, message = describe_published(consensus, problem, FIRST_LAYER)
+        status, message = describe_published_run(consensus, problem, FIRST_LAYER)
     else:
         status, message = describe_ending(consensus, tolerance)
     return Outcome(
@@ -185,9 +185,9 @@ def penalties_of(lambda1: float | None, lambda2: float | None, *, published: boo
 def begin(
     federation: Federation,
     run: Run,
-    columns: Columns,
+    columns: PooledColumns,
     start: Vector,
-    shape: Shape,
+    shape: NetworkShape,
     free: Support,
     *,
     published: bool,
@@ -208,20 +208,20 @@ def begin(
     )
 
 
-def initial_vector(shape: Shape, free: Support, seed: int) -> Vector:
+def initial_vector(shape: NetworkShape, free: Support, seed: int) -> Vector:
     """The same initial networks as those of the central method."""
     from dagora.learners.optimise.mlp.notears_mlp import initial_weights
 
     return shape.vector(initial_weights(free, shape.hidden, seed))
 
 
-def strengths_of(shape: Shape, weights: Vector) -> Vector:
+def strengths_of(shape: NetworkShape, weights: Vector) -> Vector:
     """A, with the strength of the edge i → j at [i, j]."""
     norms: Vector = np.sqrt(np.square(shape.first_layer(weights)).sum(axis=0))
     return norms
 
 
-def keep_inputs(shape: Shape, weights: Vector, support: Support) -> Vector:
+def keep_inputs(shape: NetworkShape, weights: Vector, support: Support) -> Vector:
     """The same networks with the first-layer weights of all inputs outside the support set to zero."""
     kept = weights.copy()
     kept[: shape.inward] = np.where(support, shape.first_layer(weights), 0.0).ravel()

@@ -1,11 +1,11 @@
-"""What a site does in NOTEARS-MLP-ADMM: it fits networks to its rows, pulled towards the common networks.
+"""The site's part of NOTEARS-MLP-ADMM: it fits networks to its rows, pulled towards the common networks.
 
 The site minimises 1/(2n) Σ_j ‖x_j − f_j(x)‖² + β·(θ − W) + (ρ/2) ‖θ − W‖² over all parameters θ of its
 networks (`optimise/mlp/network`), where n counts the rows of all sites, by L-BFGS from its last θ. Few steps
 are enough, because the next round continues from there; as published, it goes on to the end, and a network
-may use its own variable. θ and W are vectors: the weights of the first layer,
-as [unit, input, output] and zero where an edge is not free, then its biases, the outward weights and the
-outward biases. As in the linear case the site shows θ − W and β.
+may use its own variable. θ and W are vectors: the weights of the first layer, as [unit, input, output] and
+zero where an edge is not free, then its biases, the outward weights and the outward biases. As in the linear
+case the site shows θ − W and β.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.jax import require_jax
-from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, remembered
+from dagora.parties.horizontal.learners.admm_site import SiteState, answer_loss, state_of
 from dagora.parties.horizontal.learners.checked_fields import (
     check_names,
     finite_answer,
@@ -29,7 +29,7 @@ from dagora.parties.horizontal.learners.checked_fields import (
     whole,
 )
 from dagora.parties.horizontal.learners.columns import Preparation
-from dagora.parties.horizontal.session.federation import Answer, Question, Site
+from dagora.parties.horizontal.session.federation import Answer, Site, TaskQuestion
 
 Vector = NDArray[np.float64]
 
@@ -45,8 +45,8 @@ MOST_HIDDEN = 1000
 
 
 @dataclass(frozen=True)
-class Shape:
-    """How the weights of networks with `hidden` units for `d` variables are arranged in one vector."""
+class NetworkShape:
+    """The arrangement of the weights of networks with `hidden` units for `d` variables in one vector."""
 
     hidden: int
     d: int
@@ -90,7 +90,7 @@ class Shape:
 class NetworkPart:
     """The site's part of the networks' loss; `free` edges may be used, and `fitted` is θ of the last fit."""
 
-    shape: Shape
+    shape: NetworkShape
     columns: Vector
     n: int
     free: NDArray[np.bool_]
@@ -153,18 +153,18 @@ def compiled_fit() -> Any:  # noqa: ANN401
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class NetworkRound:
     """A checked question of one round; the first one also says how to prepare rows."""
 
     weights: Vector
     rho: float
     free: NDArray[np.bool_]
-    shape: Shape
+    shape: NetworkShape
     published: bool
     first: Preparation | None
 
     @classmethod
-    def read(cls, site: Site, question: Question) -> Round:
+    def read(cls, site: Site, question: TaskQuestion) -> NetworkRound:
         """Check a question `admm-mlp-step`; later rounds have the shape of the first."""
         task, d = "admm-mlp-step", len(site.table.names)
         begins = "centre" in question
@@ -172,7 +172,7 @@ class Round:
         check_names(task, question, names)
         if begins:
             first = Preparation.read(task, site, question)
-            shape = Shape(whole(task, question, "hidden", 1, MOST_HIDDEN), d)
+            shape = NetworkShape(whole(task, question, "hidden", 1, MOST_HIDDEN), d)
             published = bool(whole(task, question, "published", 0, 1))
         else:
             part = network_part(site)
@@ -184,9 +184,9 @@ class Round:
         return cls(weights, real(task, question, "rho", open_low=True), free, shape, published, first)
 
 
-def step(site: Site, question: Question) -> Answer:
+def step(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-mlp-step`: one round."""
-    asked = Round.read(site, question)
+    asked = NetworkRound.read(site, question)
     with np.errstate(all="ignore"):
         if asked.first is not None:
             require_jax("the method admm-mlp")
@@ -195,14 +195,14 @@ def step(site: Site, question: Question) -> Answer:
                 part.steps, part.tolerance = PUBLISHED_STEPS, PUBLISHED_TOLERANCE
             site.memory[MEMORY] = SiteState.begin(part, asked.weights.shape)
         network_part(site).free = asked.free
-        return finite_answer("admm-mlp-step", remembered(site, MEMORY).step(asked.weights, asked.rho))
+        return finite_answer("admm-mlp-step", state_of(site, MEMORY).step(asked.weights, asked.rho))
 
 
-def loss(site: Site, question: Question) -> Answer:
+def loss(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-mlp-loss`: this site's part of the loss of given networks."""
     return answer_loss(site, "admm-mlp-loss", MEMORY, (network_part(site).shape.size,), question)
 
 
 def network_part(site: Site) -> NetworkPart:
     """The networks of this site, after the first question of a session."""
-    return cast("NetworkPart", remembered(site, MEMORY).model)
+    return cast("NetworkPart", state_of(site, MEMORY).model)

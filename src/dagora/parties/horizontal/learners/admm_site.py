@@ -1,4 +1,4 @@
-"""What a site does in NOTEARS-ADMM: it fits its own weights B_k and multipliers β_k, and shows them.
+"""The site's part of NOTEARS-ADMM: it fits its own weights B_k and multipliers β_k, and shows them.
 
     (7)   β_k ← β_k + ρ (B_k − W)                    once the new W is known, with the ρ of that round
     (10)  B_k ← (S_k + ρI)⁻¹ (ρW − β_k + S_k)        S_k = x_kᵀx_k / n, with the n of all sites
@@ -6,8 +6,8 @@
 With D = B_k − W, (10) reads (S_k + ρI) D = S_k(I − W) − β_k, in which no terms cancel however large ρ grows;
 one eigendecomposition of S_k serves every ρ. The site answers D, that is B_k since everybody knows W, and
 β_k; the paper's sites send B_k alone, and the server computes β_k by (7): the same knowledge. The answer of
-the first round gives S_k: who takes part shows the coordinator the covariance of its rows. Adding up the
-answers of all sites under masks would not help, as `papers/admm/attack` shows.
+the first round gives S_k: who takes part shows the coordinator the covariance of its rows. A secure sum of
+the answers of all sites would not help, as `papers/admm/attack` shows.
 
 Over series (`admm_dynamic`), S_k holds the second moments of the windows of the site's series about the means
 of all sites, and B_k = (W; A_1; …; A_p) has a column for each variable. The answer of the first round then
@@ -34,7 +34,7 @@ from dagora.parties.horizontal.learners.checked_fields import (
     whole,
 )
 from dagora.parties.horizontal.learners.columns import Preparation
-from dagora.parties.horizontal.session.federation import Answer, Question, Site
+from dagora.parties.horizontal.session.federation import Answer, Site, TaskQuestion
 from dagora.stats.lagged import window_moments
 
 Vector = NDArray[np.float64]
@@ -43,7 +43,7 @@ Vector = NDArray[np.float64]
 MEMORY = "admm"
 
 
-class Model(Protocol):
+class SiteLoss(Protocol):
     """A site's part of the loss on pooled rows."""
 
     def proximal(self, weights: Vector, beta: Vector, rho: float) -> Vector:
@@ -55,16 +55,16 @@ class Model(Protocol):
 
 @dataclass
 class SiteState:
-    """What a site remembers: W and ρ of the last round, β_k, and D = B_k − W (`away`)."""
+    """The state of a site between rounds: W and ρ of the last one, β_k, and D = B_k − W (`away`)."""
 
-    model: Model
+    model: SiteLoss
     weights: Vector
     beta: Vector
     away: Vector
     rho: float = 0.0
 
     @classmethod
-    def begin(cls, model: Model, shape: tuple[int, ...]) -> SiteState:
+    def begin(cls, model: SiteLoss, shape: tuple[int, ...]) -> SiteState:
         """Start with multipliers of zero."""
         zero = np.zeros(shape)
         return cls(model, zero, zero, zero)
@@ -117,7 +117,7 @@ class LeastSquaresPart:
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class LinearRound:
     """A checked question of one round; the first one also says how to prepare rows, and in which units."""
 
     weights: Vector
@@ -125,7 +125,7 @@ class Round:
     first: tuple[Preparation, Vector] | None
 
     @classmethod
-    def read(cls, site: Site, question: Question) -> Round:
+    def read(cls, site: Site, question: TaskQuestion) -> LinearRound:
         """Check a question `admm-step`."""
         task, d = "admm-step", len(site.table.names)
         begins = "centre" in question
@@ -140,32 +140,32 @@ class Round:
         return cls(weights, real(task, question, "rho", open_low=True), first)
 
 
-def step(site: Site, question: Question) -> Answer:
+def step(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-step`: one round."""
-    asked = Round.read(site, question)
+    asked = LinearRound.read(site, question)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if asked.first is not None:
             prepared, unit = asked.first
             part = LeastSquaresPart.of(prepared.columns(site), prepared.n, unit)
             site.memory[MEMORY] = SiteState.begin(part, asked.weights.shape)
-        return finite_answer("admm-step", remembered(site, MEMORY).step(asked.weights, asked.rho))
+        return finite_answer("admm-step", state_of(site, MEMORY).step(asked.weights, asked.rho))
 
 
-def loss(site: Site, question: Question) -> Answer:
+def loss(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-loss`: this site's part of the loss of given weights."""
     d = len(site.table.names)
     return answer_loss(site, "admm-loss", MEMORY, (d, d), question)
 
 
-def answer_loss(site: Site, task: str, key: str, shape: tuple[int, ...], question: Question) -> Answer:
+def answer_loss(site: Site, task: str, key: str, shape: tuple[int, ...], question: TaskQuestion) -> Answer:
     """This site's part of the loss of given weights, for the learner that remembers its state under `key`."""
     check_names(task, question, ("weights",))
     weights = reals(task, question, "weights", shape)
     with np.errstate(over="ignore", invalid="ignore"):
-        return finite_answer(task, {"loss": np.array([remembered(site, key).model.loss(weights)])})
+        return finite_answer(task, {"loss": np.array([state_of(site, key).model.loss(weights)])})
 
 
-def remembered(site: Site, key: str) -> SiteState:
+def state_of(site: Site, key: str) -> SiteState:
     """The state after the last round; an error before the first."""
     if key not in site.memory:
         raise ProtocolError(
@@ -188,7 +188,7 @@ def series_of(task: str, site: Site) -> tuple[Panel, tuple[int, int]]:
     return replace(site.panel, table=site.table), (d * (site.lags + 1), d)
 
 
-def lagged_step(site: Site, question: Question) -> Answer:
+def lagged_step(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-lagged-step`: one round; the first question also has the means and units of windows."""
     panel, shape = series_of(LAGGED_STEP, site)
     begins = "mean" in question
@@ -199,10 +199,10 @@ def lagged_step(site: Site, question: Question) -> Answer:
         if begins:
             part = LeastSquaresPart.of_covariance(*scaled_covariance(panel, site.lags, question, shape[0]))
             site.memory[LAGGED_MEMORY] = SiteState.begin(part, shape)
-        return finite_answer(LAGGED_STEP, remembered(site, LAGGED_MEMORY).step(weights, rho))
+        return finite_answer(LAGGED_STEP, state_of(site, LAGGED_MEMORY).step(weights, rho))
 
 
-def scaled_covariance(panel: Panel, lags: int, question: Question, columns: int) -> tuple[Vector, Vector]:
+def scaled_covariance(panel: Panel, lags: int, question: TaskQuestion, columns: int) -> tuple[Vector, Vector]:
     """S_k of windows divided by the units asked for, about the means asked for; and the units."""
     unit = reals(LAGGED_STEP, question, "unit", (columns,))
     if not (unit > 0).all():
@@ -215,6 +215,6 @@ def scaled_covariance(panel: Panel, lags: int, question: Question, columns: int)
     return products / np.outer(unit, unit) / n, unit
 
 
-def lagged_loss(site: Site, question: Question) -> Answer:
+def lagged_loss(site: Site, question: TaskQuestion) -> Answer:
     """Task `admm-lagged-loss`: this site's part of the loss of given weights."""
     return answer_loss(site, LAGGED_LOSS, LAGGED_MEMORY, series_of(LAGGED_LOSS, site)[1], question)

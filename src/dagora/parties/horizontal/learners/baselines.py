@@ -42,11 +42,11 @@ from dagora.parties.horizontal.learners.checked_fields import (
 )
 from dagora.parties.horizontal.learners.local_learning import (
     GRAPH_TASK,
-    circumstances,
-    ending,
+    run_fields,
+    status_and_message,
 )
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
-from dagora.parties.horizontal.session.federation import Federation, Question
+from dagora.parties.horizontal.session.federation import Federation, TaskQuestion
 
 Vector = NDArray[np.float64]
 Marks = NDArray[np.bool_]
@@ -69,7 +69,7 @@ def vote(
         return vote_on_graphs(federation, run, model, alpha)
     names, learned = ask_weights(federation, run, "vote", lambda1, threshold, model)
     share = tally(learned)
-    return merged(names, run, share, 0.5 + 0.25 / len(learned), mean_weights(learned))
+    return merge_weights(names, run, share, 0.5 + 0.25 / len(learned), mean_weights(learned))
 
 
 def average(
@@ -83,7 +83,7 @@ def average(
     """Average the sites' weights and apply the threshold to the mean, not to each site's weights."""
     names, learned = ask_weights(federation, run, "average", lambda1, 0.0, model)
     mean = mean_weights(learned)
-    return merged(names, run, mean, threshold, mean)
+    return merge_weights(names, run, mean, threshold, mean)
 
 
 def best(
@@ -103,7 +103,9 @@ def best(
     graphs = [DAG.from_numpy((weights != 0) | required, names) for weights in learned]
     distances = [compare(graph, truth).shd for graph in graphs]
     chosen = int(np.argmin(distances))
-    status, message = ending(run, f"the graph of site '{federation.parties[chosen]}', closest to the truth")
+    status, message = status_and_message(
+        run, f"the graph of site '{federation.parties[chosen]}', closest to the truth"
+    )
     stats = {"sites": float(len(learned)), "shd": float(distances[chosen])}
     return Outcome(graphs[chosen], status, message, None, stats, learned[chosen], (SHOWN_WEIGHTS,))
 
@@ -128,7 +130,9 @@ def mean_weights(learned: Vector) -> Vector:
     return mean
 
 
-def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float, weights: Vector) -> Outcome:
+def merge_weights(
+    names: tuple[str, ...], run: Run, strength: Vector, threshold: float, weights: Vector
+) -> Outcome:
     """Reduce the merged strengths to a DAG, and report the edges dropped because of cycles."""
     required = run.knowledge.required_matrix(names)
     raw = (np.abs(strength) >= threshold) & (strength != 0)
@@ -137,7 +141,7 @@ def merged(names: tuple[str, ...], run: Run, strength: Vector, threshold: float,
     if dropped:
         edges = [f"'{names[i]} → {names[j]}' ({strength[i, j]:.3g})" for i, j in dropped]
         warnings.append(f"dropped to reach a DAG: {', '.join(edges)}")
-    status, message = ending(run, "the sites' results were merged")
+    status, message = status_and_message(run, "the sites' results were merged")
     stats = {"raw_edges": float(raw.sum()), "dropped_edges": float(len(dropped))}
     return Outcome(
         DAG.from_numpy(support, names),
@@ -159,11 +163,11 @@ def ask_weights(
     refuse_discrete(schema.names, [not variable.levels for variable in schema], method)
     run.knowledge.check_nodes(schema.names)
     run.on_event(Event("every site learns on its own", 0, total=1))
-    question: Question = {
+    question: TaskQuestion = {
         "model": model,
         "lambda1": float(lambda1),
         "threshold": float(threshold),
-        **circumstances(federation, run),
+        **run_fields(federation, run),
     }
     shown = federation.gather("local-weights", question)
     run.on_event(Event("every site learns on its own", 1, total=1))
@@ -189,7 +193,7 @@ def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -
     run.knowledge.check_nodes(names)
     method_named(model).check_knowledge(run.knowledge, names, f"the model {model}")
     run.on_event(Event("every site learns on its own", 0, total=1))
-    shown = federation.gather(GRAPH_TASK, {"model": model, "alpha": alpha, **circumstances(federation, run)})
+    shown = federation.gather(GRAPH_TASK, {"model": model, "alpha": alpha, **run_fields(federation, run)})
     run.on_event(Event("every site learns on its own", 1, total=1))
     graphs = shown_truths(shown, "graph", (len(names), len(names)))
     for party, graph in graphs.items():
@@ -197,7 +201,7 @@ def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -
             raise ProtocolError(f"{party} answered with an edge from a column to itself", party=party)
     learned = [bool(value[0]) for value in shown_truths(shown, "learned", (1,)).values()]
     share: Vector = np.stack(list(graphs.values())).mean(axis=0)
-    return counted(names, run, share, len(learned), learned.count(False))
+    return count_votes(names, run, share, len(learned), learned.count(False))
 
 
 def majority(share: Vector) -> Marks:
@@ -210,14 +214,14 @@ def majority(share: Vector) -> Marks:
     return marks
 
 
-def counted(names: tuple[str, ...], run: Run, share: Vector, sites: int, silent: int) -> Outcome:
-    """The outcome of a vote: a DAG, and in words what became of the marks on the way to it."""
+def count_votes(names: tuple[str, ...], run: Run, share: Vector, sites: int, silent: int) -> Outcome:
+    """The outcome of a vote: a DAG, and a message on the changes to the voted marks."""
     required = run.knowledge.required_matrix(names)
     marks = (majority(share) | required) & ~required.T
     undirected = int(np.triu(marks & marks.T).sum())
     by_name = np.argsort(names)
     square = np.ix_(by_name, by_name)
-    support, dropped, kept = as_dag(share[square], marks[square], required[square])
+    support, dropped, kept = dag_from_marks(share[square], marks[square], required[square])
     ordered = [names[place] for place in by_name]
     lost = [(ordered[i], ordered[j]) for i, j in dropped]
     warnings = [SHOWN_GRAPHS]
@@ -233,7 +237,7 @@ def counted(names: tuple[str, ...], run: Run, share: Vector, sites: int, silent:
     if undirected:
         how = "without new v-structures" if kept else "that more sites had, with new v-structures"
         message += f"; undirected edges ({undirected}) were given directions {how}"
-    status, message = ending(run, message)
+    status, message = status_and_message(run, message)
     return Outcome(
         DAG.from_numpy(support, ordered).reorder(names),
         status,
@@ -251,11 +255,11 @@ def counted(names: tuple[str, ...], run: Run, share: Vector, sites: int, silent:
     )
 
 
-def as_dag(share: Vector, marks: Marks, required: Marks) -> tuple[Marks, list[tuple[int, int]], bool]:
+def dag_from_marks(share: Vector, marks: Marks, required: Marks) -> tuple[Marks, list[tuple[int, int]], bool]:
     """A DAG from voted marks, the edges dropped for it, and whether its v-structures are all voted for.
 
     >>> marks = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
-    >>> dag, dropped, kept = as_dag(marks.astype(float), marks, np.zeros_like(marks))
+    >>> dag, dropped, kept = dag_from_marks(marks.astype(float), marks, np.zeros_like(marks))
     >>> np.argwhere(dag).tolist(), dropped, kept
     ([[0, 2], [2, 1]], [], True)
     """

@@ -1,7 +1,7 @@
 """Fields of a coordinator's question, checked by the site before anything is computed from them.
 
 A coordinator may send anything: another type, another shape, NaN, a number of a million digits. Whatever is
-not exactly what a task takes is refused with one line. What comes back is made by the site: arrays are
+not exactly what a task takes is refused with one line. The returned values are the site's own: arrays are
 copies, numbers are plain.
 """
 
@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 53
 
 
 def refuse(task: str, reason: str) -> ProtocolError:
-    """The error about a question that is not asked as it should be."""
+    """The error about a question whose fields are not valid."""
     return ProtocolError(f"refused: in the question '{task}', {reason}")
 
 
@@ -43,7 +43,7 @@ def reals(
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape != shape:
         raise refuse(task, f"'{name}' must be an array of float64 of shape {shape}")
     if not np.isfinite(value).all():
-        raise refuse(task, f"'{name}' has numbers that are not finite")
+        raise refuse(task, f"'{name}' must be finite")
     return np.array(value, dtype=np.float64, order="C")
 
 

@@ -3,8 +3,8 @@
 The number of rows n, the means and the spread come from the moments of all rows. A site centres its rows on
 the mean of all sites (`global`), on its own mean (`local`, as published for the linear case; with few rows
 per site it costs accuracy), or not at all (`none`). For `local` each site shows the sums of its squares about
-its own means. A site divides what it computes from its rows by the n of all sites together, so that the
-sites' losses add up to the loss on pooled rows.
+its own means. A site divides its loss by the n of all sites together, so that the sum of the sites' losses is
+the loss on pooled rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dagora.parties.horizontal.learners.checked_fields import (
     shown_reals,
     whole,
 )
-from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
+from dagora.parties.horizontal.session.federation import Answer, Federation, Site, TaskQuestion
 from dagora.parties.transport.messages import Value
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.data_warnings import check_learnable
@@ -49,8 +49,8 @@ def continuous_columns(table: Table) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """What the coordinator knows: names, total number of rows, the centre, and the spread about it."""
+class PooledColumns:
+    """The names, number of rows, centre and standard deviations of the columns over all sites."""
 
     names: tuple[str, ...]
     n: int
@@ -65,10 +65,10 @@ class Columns:
 
 def ask_columns(
     federation: Federation, owner: str, centre: str, other_centre: str = "with centre=global"
-) -> Columns:
+) -> PooledColumns:
     """The sites' columns and their centre; `owner`, "the method admm", begins an error.
 
-    `other_centre` says how else to centre a column that is constant within every site.
+    `other_centre` is the way out for a column that is constant within every site.
     """
     schema = federation.schema
     for variable in schema:
@@ -97,7 +97,7 @@ def ask_columns(
             raise DataError(f"{owner} cannot learn about column '{variable.name}', it is constant{where}")
     mean = moments.mean if centre == "global" else np.zeros(len(schema))
     refuse_unusable(schema.names, np.zeros(len(schema)), variances, owner)
-    return Columns(schema.names, moments.n, centre, mean, np.sqrt(variances))
+    return PooledColumns(schema.names, moments.n, centre, mean, np.sqrt(variances))
 
 
 def ask_own_squares(federation: Federation, d: int) -> Vector:
@@ -109,7 +109,7 @@ def ask_own_squares(federation: Federation, d: int) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """A site's reading of `Columns.question`."""
+    """A site's reading of `PooledColumns.question`."""
 
     n: int
     centre: str
@@ -118,8 +118,8 @@ class Preparation:
     FIELDS = ("n", "centre", "mean")
 
     @classmethod
-    def read(cls, task: str, site: Site, question: Question) -> Preparation:
-        """Check what the coordinator says of all rows against the rows that are here."""
+    def read(cls, task: str, site: Site, question: TaskQuestion) -> Preparation:
+        """Read the fields of `PooledColumns.question`, and check them against this site's rows."""
         d = len(site.table.names)
         return cls(
             whole(task, question, "n", max(1, site.table.n_rows), MOST_ROWS),
@@ -137,7 +137,7 @@ class Preparation:
         return columns
 
 
-def own_squares(site: Site, question: Question) -> Answer:
+def own_squares(site: Site, question: TaskQuestion) -> Answer:
     """Task `own-squares`: sums of squares of this site's columns about its own means."""
     check_names("own-squares", question, ())
     columns = continuous_columns(site.table)

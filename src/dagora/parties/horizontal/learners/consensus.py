@@ -5,11 +5,11 @@ B_k + β_k/ρ at which equation (5) is centred. Residuals are those of Boyd et a
 to the sizes of W and β: primal Σ_k ‖B_k − W‖², dual Kρ² ‖W − W_before‖². They are meaningful only if W solves
 (5), so a third residual says how far W is from a solution of (5).
 
-There are two schedules. `follow_published` is that of Ng & Zhang (2022): α by (6), ρ₁ × 1.75 and ρ₂ × 1.25
-after every round, each at most 10¹⁶, until both are that large or 200 rounds are over; nothing else ends it,
-and the growing ρ₂ soon keeps W from moving. `follow_balanced` doubles or halves ρ₂ where one residual is ten
-times the other, raises ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all
-residuals are small.
+There are two schedules. The published one (Ng & Zhang 2022) has α by (6), ρ₁ × 1.75 and ρ₂ × 1.25 after every
+round, each at most 10¹⁶, until both are that large or 200 rounds are over; nothing else ends it, and the
+growing ρ₂ soon keeps W from moving. The balanced one doubles or halves ρ₂ where one residual is ten times the
+other, raises ρ₁ only while there are cycles, faster where h does not fall, and ends when h and all residuals
+are small.
 
 `ask_problem` comes before the first round: it asks the sites for their columns, and turns the knowledge into
 allowed and required edges. `final_loss` and the descriptions come after the last one.
@@ -29,10 +29,10 @@ from dagora.base.events import Event
 from dagora.base.options import find
 from dagora.base.wording import setting
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.acyclic_prox import Penalties, Solution
+from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties, ProxSolution
 from dagora.parties.horizontal.learners.checked_fields import shown_reals
-from dagora.parties.horizontal.learners.columns import CENTRES, Columns, ask_columns
-from dagora.parties.horizontal.session.federation import Federation, Question
+from dagora.parties.horizontal.learners.columns import CENTRES, PooledColumns, ask_columns
+from dagora.parties.horizontal.session.federation import Federation, TaskQuestion
 from dagora.parties.transport.messages import Value
 
 Vector = NDArray[np.float64]
@@ -45,7 +45,7 @@ GAMMA1, GAMMA2, RHO_MAX, PUBLISHED_ROUNDS = 1.75, 1.25, 1e16, 200
 BALANCE, CHANGE = 10.0, 2.0
 # Factors of ρ₁ per round: FAST where h fell to no less than the share STALLED of its last value, else SLOW.
 SLOW, FAST, STALLED = 1.25, 1.75, 0.9
-FIRST_RHO1 = 3e-4
+FIRST_RHO1 = 3e-4  # small beside a variance of 1: the first rounds hardly feel cycles
 # h and the residuals at which the search for a graph ends.
 H_TOLERANCE, PATH_TOLERANCE = 1e-6, 1e-2
 # Keeps a division by the size of the multipliers defined where they are all zero.
@@ -54,12 +54,12 @@ TINY = 1e-300
 CUT_LAST = "edges that close a cycle after the threshold are dropped"
 
 
-class Server(Protocol):
-    """What the coordinator must know of a model: how to solve (5), and h of its weights."""
+class ConsensusServer(Protocol):
+    """The coordinator's side of a model: the solution of (5), and h of its weights."""
 
     def update(
-        self, start: Vector, target: Vector, q: float, penalties: Penalties, free: Support
-    ) -> Solution:
+        self, start: Vector, target: Vector, q: float, penalties: ProxPenalties, free: Support
+    ) -> ProxSolution:
         """Weights that minimise penalties + (q/2) ‖W − target‖², zero where an edge is not free."""
 
     def cycles(self, weights: Vector) -> float:
@@ -76,14 +76,14 @@ class Consensus:
     federation: Federation
     run: Run
     task: str
-    begin: Question
+    begin: TaskQuestion
     weight_unit: float
     weights: Vector
     rho: float
     max_rounds: int
     # ρ₂ also grows by this factor per round: with a loss that is not convex, a constant ρ₂ need not converge.
     growth: float = 1.0
-    # What every question contains besides weights and ρ.
+    # Further fields of every question, besides weights and ρ.
     always: dict[str, Value] = field(default_factory=dict)
     rounds: int = 0
     primal: float = np.inf
@@ -91,15 +91,15 @@ class Consensus:
     unsolved: float = np.inf
 
     @property
-    def over(self) -> bool:
-        """Whether no further round may be asked for."""
+    def is_over(self) -> bool:
+        """Return True if no further round may be asked for."""
         return self.rounds >= self.max_rounds or self.run.budget.exhausted
 
-    def settled(self, tolerance: float) -> bool:
-        """Whether the residuals are small."""
+    def has_converged(self, tolerance: float) -> bool:
+        """Return True if all residuals are at most the tolerance."""
         return max(self.primal, self.dual, self.unsolved) <= tolerance
 
-    def round(self, update: Callable[[Vector, float], Solution]) -> None:
+    def round(self, update: Callable[[Vector, float], ProxSolution]) -> None:
         """Ask for the sites' answers at the present W and ρ, and set W = update(V, Kρ)."""
         before, rho = self.weights, self.rho
         question: dict[str, Value] = {**self.always, "weights": before, "rho": rho}
@@ -143,11 +143,13 @@ def square(vector: Vector) -> float:
     return float(np.vdot(vector, vector))
 
 
-def follow_published(consensus: Consensus, server: Server, given: Penalties, free: Support) -> None:
+def follow_published_schedule(
+    consensus: Consensus, server: ConsensusServer, given: ProxPenalties, free: Support
+) -> None:
     """The published schedule, from ρ₁ = `given.rho1` and the consensus' ρ₂."""
     alpha, rho1 = 0.0, given.rho1
-    while not consensus.over and (rho1 < RHO_MAX or consensus.rho < RHO_MAX):
-        penalties = Penalties(given.lambda1, given.lambda2, alpha, rho1)
+    while not consensus.is_over and (rho1 < RHO_MAX or consensus.rho < RHO_MAX):
+        penalties = ProxPenalties(given.lambda1, given.lambda2, alpha, rho1)
         move(consensus, server, penalties, free)
         h = server.cycles(consensus.weights)
         consensus.tell("published schedule", h)
@@ -156,16 +158,16 @@ def follow_published(consensus: Consensus, server: Server, given: Penalties, fre
         consensus.rho = min(GAMMA2 * consensus.rho, RHO_MAX)
 
 
-def follow_balanced(
-    consensus: Consensus, server: Server, given: Penalties, free: Support, tolerance: float
+def follow_balanced_schedule(
+    consensus: Consensus, server: ConsensusServer, given: ProxPenalties, free: Support, tolerance: float
 ) -> None:
     """Our schedule, from ρ₁ = `given.rho1`, until cycles are weak and the sites roughly agree."""
     alpha, rho1, h = 0.0, given.rho1, np.inf
-    while not consensus.over:
-        move(consensus, server, Penalties(given.lambda1, given.lambda2, alpha, rho1), free)
+    while not consensus.is_over:
+        move(consensus, server, ProxPenalties(given.lambda1, given.lambda2, alpha, rho1), free)
         before, h = h, server.cycles(consensus.weights)
         consensus.tell("consensus without cycles", h)
-        if h <= H_TOLERANCE and consensus.settled(tolerance):
+        if h <= H_TOLERANCE and consensus.has_converged(tolerance):
             return
         alpha += rho1 * h
         if h > H_TOLERANCE:
@@ -173,47 +175,47 @@ def follow_balanced(
         consensus.balance()
 
 
-def settle(
-    consensus: Consensus, server: Server, given: Penalties, support: Support, tolerance: float
+def agree_on_weights(
+    consensus: Consensus, server: ConsensusServer, given: ProxPenalties, support: Support, tolerance: float
 ) -> None:
     """Rounds on an acyclic support, until the sites agree on its weights."""
-    while not consensus.over:
-        move(consensus, server, Penalties(given.lambda1, given.lambda2), support)
+    while not consensus.is_over:
+        move(consensus, server, ProxPenalties(given.lambda1, given.lambda2), support)
         consensus.tell("weights of the graph", 0.0)
-        if consensus.settled(tolerance):
+        if consensus.has_converged(tolerance):
             return
         consensus.balance()
 
 
-def move(consensus: Consensus, server: Server, penalties: Penalties, free: Support) -> None:
+def move(consensus: Consensus, server: ConsensusServer, penalties: ProxPenalties, free: Support) -> None:
     """One round, from the present weights."""
     start = consensus.weights
     consensus.round(lambda target, q: server.update(start, target, q, penalties, free))
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ConsensusProblem:
     """The columns that the sites share, and which edges are free and which required."""
 
-    columns: Columns
+    columns: PooledColumns
     free: Support
     required: Support
 
     @property
-    def knowing(self) -> bool:
-        """Whether some edge is forbidden or required."""
+    def has_knowledge(self) -> bool:
+        """Return True if some edge is forbidden or required."""
         return bool(self.required.any() or not (self.free | np.eye(len(self.free), dtype=np.bool_)).all())
 
 
 def ask_problem(
     federation: Federation, run: Run, method: str, centre: str, *, published: bool = False
-) -> Problem:
+) -> ConsensusProblem:
     """Ask the sites for their columns, centred in the given way."""
     find("centre", centre, dict.fromkeys(CENTRES))
     other = f"without {setting('published', True)}" if published else f"with {setting('centre', 'global')}"
     columns = ask_columns(federation, f"the method {method}", centre, other)
     free = ~run.knowledge.forbidden_matrix(columns.names)
-    return Problem(columns, free, run.knowledge.required_matrix(columns.names))
+    return ConsensusProblem(columns, free, run.knowledge.required_matrix(columns.names))
 
 
 def centre_of(centre: str | None, paper: str) -> str:
@@ -246,9 +248,9 @@ def final_loss(consensus: Consensus, task: str, weights: Vector) -> float | None
     return float(np.sum(list(shown_reals(answers, "loss", (1,)).values())))
 
 
-def describe_published(consensus: Consensus, problem: Problem, *more: str) -> tuple[str, str]:
-    """Status, and a message that says how the published rounds ended and what is not as in the paper."""
-    unlike = [CUT_LAST, *more, *["edges are forbidden or required"] * problem.knowing]
+def describe_published_run(consensus: Consensus, problem: ConsensusProblem, *more: str) -> tuple[str, str]:
+    """Status, and a message on the end of the published rounds and on deviations from the paper."""
+    unlike = [CUT_LAST, *more, *["edges are forbidden or required"] * problem.has_knowledge]
     status, rounds = "finished", f"{consensus.rounds} rounds"
     if consensus.rho < RHO_MAX and consensus.run.budget.exhausted:
         status, rounds = "time-limit", f"stopped after {rounds}: {consensus.run.budget.reason}"
@@ -261,20 +263,20 @@ def describe_published(consensus: Consensus, problem: Problem, *more: str) -> tu
 
 
 def describe_ending(consensus: Consensus, tolerance: float) -> tuple[str, str]:
-    """Status, and a message that says how our rounds ended."""
+    """Status, and a message on the end of the balanced rounds."""
     rounds = f"{consensus.rounds} rounds"
     residuals = f"residuals {consensus.primal:.1e} and {consensus.dual:.1e}"
     if tolerance < consensus.unsolved < np.inf:
         residuals += f", the coordinator's own weights {consensus.unsolved:.1e} away from a solution"
     if consensus.run.budget.exhausted:
         return "time-limit", f"stopped after {rounds}: {consensus.run.budget.reason}; {residuals}"
-    if consensus.settled(tolerance):
+    if consensus.has_converged(tolerance):
         return "finished", f"the sites agree after {rounds}, {residuals}"
     return "step-limit", f"{rounds} did not bring the sites to agree: {residuals}, tolerance {tolerance:g}"
 
 
 def consensus_stats(
-    consensus: Consensus, columns: Columns, *, path_rounds: int, h: float, dropped: int
+    consensus: Consensus, columns: PooledColumns, *, path_rounds: int, h: float, dropped: int
 ) -> dict[str, float]:
     """Numbers of a run; `path_rounds` and `h` are those at the end of the schedule."""
     return {

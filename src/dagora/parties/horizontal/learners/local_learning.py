@@ -32,7 +32,7 @@ from dagora.parties.horizontal.learners.checked_fields import (
 )
 from dagora.parties.horizontal.learners.columns import continuous_columns
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
-from dagora.parties.horizontal.session.federation import Answer, Federation, Question, Site
+from dagora.parties.horizontal.session.federation import Answer, Federation, Site, TaskQuestion
 from dagora.scores.registry import default_score
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.table import TableStatistics
@@ -43,22 +43,22 @@ Marks = NDArray[np.bool_]
 GRAPH_TASK = "local-graph"
 GRAPH_FIELDS = ("model", "alpha", "knowledge", "seconds", "seed")
 WEIGHT_FIELDS = ("model", "lambda1", "threshold", "knowledge", "seconds", "seed")
-# The largest seed is that of NumPy's generators; a larger penalty would overflow when it is squared.
+# A seed of 128 bits fills the pool of NumPy's SeedSequence; a penalty of 1e100 can be squared.
 LARGEST_SEED = (1 << 128) - 1
 LARGEST_PENALTY = 1e100
 BELOW_1 = 1 - 2.0**-53  # the largest float below 1
 NO_LIMIT = -1.0  # the `seconds` of a run without a time limit
 
 
-def circumstances(federation: Federation, run: Run) -> Question:
-    """The fields that `read_run` reads."""
+def run_fields(federation: Federation, run: Run) -> TaskQuestion:
+    """The fields of a question that `read_run` reads: knowledge, time and seed."""
     # Sites may share a machine, so each gets its share of the time.
     left = run.budget.left
     seconds = left / len(federation.parties) if np.isfinite(left) else NO_LIMIT
     return {"knowledge": run.knowledge.to_dict(), "seconds": seconds, "seed": run.seed}
 
 
-def read_run(task: str, question: Question, names: tuple[str, ...]) -> Run:
+def read_run(task: str, question: TaskQuestion, names: tuple[str, ...]) -> Run:
     """Knowledge, time and seed of a question, checked; `seconds` of −1 are no limit."""
     knowledge = read_knowledge(task, question["knowledge"], names)
     seconds = real(task, question, "seconds", low=NO_LIMIT)
@@ -79,14 +79,14 @@ def read_knowledge(task: str, content: object, names: tuple[str, ...]) -> Knowle
     return knowledge
 
 
-def ending(run: Run, message: str) -> tuple[str, str]:
-    """Status and message."""
+def status_and_message(run: Run, message: str) -> tuple[str, str]:
+    """The status of a result, and a message that names the time limit if it was reached."""
     if run.budget.exhausted:
         return "time-limit", f"{message}; sites stopped early: {run.budget.reason}"
     return "finished", message
 
 
-def local_weights(site: Site, question: Question) -> Answer:
+def local_weights(site: Site, question: TaskQuestion) -> Answer:
     """Task `local-weights`: learn from this site's rows alone; the weights are acyclic."""
     task = "local-weights"
     check_names(task, question, WEIGHT_FIELDS)
@@ -125,8 +125,8 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
     return solve_by_path(program, run, threshold, "guarded", 0).weights
 
 
-def local_graph(site: Site, question: Question) -> Answer:
-    """Learn from this site's rows alone."""
+def local_graph(site: Site, question: TaskQuestion) -> Answer:
+    """Task `local-graph`: learn from this site's rows alone."""
     check_names(GRAPH_TASK, question, GRAPH_FIELDS)
     model = question["model"]
     if type(model) is not str or model not in VOTERS:
@@ -135,14 +135,14 @@ def local_graph(site: Site, question: Question) -> Answer:
     run = read_run(GRAPH_TASK, question, site.table.names)
     try:
         method_named(model).check_knowledge(run.knowledge, site.table.names)
-        marks = learned_marks(site.table, model, alpha, run)
+        marks = learn_marks(site.table, model, alpha, run)
     except KnowledgeError:
         raise refuse(GRAPH_TASK, f"'knowledge' is not for the model {model}") from None
     nothing = np.zeros((len(site.table.names),) * 2, dtype=np.bool_)
     return {"graph": nothing if marks is None else marks, "learned": np.array([marks is not None])}
 
 
-def learned_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | None:
+def learn_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | None:
     """The marks of a site's graph; None where it cannot learn one."""
     names = table.names
     kept = tuple(
@@ -153,7 +153,8 @@ def learned_marks(table: Table, model: str, alpha: float, run: Run) -> Marks | N
     if table.n_rows < 2 or len(kept) < 2:
         return None
     try:
-        outcome = learn_graph(table.select(kept), model, alpha, replace(run, knowledge=about(run, kept)))
+        restricted = replace(run, knowledge=restrict_knowledge(run.knowledge, kept))
+        outcome = learn_graph(table.select(kept), model, alpha, restricted)
     except DataError:
         return None
     if outcome.status == "failed" or (method_named(model).by_tests and outcome.status == "time-limit"):
@@ -178,13 +179,13 @@ def learn_graph(table: Table, model: str, alpha: float, run: Run) -> Outcome:
     return searching.once(Source(statistics), local, run)[0]
 
 
-def about(run: Run, names: tuple[str, ...]) -> Knowledge:
-    """What is known about some of the columns.
+def restrict_knowledge(known: Knowledge, names: tuple[str, ...]) -> Knowledge:
+    """The part of the knowledge that is about some of the columns, without the limit on parents.
 
-    >>> about(Run(Knowledge(required=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])), ("b", "c"))
+    >>> known = Knowledge(required=[("a", "b"), ("b", "c")], tiers=[["a"], ["b", "c"]])
+    >>> restrict_knowledge(known, ("b", "c"))
     Knowledge(required=(('b', 'c'),), forbidden=(), tiers=((), ('b', 'c')), max_parents=None)
     """
-    known = run.knowledge
     return Knowledge(
         required=tuple(edge for edge in known.required if set(edge) <= set(names)),
         forbidden=tuple(edge for edge in known.forbidden if set(edge) <= set(names)),

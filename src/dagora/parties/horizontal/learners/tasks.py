@@ -1,8 +1,8 @@
 """Tasks whose answers a site shows as its own, by name.
 
-Sums are not here: whatever is summed is one of the questions of a plan (see `session.row_sums`). Which method
-needs which task is part of the plan (`plan.SHOWN_BY`), and a site answers a task only if its owner's policy
-names the method under `shows`.
+Sums are not here: they are questions of a plan (see `session.row_sums`). The plan lists the tasks that each
+method needs (`plan.SHOWN_BY`), and a site answers a task only if its owner's policy names the method under
+`shows`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dagora.base.loading import load
 from dagora.parties.horizontal.plan.plan import SHOWN_BY, WEIGHT_MODELS
-from dagora.parties.horizontal.session.federation import Answer, Question, Site, Task
+from dagora.parties.horizontal.session.federation import Answer, Site, Task, TaskQuestion
 
 GRAPH = "local-graph"
 LEARNERS = "dagora.parties.horizontal.learners"
@@ -31,7 +31,7 @@ PLACES = {
 def task_at(place: str) -> Task:
     """A task whose module is imported only when it is first asked for."""
 
-    def answer(site: Site, question: Question) -> Answer:
+    def answer(site: Site, question: TaskQuestion) -> Answer:
         found: Answer = load(place)(site, question)
         return found
 

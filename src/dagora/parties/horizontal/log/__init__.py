@@ -1,1 +1,1 @@
-"""What left a site: a log that is on disk before each answer, and its words."""
+"""The log of a site: a line on disk before each answer leaves, and the log as text."""

@@ -18,31 +18,31 @@ Test = Callable[[object], bool]
 
 
 def is_text(value: object) -> bool:
-    """Whether it is a text."""
+    """Return True for a text."""
     return isinstance(value, str)
 
 
 def is_whole(value: object, limit: int = 1 << 63) -> bool:
-    """Whether it is a whole number, 0 or more, that 64 bits hold."""
+    """Return True for a whole number from 0 to 2⁶³ − 1."""
     return type(value) is int and 0 <= value < limit
 
 
 def is_tables(value: object) -> bool:
-    """Whether it is a list of lists of columns."""
+    """Return True for a list of lists of columns."""
     return isinstance(value, list) and all(
         isinstance(table, list) and all(map(is_whole, table)) for table in value
     )
 
 
 def is_part(value: object) -> bool:
-    """Whether it is a list of signed whole numbers that 64 bits hold."""
+    """Return True for a list of signed integers of 64 bits."""
     return isinstance(value, list) and all(
         type(number) is int and -(1 << 63) <= number < 1 << 63 for number in value
     )
 
 
 def is_price(value: object) -> bool:
-    """Whether it is a finite number above 0."""
+    """Return True for a finite number above 0."""
     return isinstance(value, float) and math.isfinite(value) and value > 0
 
 
@@ -61,7 +61,7 @@ FIELDS: dict[str, dict[str, Test]] = {
     "end": {"reason": is_text},
 }
 # The fields that an answer to each kind of question must have besides.
-ANSWERED: dict[str, dict[str, Test]] = {
+ANSWER_FIELDS: dict[str, dict[str, Test]] = {
     COUNTS: {"tables": is_tables},
     BASIS: {"functions": is_whole},
     LAGGED: {"lags": is_whole, "windows": is_whole},
@@ -80,13 +80,13 @@ def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
     kind = entry["event"]
     if kind not in FIELDS:
         raise FormatError(f"there is no event '{kind[:40]}' in a log")
-    wanted = {"time": is_text, **FIELDS[kind]}
+    required = {"time": is_text, **FIELDS[kind]}
     if kind == "answer":
         asks = entry.get("asks")
-        wanted |= ANSWERED.get(asks, {}) if isinstance(asks, str) else {}
+        required |= ANSWER_FIELDS.get(asks, {}) if isinstance(asks, str) else {}
         if asks != RELEASE and ("rho" in entry or "part" in entry):
             raise FormatError(f"only the answer to a {RELEASE} has a price and a part")
-    for name, test in wanted.items():
+    for name, test in required.items():
         if name not in entry or not test(entry[name]):
             raise FormatError(f"the event '{kind}' has no '{name}', or an odd one")
     if kind in {"answer", "shown"} and not planned:
@@ -130,11 +130,11 @@ class History:
                 self.releases[self._plan["plan_digest"]] = event["part"]
             else:
                 size = event.get("functions") or event.get("lags", 0)
-                self.sums.update(self.named(event["asks"], event.get("tables", ()), size))
+                self.sums.update(self.sum_names(event["asks"], event.get("tables", ()), size))
         elif event["event"] == "shown":
             self.rosters.add(self._plan["roster"])
 
-    def named(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:
+    def sum_names(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:
         """The names of sums of the present plan; `size` is the number of functions or of lags."""
         where = (self._plan["codebook"], self._plan["roster"])
         listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [str(size)]

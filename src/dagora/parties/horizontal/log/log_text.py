@@ -1,4 +1,4 @@
-"""A site's log in words, for its owner."""
+"""A site's log as text, for its owner."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError
 from dagora.base.wording import counted, shown
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
 
-# Tables that are named before the rest is only counted.
+# The number of tables that are named; the rest is only counted.
 NAMED = 8
 
 
 def log_in_words(events: Sequence[Mapping[str, Any]], *, everything: bool = False) -> Iterator[str]:
-    """One or more lines for each event; what would change a screen is spelt out."""
+    """One or more lines for each event; control characters are spelt out."""
     yield from map(shown, _lines(events, everything=everything))
 
 
@@ -39,8 +39,8 @@ def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator
             yield f"{when}  ended: {event['reason']}"
 
 
-def plan_in_words(plan: Plan) -> list[str]:
-    """Who asks, with whom, for what, and the most that may be asked."""
+def plan_in_words(plan: RunPlan) -> list[str]:
+    """Describe a plan: coordinator, sites, columns, kinds of sums and their limits."""
     lines = [
         f"a plan for {plan.method} over {len(plan.codebook.columns)} columns with {', '.join(plan.sites)}"
     ]
@@ -70,7 +70,7 @@ def plan_in_words(plan: Plan) -> list[str]:
 
 
 def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everything: bool = False) -> str:
-    """What left the site, in one line.
+    """Describe an answer that left the site, in one line.
 
     >>> answer_in_words({"event": "answer", "asks": "counts", "tables": [[0, 1]], "numbers": 4}, ["a", "b"])
     'into the sum: counts of 1 table (a × b), 4 cells'
@@ -100,7 +100,7 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
 
 
 def summarise(events: Iterable[Mapping[str, Any]]) -> str:
-    """One line about one run: what was answered, and how it ended."""
+    """Count the answers of one run, in one line."""
     listed = list(events)
     tables = sum(len(event["tables"]) for event in listed if event.get("asks") == COUNTS)
     sums = sum(event["event"] == "answer" and event.get("asks") != COUNTS for event in listed)
@@ -121,8 +121,8 @@ def _name(column: int, names: Sequence[str]) -> str:
     return names[column] if 0 <= column < len(names) else f"column {column}"
 
 
-def _plan_of(event: Mapping[str, Any]) -> Plan:
+def _plan_of(event: Mapping[str, Any]) -> RunPlan:
     try:
-        return Plan.from_dict(event["plan"])
+        return RunPlan.from_dict(event["plan"])
     except DagoraError as error:
         raise FormatError(f"the log holds a plan that cannot be read: {error}") from None

@@ -32,16 +32,16 @@ from dagora.parties.private_file import check_private
 FILE_NAME = "federated.jsonl"
 START = "0" * 64
 _SEAL = b', "hash": "%b"}'
-MOST_BYTES = 1 << 32
+MOST_BYTES = 1 << 32  # a log is read whole into memory
 
-Event = dict[str, Any]
+LogEvent = dict[str, Any]
 
 
 class SiteLog(Protocol):
-    """Where a site writes what it is asked, and reads what it was asked before."""
+    """The record of all questions to a site, of this run and earlier ones."""
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[LogEvent]:
         """All events so far, in order."""
 
     def add(self, event: str, content: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class SiteLog(Protocol):
 class MemoryLog:
     """A log for runs within one process, where one person has all the tables."""
 
-    events: list[Event] = field(default_factory=list)
+    events: list[LogEvent] = field(default_factory=list)
 
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Keep an event."""
@@ -62,7 +62,7 @@ class MemoryLog:
 class FileLog:
     """A log on disk, open for one run at a time."""
 
-    def __init__(self, path: Path, handle: int, events: list[Event], last: str) -> None:
+    def __init__(self, path: Path, handle: int, events: list[LogEvent], last: str) -> None:
         self.path = path
         self.events = events
         self._handle = handle
@@ -72,7 +72,7 @@ class FileLog:
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Append an event, and wait until it is on disk."""
         entry = {"time": now(), "event": event, **content, "after": self._last}
-        line, digest = _sealed(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
+        line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
         with report_failure(self.path, FormatError):
             if self._broken:
                 raise FormatError(f"{self.path}: could not be written before, so nothing more is written")
@@ -125,9 +125,9 @@ def open_log(path: Path) -> Iterator[FileLog]:
 
 @dataclass(frozen=True)
 class LogFile:
-    """What a log holds: its events, and whether its last line was cut off while it was written."""
+    """The content of a log; `torn` if its last line was cut off while it was written."""
 
-    events: list[Event]
+    events: list[LogEvent]
     last: str
     torn: bool
     whole_bytes: int
@@ -148,7 +148,7 @@ def read_log(path: Path) -> LogFile:
         whole, torn = content[:cut], content[cut:]
     last, events, planned = START, [], False
     for number, line in enumerate(whole.split(b"\n")[:-1], 1):
-        sealed, digest = _sealed(line[: -len(_SEAL % START.encode())] + b"}")
+        sealed, digest = _seal(line[: -len(_SEAL % START.encode())] + b"}")
         try:
             entry = parse_json(line)
             follows = (
@@ -172,7 +172,7 @@ def read_log(path: Path) -> LogFile:
     return LogFile(events, last, bool(torn), len(whole))
 
 
-def _sealed(line: bytes) -> tuple[bytes, str]:
+def _seal(line: bytes) -> tuple[bytes, str]:
     """A line of JSON with its own hash as the last part, and that hash."""
     digest = sha256(line).hexdigest()
     return line[:-1] + _SEAL % digest.encode(), digest

@@ -1,1 +1,1 @@
-"""What a run may ask, agreed before anything depends on rows: the codebook of the columns, and the plan."""
+"""The codebook of the columns and the plan of a run, agreed before anything depends on rows."""

@@ -1,7 +1,7 @@
 """The codebook: the columns of a run and how every site writes them, agreed before any row is looked at.
 
 A discrete column lists its levels, or the points at which numbers are cut into intervals. A continuous column
-has a range. So no site shows a level or a number of its own: what the codebook lacks becomes the level
+has a range. So no site shows a level or a value of its own: a level that the codebook lacks becomes the level
 `other` where the codebook says so, and otherwise a refusal that only the site's owner reads.
 """
 
@@ -25,19 +25,19 @@ from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 OTHER = "other"
 MOST_COLUMNS = 10_000
 LONGEST_TEXT = 500
-LARGEST_NUMBER = 1e308
+LARGEST_NUMBER = 1e308  # the largest double is 1.8e308
 FIELDS = ("name", "levels", "other", "cuts", "range")
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
-    """One column: `levels` (and whether the rest is `other`), or `cuts`, or the range from `low` to `high`.
+class ColumnCoding:
+    """One column: `levels` (with `other` for the remaining ones), or `cuts`, or a range from `low` to `high`.
 
-    >>> Coding("smoker", levels=("no", "yes"), other=True).variable.levels
+    >>> ColumnCoding("smoker", levels=("no", "yes"), other=True).variable.levels
     ('no', 'yes', 'other')
-    >>> Coding("age", cuts=(18.0, 65.0)).variable.levels
+    >>> ColumnCoding("age", cuts=(18.0, 65.0)).variable.levels
     ('(-inf, 18]', '(18, 65]', '(65, inf)')
-    >>> Coding("dose", low=0.0, high=10.0).variable.kind
+    >>> ColumnCoding("dose", low=0.0, high=10.0).variable.kind
     <Kind.CONTINUOUS: 'continuous'>
     """
 
@@ -50,7 +50,7 @@ class Coding:
 
     @property
     def continuous(self) -> bool:
-        """Whether the column stays numbers."""
+        """Return True if the column is continuous: it has neither levels nor cuts."""
         return not self.levels and not self.cuts
 
     @property
@@ -82,10 +82,10 @@ class Coding:
         return {"name": self.name, "levels": list(self.levels), **({"other": True} if self.other else {})}
 
     @classmethod
-    def from_dict(cls, content: object) -> Coding:
+    def from_dict(cls, content: object) -> ColumnCoding:
         """Read a column; every error names it.
 
-        >>> Coding.from_dict({"name": "age", "range": [90, 0]})
+        >>> ColumnCoding.from_dict({"name": "age", "range": [90, 0]})
         Traceback (most recent call last):
         dagora.FormatError: column 'age': range must be two numbers, the smaller one first
         """
@@ -115,12 +115,12 @@ class Coding:
 class Codebook:
     """The columns of a run, in order.
 
-    >>> book = Codebook((Coding("a", levels=("no", "yes")), Coding("x", low=-1.0, high=1.0)))
+    >>> book = Codebook((ColumnCoding("a", levels=("no", "yes")), ColumnCoding("x", low=-1.0, high=1.0)))
     >>> Codebook.from_list(book.to_list()) == book, book.schema.names
     (True, ('a', 'x'))
     """
 
-    columns: tuple[Coding, ...]
+    columns: tuple[ColumnCoding, ...]
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -138,7 +138,7 @@ class Codebook:
         return Schema(coding.variable for coding in self.columns)
 
     @property
-    def continuous(self) -> tuple[Coding, ...]:
+    def continuous(self) -> tuple[ColumnCoding, ...]:
         """The continuous columns."""
         return tuple(coding for coding in self.columns if coding.continuous)
 
@@ -147,10 +147,10 @@ class Codebook:
         """A name for exactly this codebook."""
         return sha256(json.dumps(self.to_list(), ensure_ascii=False).encode()).hexdigest()
 
-    def __iter__(self) -> Iterator[Coding]:
+    def __iter__(self) -> Iterator[ColumnCoding]:
         return iter(self.columns)
 
-    def get(self, name: str) -> Coding | None:
+    def get(self, name: str) -> ColumnCoding | None:
         """The column of a name, if there is one."""
         return next((coding for coding in self.columns if coding.name == name), None)
 
@@ -165,7 +165,7 @@ class Codebook:
             raise FormatError("a codebook is a list of columns")
         if len(content) > MOST_COLUMNS:
             raise FormatError(f"a codebook has at most {MOST_COLUMNS} columns, not {len(content)}")
-        return cls(tuple(map(Coding.from_dict, content)))
+        return cls(tuple(map(ColumnCoding.from_dict, content)))
 
 
 def _is_text(value: object) -> bool:

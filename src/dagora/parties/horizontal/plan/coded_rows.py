@@ -2,8 +2,8 @@
 
 A continuous value x becomes z = rint(2ᵇ · clip((x − c) / w, −1, 1)), where c and w are the centre and half
 the width of its range. The number b of bits follows from the largest number of rows N that the plan allows:
-sums of products of two such integers over N rows stay below 2⁶² in size. So everything that is ever added up
-is an integer from one row, and the sum over all rows does not depend on who has which row.
+sums of products of two such integers over N rows stay below 2⁶² in size. So every term of a sum is an integer
+from one row, and the sum over all rows does not depend on which site has which row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel, same_step
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
 from dagora.stats.fixed_point import quantise
 
 SUM_BITS = 62
@@ -43,7 +43,7 @@ def fraction_bits(largest_rows: int) -> int:
 class CodedRows:
     """The rows of a site: `codes` of every column (0 where continuous), `numbers` of the continuous ones.
 
-    Where the rows are series, `starts` says where each begins, and at last where the last one ends.
+    Where the rows are series, `starts` has the first row of each, and at last the number of rows.
     """
 
     schema: Schema
@@ -60,18 +60,18 @@ class CodedRows:
     @cached_property
     def digest(self) -> str:
         """A name for exactly these rows, which stays in the site's own log."""
-        said = sha256(repr((self.codes.shape, self.numbers.shape, self.bits)).encode())
-        said.update(np.ascontiguousarray(self.codes).tobytes())
-        said.update(np.ascontiguousarray(self.numbers).tobytes())
+        hashed = sha256(repr((self.codes.shape, self.numbers.shape, self.bits)).encode())
+        hashed.update(np.ascontiguousarray(self.codes).tobytes())
+        hashed.update(np.ascontiguousarray(self.numbers).tobytes())
         if self.starts is not None:
-            said.update(np.ascontiguousarray(self.starts).tobytes())
-        return said.hexdigest()
+            hashed.update(np.ascontiguousarray(self.starts).tobytes())
+        return hashed.hexdigest()
 
 
 def code_rows(table: Table, codebook: Codebook, largest_rows: int, panel: Panel | None = None) -> CodedRows:
     """The rows of a table that follows the codebook (see `follow_codebook`), as integers.
 
-    `panel` says where series begin, in a table whose rows are in its order.
+    `panel` has the starts of series, for a table whose rows are in its order.
     """
     bits = fraction_bits(largest_rows)
     check_number_of_rows(table.n_rows, largest_rows)
@@ -117,8 +117,8 @@ def check_number_of_rows(n_rows: int, largest_rows: int) -> None:
 def follow_codebook(table: Table, codebook: Codebook) -> Table:
     """A site's table recoded by the codebook: its columns in that order, with those levels and ranges.
 
-    What does not follow the codebook is refused; the message may quote data and is for the site's owner. A
-    table that follows already stays as it is.
+    Values that do not fit the codebook are refused; the message may quote data and is for the site's owner.
+    Discrete columns that follow it already stay as they are.
     """
     lacking = [coding.name for coding in codebook if coding.name not in table.names]
     if lacking:
@@ -132,7 +132,7 @@ def follow_codebook(table: Table, codebook: Codebook) -> Table:
     )
 
 
-def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]:
+def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArray[Any]:
     if own == coding.variable and not coding.continuous:
         return values
     if not coding.continuous and not coding.cuts:
@@ -153,7 +153,7 @@ def _follow(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[Any]
     return numbers
 
 
-def _recode(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.uint16]:
+def _recode(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArray[np.uint16]:
     levels = coding.variable.levels
     code = {level: position for position, level in enumerate(levels)}
     used = set(np.unique(values).tolist())
@@ -170,7 +170,7 @@ def _recode(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.u
     return np.asarray(codes[values], dtype=np.uint16)
 
 
-def _as_numbers(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_numbers(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArray[np.float64]:
     if own.kind is Kind.CONTINUOUS:
         return values
     try:
@@ -181,7 +181,7 @@ def _as_numbers(coding: Coding, own: Variable, values: NDArray[Any]) -> NDArray[
 
 
 def reading_by(codebook: Codebook, reading: ReadingOptions) -> ReadingOptions:
-    """How a site reads its file: only the columns of the codebook, each of the kind that it says."""
+    """The reading options of a site: only the columns of the codebook, discrete or continuous as it says."""
     names = [coding.name for coding in codebook]
     numbers = [coding.name for coding in codebook if coding.continuous or coding.cuts]
     return replace(

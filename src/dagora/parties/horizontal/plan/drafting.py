@@ -13,20 +13,25 @@ from dagora.base.errors import DisagreementError
 from dagora.data.columns.levels import IS_NUMBER, sort_levels
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
     INDICATORS,
     LAGGED,
-    LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
     RELEASE,
-    Plan,
+    RunPlan,
     worst_case,
 )
 from dagora.parties.privacy.terms import PrivacyTerms
+
+# Two parents for each variable, and tables of 32 kB.
+COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
+# The largest numbers that a plan can hold.
+MOST_COLUMNS_PER_TABLE = 64
+NO_LIMIT = 1 << 62
 
 
 def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
@@ -57,8 +62,8 @@ def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int =
     return Codebook.from_list(book.to_list())  # names and levels that no plan can hold are refused here
 
 
-def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Coding:
-    """The coding of a column that fits it at every site, or a line that says where they disagree."""
+def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> ColumnCoding:
+    """The coding of a column that fits it at every site; raises where the sites disagree."""
     described = {site: table.schema[table.schema.index(name)] for site, table in tables.items()}
     numbers = [site for site, variable in described.items() if variable.kind is Kind.CONTINUOUS]
     coded_as_numbers = {
@@ -81,7 +86,7 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Cod
         declared = {variable.levels for variable in described.values()}
         # Sites with the same levels keep their order; otherwise the union is sorted.
         levels = min(declared) if len(declared) == 1 else sort_levels(x for some in declared for x in some)
-        return Coding(name, levels=levels)
+        return ColumnCoding(name, levels=levels)
     low, high = math.inf, -math.inf
     for site, table in tables.items():
         position = table.schema.index(name)
@@ -93,8 +98,8 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Cod
     return fitting_range(name, low, high, margin)
 
 
-def _without_rare(coding: Coding, tables: Mapping[str, Table], rare: int) -> Coding:
-    """The column with its rare levels under the name `other`; without them all, nothing would be left."""
+def _without_rare(coding: ColumnCoding, tables: Mapping[str, Table], rare: int) -> ColumnCoding:
+    """The column with its rare levels under the name `other`."""
     rows = dict.fromkeys(coding.levels, 0)
     for table in tables.values():
         position = table.schema.index(coding.name)
@@ -109,7 +114,7 @@ def _without_rare(coding: Coding, tables: Mapping[str, Table], rare: int) -> Cod
     return replace(coding, levels=common or (OTHER,), other=True)
 
 
-def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Coding:
+def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> ColumnCoding:
     """A continuous column whose range holds the numbers from `low` to `high`.
 
     >>> fitting_range("x", 3.0, 3.0).to_dict()
@@ -119,12 +124,12 @@ def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Co
         low = high = 0.0
     if low == high:
         step = max(1.0, abs(low))
-        return Coding(name, low=low - step, high=high + step)
+        return ColumnCoding(name, low=low - step, high=high + step)
     if not margin:
-        return Coding(name, low=low, high=high)
+        return ColumnCoding(name, low=low, high=high)
     more = (high - low) * margin
     unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
-    return Coding(
+    return ColumnCoding(
         name,
         low=float(f"{math.floor((low - more) / unit) * unit:.12g}"),
         high=float(f"{math.ceil((high + more) / unit) * unit:.12g}"),
@@ -134,7 +139,7 @@ def fitting_range(name: str, low: float, high: float, margin: float = 0.0) -> Co
 def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook:
     """The codebook with some continuous columns cut into intervals.
 
-    >>> cut_at(Codebook((Coding("x", low=0.0, high=9.0),)), {"x": [3.0]}).schema[0].levels
+    >>> cut_at(Codebook((ColumnCoding("x", low=0.0, high=9.0),)), {"x": [3.0]}).schema[0].levels
     ('(-inf, 3]', '(3, inf)')
     """
     return Codebook(
@@ -147,69 +152,47 @@ def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook
     )
 
 
-COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
-MOST_COLUMNS_PER_TABLE = 64
-NO_LIMIT = 1 << 62
-
-
 def draft_plan(
     codebook: Codebook,
     sites: Mapping[str, str],
     method: str,
     *,
-    coordinator: str = "",
-    settings: Mapping[str, Any] | None = None,
-    shows: tuple[str, ...] = (),
     functions: int = 0,
     lags: int = 0,
-    step: float = 0.0,
     columns_per_table: int = COLUMNS_PER_TABLE,
-    cells_per_table: int = CELLS_PER_TABLE,
-    largest_rows: int = LARGEST_ROWS,
     privacy: PrivacyTerms | None = None,
-) -> Plan:
-    """A plan that asks for no more than the method needs.
+    **fields: Any,  # noqa: ANN401
+) -> RunPlan:
+    """A plan that asks for no more than the method needs; `fields` are other fields of the plan.
 
-    >>> from dagora.parties.horizontal.plan.codebook import Coding
-    >>> book = Codebook((Coding("a", levels=("no", "yes")), Coding("b", levels=("no", "yes"))))
+    With `privacy` it asks for a release and nothing else.
+
+    >>> from dagora.parties.horizontal.plan.codebook import ColumnCoding
+    >>> book = Codebook((ColumnCoding("a", levels=("no", "yes")), ColumnCoding("b", levels=("no", "yes"))))
     >>> plan = draft_plan(book, {"north": "", "south": "", "west": ""}, "hill-climb")
     >>> plan.questions, plan.tables
     (('counts',), 4)
     """
-    discrete = sum(not coding.continuous for coding in codebook)
+    sites = dict(sorted(sites.items()))
     if privacy is not None:
-        return Plan(
-            sites=dict(sorted(sites.items())),
-            codebook=codebook,
-            method=method,
-            questions=(RELEASE,),
-            coordinator=coordinator,
-            settings=dict(settings or {}),
-            cells_per_table=cells_per_table,
-            largest_rows=largest_rows,
-            privacy=privacy,
-        )
+        fields |= {"shows": (), "step": 0.0}
+        return RunPlan(sites, codebook, method, (RELEASE,), privacy=privacy, **fields)
+    discrete = sum(not coding.continuous for coding in codebook)
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))
     questions += [INDICATORS] * (len(questions) > 1)
     if lags:
         questions = [LAGGED]
     counted = discrete and not lags
-    tables = min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if counted else 0
-    return Plan(
-        sites=dict(sorted(sites.items())),
-        codebook=codebook,
-        method=method,
-        questions=(*questions, *[BASIS] * (functions > 0)),
-        coordinator=coordinator,
-        settings=dict(settings or {}),
+    return RunPlan(
+        sites,
+        codebook,
+        method,
+        (*questions, *[BASIS] * (functions > 0)),
         columns_per_table=min(columns_per_table, MOST_COLUMNS_PER_TABLE),
-        cells_per_table=cells_per_table,
-        tables=tables,
+        tables=min(NO_LIMIT, worst_case(discrete, columns_per_table) + 1) if counted else 0,
         functions=functions,
         lags=lags,
-        step=step,
-        largest_rows=largest_rows,
-        shows=shows,
+        **fields,
     )
 
 
@@ -219,7 +202,7 @@ def draft_trial(
     method: str,
     coordinator: str,
     **more: Any,  # noqa: ANN401
-) -> Plan:
+) -> RunPlan:
     """A plan without limits, for a trial in which one person has all the tables."""
     return draft_plan(
         codebook,

@@ -2,7 +2,7 @@
 
 It says who takes part (by the fingerprints of their certificates), over which columns and codes, what will be
 learned, and the most that may be asked. There is one way to write a plan, so that equal plans have equal
-bytes; its digest is what is signed, and from it all keys of the run are derived.
+bytes; its digest is signed, and all keys of the run are derived from it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ WEIGHT_MODELS = ("linear", "mlp")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
 LAGGED = "lagged"
 QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, RELEASE)
+# The usual bound on the rows of all sites leaves 20 bits for a continuous value (`fraction_bits`), the
+# largest one 11. A sum of MOST_CELLS numbers is a message of 32 MB.
 LARGEST_ROWS = 1 << 22
 MOST_ROWS = 1 << 40
 MOST_CELLS = 1 << 22
@@ -56,8 +58,8 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a run may ask of whom.
+class RunPlan:
+    """The questions that a run may ask, and of which sites.
 
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
@@ -155,7 +157,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> bytes:
-        """What is signed."""
+        """The hash of the plan, which every party signs."""
         return sha256(b"dagora plan\0" + self.encode()).digest()
 
     @cached_property
@@ -176,7 +178,7 @@ class Plan:
         return prod(sorted(cards, reverse=True)[:columns])
 
     @classmethod
-    def decode(cls, payload: bytes) -> Plan:
+    def decode(cls, payload: bytes) -> RunPlan:
         """Read and check a plan that came from elsewhere; only bytes that `encode` writes are accepted."""
         if len(payload) > LONGEST_PLAN:
             raise ProtocolError("the plan is too long")
@@ -193,7 +195,7 @@ class Plan:
         return plan
 
     @classmethod
-    def from_dict(cls, content: object) -> Plan:
+    def from_dict(cls, content: object) -> RunPlan:
         """Read a plan, and check every part of it."""
         if not isinstance(content, dict):
             raise FormatError("a plan is a table of named values")
@@ -235,7 +237,7 @@ def _int64(digits: str) -> int:
 
 
 def worst_case(columns: int, columns_per_table: int) -> int:
-    """How many tables there are of at most so many columns, without the one of none.
+    """The number of tables of one up to so many columns.
 
     >>> worst_case(37, 3)
     8473

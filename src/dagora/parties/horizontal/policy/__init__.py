@@ -1,1 +1,1 @@
-"""What the owner of a site allows: a file of its own, deny by default, and the check of a plan against it."""
+"""The policy of a site's owner: a file, deny by default, against which plans are checked."""

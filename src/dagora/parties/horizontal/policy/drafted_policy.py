@@ -21,11 +21,12 @@ from dagora.parties.horizontal.plan.plan import (
     MOST_FUNCTIONS,
     QUESTIONS,
     RELEASE,
-    Plan,
+    RunPlan,
     worst_case,
 )
-from dagora.parties.horizontal.policy.policy import ANY, Policy
+from dagora.parties.horizontal.policy.policy import ANY, SitePolicy
 
+# Ten rows for each cell is a usual rule of disclosure control; three is the least that is drafted.
 ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
 
 
@@ -38,20 +39,20 @@ def draft_policy(
     rows: int,
     lags: int = 0,
     step: float = 0.0,
-) -> Policy:
+) -> SitePolicy:
     """A policy with the usual limits, where all sites together have about so many rows.
 
-    With `lags`, the rows are series, and windows of time are all that may be asked for: noise for privacy
-    would count on independent rows.
+    With `lags`, the rows are series, and only windows of time may be asked for: noise for privacy assumes
+    independent rows.
     """
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
     kinds += [INDICATORS] * (len(kinds) > 1)
     if lags:
         kinds = [LAGGED]
-    columns, cells = drafted_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
+    columns, cells = draft_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
     tables = (0 if lags else worst_case(discrete, columns) + 1) + sum(kind != COUNTS for kind in kinds)
-    return Policy(
+    return SitePolicy(
         coordinator=coordinator,
         sites=sites,
         codebook=codebook,
@@ -67,12 +68,12 @@ def draft_policy(
     )
 
 
-def drafted_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
+def draft_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
     """Columns and cells of a table: ten rows for each cell, or three where that allows one column more.
 
     The number of cells is a power of two, since the coordinator can find it out.
 
-    >>> drafted_limits([2, 2, 2], 1000), drafted_limits([3, 3, 3], 200), drafted_limits([9, 9, 9], 200)
+    >>> draft_limits([2, 2, 2], 1000), draft_limits([3, 3, 3], 200), draft_limits([9, 9, 9], 200)
     ((3, 64), (3, 32), (2, 128))
     """
     largest = sorted(levels, reverse=True)
@@ -83,9 +84,9 @@ def drafted_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
     return columns, min(CELLS_PER_TABLE, max(usual, needed))
 
 
-def trial_policy(plan: Plan) -> Policy:
+def trial_policy(plan: RunPlan) -> SitePolicy:
     """A policy that allows everything to the parties of a plan, and only to them."""
-    return Policy(
+    return SitePolicy(
         coordinator=plan.coordinator,
         sites=plan.sites,
         codebook=plan.codebook,

@@ -2,11 +2,11 @@
 
 A plan is checked against it before the site signs, and each question against the plan. What is counted for
 ever is read from the site's log. A refusal says to the owner which line of the policy forbids what; the
-coordinator is told only that the plan was refused. No check looks at rows, not even at their number, so that
-a coordinator that offers one plan after the other learns nothing about them from what is refused.
+coordinator learns only that the plan was refused. No check looks at rows, not even at their number, so that a
+coordinator that offers one plan after the other learns nothing about them from the refusals.
 
-What a policy cannot do: a site never sees the sum, so it cannot withhold small counts of it. Only limits on
-tables and cells, or noise, can.
+A policy cannot withhold small counts, since a site never sees the sum. Only limits on tables and cells, or
+noise, protect them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from dagora.base.errors import DagoraError
 from dagora.base.wording import comma_list
 from dagora.parties.horizontal.log.log_events import History
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
-from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, Plan
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, RunPlan
 
 ANY = "any"
 
@@ -28,17 +28,17 @@ class PolicyError(DagoraError):
 
 
 @dataclass(frozen=True)
-class Policy:
-    """What a site's owner allows.
+class SitePolicy:
+    """The questions that a site's owner allows, with their limits.
 
     `sites` and `coordinator` are fingerprints of certificates. All of `sites` must take part, unless
     `least_sites` allows fewer. All of them together have at most `largest_rows` rows, which settles how
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
     cells; moments are of at most `functions` functions of a column, and windows reach at most `lags` steps of
-    length `step` back. `tables_per_run` and `tables_for_ever`
-    count distinct sums. `shows` are methods for which the site may show answers of its own. With `noise`,
-    only releases with noise are answered. All of these together spend at most `rho_for_ever`; their noise
-    must be enough even if `colluders` sites tell theirs, and for a person with `rows_per_person` rows.
+    length `step` back. `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for
+    which the site may show answers of its own. With `noise`, only releases with noise are answered. All of
+    these together spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites reveal
+    theirs, and for a person with `rows_per_person` rows.
     `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other sites.
     `lines` are the places of the keys in the owner's file.
     """
@@ -66,13 +66,13 @@ class Policy:
     place: str = "the policy"
     lines: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, plan: Plan, site: str, history: History) -> None:
+    def check(self, plan: RunPlan, site: str, history: History) -> None:
         """Refuse a plan that the policy does not allow; the first reason is given."""
         self._check_parties(plan, site, history)
         self._check_columns(plan)
         self._check_questions(plan, history)
 
-    def _check_parties(self, plan: Plan, site: str, history: History) -> None:
+    def _check_parties(self, plan: RunPlan, site: str, history: History) -> None:
         if plan.coordinator != self.coordinator:
             self._refuse(
                 "coordinator", f"the plan comes from another coordinator ({plan.coordinator or 'unnamed'})"
@@ -99,7 +99,7 @@ class Policy:
                 f'"{plan.roster_digest}" to agreed_rosters',
             )
 
-    def _check_columns(self, plan: Plan) -> None:
+    def _check_columns(self, plan: RunPlan) -> None:
         if plan.largest_rows != self.largest_rows:
             self._refuse("largest_rows", f"the plan is for at most {plan.largest_rows} rows in all")
         for coding in plan.codebook:
@@ -112,7 +112,7 @@ class Policy:
                     f"the plan writes column '{coding.name}' in another way: {difference(own, coding)}",
                 )
 
-    def _check_questions(self, plan: Plan, history: History) -> None:
+    def _check_questions(self, plan: RunPlan, history: History) -> None:
         if ANY not in self.methods and plan.method not in self.methods:
             self._refuse("methods", f"the plan is for the method {plan.method}")
         for question in plan.questions:
@@ -172,16 +172,16 @@ class Policy:
         raise PolicyError(f"{where} ({key}): {reason}")
 
 
-def difference(own: Coding, planned: Coding) -> str:
-    """In which way two codings of a column differ.
+def difference(own: ColumnCoding, planned: ColumnCoding) -> str:
+    """Describe the difference of two codings of a column.
 
-    >>> difference(Coding("x", low=0.0, high=1.0), Coding("x", low=0.0, high=2.0))
+    >>> difference(ColumnCoding("x", low=0.0, high=1.0), ColumnCoding("x", low=0.0, high=2.0))
     'from 0 to 2, and here from 0 to 1'
     """
     return f"{_in_words(planned)}, and here {_in_words(own)}"
 
 
-def _in_words(coding: Coding) -> str:
+def _in_words(coding: ColumnCoding) -> str:
     if coding.continuous:
         return f"from {coding.low:g} to {coding.high:g}"
     if coding.cuts:

@@ -26,18 +26,18 @@ from dagora.parties.horizontal.plan.plan import (
     read_step,
     whole_number,
 )
-from dagora.parties.horizontal.policy.policy import ANY, Policy
+from dagora.parties.horizontal.policy.policy import ANY, SitePolicy
 
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
-KEYS = tuple(entry.name for entry in fields(Policy) if entry.name not in {"codebook", "place", "lines"})
-# Whatever is not said is not allowed; only these may be left out.
+KEYS = tuple(entry.name for entry in fields(SitePolicy) if entry.name not in {"codebook", "place", "lines"})
+# A policy must name everything that it allows; only these keys may be left out.
 OPTIONAL = ("agreed_rosters", "least_sites", "largest_rows", "lags", "step")
 REQUIRED = tuple(key for key in (*KEYS, "column") if key not in OPTIONAL)
 
 
 @dataclass(frozen=True)
 class Consortium:
-    """What the coordinator's codebook file holds: the columns and, where known, the sites' certificates."""
+    """The coordinator's codebook file: the columns and, where known, the sites' certificates."""
 
     codebook: Codebook
     sites: Mapping[str, str]
@@ -63,7 +63,7 @@ def read_codebook(path: Path) -> Consortium:
         return Consortium(book, sites, rows, columns, cells, step)
 
 
-def read_policy(path: Path, methods: Collection[str]) -> Policy:
+def read_policy(path: Path, methods: Collection[str]) -> SitePolicy:
     """Read an owner's policy; a mistake gets one line with its place. `methods` are those that there are."""
     content, lines = _read_toml(path)
     place = str(path)
@@ -88,7 +88,7 @@ def read_policy(path: Path, methods: Collection[str]) -> Policy:
         raise FormatError(f"{at('column')}: {problem}") from None
     if values.get("least_sites", 2) > len(values["sites"]):
         raise FormatError(f"{at('least_sites')}: there are only {len(values['sites'])} sites")
-    return Policy(codebook=codebook, place=place, lines=lines, **values)
+    return SitePolicy(codebook=codebook, place=place, lines=lines, **values)
 
 
 class _BadValueError(FormatError):

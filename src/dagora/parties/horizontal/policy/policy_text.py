@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import COUNTS, LAGGED
-from dagora.parties.horizontal.policy.policy import Policy
+from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.transport.transport import one_line
 
 _ROWS_TEXT = """\
@@ -16,7 +16,7 @@ _ROWS_TEXT = """\
 # and the coordinator need the same number."""
 
 
-def write_codebook(policy: Policy) -> str:
+def write_codebook(policy: SitePolicy) -> str:
     """The text of the codebook file of a consortium whose sites have this policy."""
     sites = policy.sites
     listed = _sites_text(sites, "The sites, by the fingerprints of their certificates.") if sites else ""
@@ -33,7 +33,7 @@ cells_per_table = {policy.cells_per_table}
 {_step_text(policy)}{listed}{_columns_text(policy.codebook)}"""
 
 
-def write_policy(policy: Policy, drafted_from: str) -> str:
+def write_policy(policy: SitePolicy, drafted_from: str) -> str:
     """The text of a policy, with a comment for each of its lines."""
     return f"""\
 # What this site may be asked. Whatever is not allowed here is refused.
@@ -42,22 +42,22 @@ def write_policy(policy: Policy, drafted_from: str) -> str:
 
 # The coordinator, by the fingerprint of its certificate
 # (openssl x509 -in party.pem -noout -fingerprint -sha256).
-coordinator = {_quoted(policy.coordinator)}
+coordinator = {_toml_text(policy.coordinator)}
 
 # What the sums are used for is the coordinator's word; these are the methods that it may name.
-methods = {_listed(policy.methods)}
+methods = {_toml_list(policy.methods)}
 
 # Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions),
 # "indicators" (moments of continuous columns, their squares, and indicators of levels),
 # "lagged" (moments of windows of time: steps with the steps before them, of series),
 # "release" (pairs of columns or moments, once, with noise).
-questions = {_listed(policy.questions)}
+questions = {_toml_list(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned
 # from its rows; of a vote with pc or a search, the graph), "admm" (as much as the covariance of its rows),
 # "admm-mlp" (as much as every value of its rows), "admm-dynamic" (as much as the covariance of the windows of
 # its series). None, unless they stand here.
-shows = {_listed(policy.shows)}
+shows = {_toml_list(policy.shows)}
 
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
 # and the coordinator together can always compute what this site has.
@@ -87,13 +87,13 @@ colluders = {policy.colluders}
 rows_per_person = {policy.rows_per_person}
 
 # Other sets of sites that you accept although these rows were summed with different sites before.
-agreed_rosters = {_listed(policy.agreed_rosters)}
+agreed_rosters = {_toml_list(policy.agreed_rosters)}
 
 {_sites_text(policy.sites, "The sites, this one too, by the fingerprints of their certificates.")}\
 {_columns_text(policy.codebook)}"""
 
 
-def _time_text(policy: Policy) -> str:
+def _time_text(policy: SitePolicy) -> str:
     if not policy.lags:
         return ""
     return f"""\
@@ -103,7 +103,7 @@ lags = {policy.lags}
 {_step_text(policy)}"""
 
 
-def _step_text(policy: Policy) -> str:
+def _step_text(policy: SitePolicy) -> str:
     if not policy.step:
         return ""
     return f"""\
@@ -113,12 +113,12 @@ step = {policy.step!r}
 """
 
 
-def _listed(words: tuple[str, ...]) -> str:
+def _toml_list(words: tuple[str, ...]) -> str:
     return json.dumps(list(words), ensure_ascii=False)
 
 
 def _sites_text(sites: Mapping[str, str], comment: str) -> str:
-    listed = "".join(f"{_key(name)} = {_quoted(fingerprint)}\n" for name, fingerprint in sites.items())
+    listed = "".join(f"{_key(name)} = {_toml_text(fingerprint)}\n" for name, fingerprint in sites.items())
     return f"# {comment}\n[sites]\n{listed}\n"
 
 
@@ -132,23 +132,23 @@ def _columns_text(codebook: Codebook) -> str:
     return note + "\n".join(map(_column_text, codebook))
 
 
-def _column_text(coding: Coding) -> str:
+def _column_text(coding: ColumnCoding) -> str:
     lines = ["[[column]]"]
     for key, value in coding.to_dict().items():
         lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_text(name)
 
 
-def policy_in_words(policy: Policy) -> list[str]:
-    """What a policy allows, a line for each part."""
+def policy_in_words(policy: SitePolicy) -> list[str]:
+    """Describe a policy to its owner, a line for each part."""
     lines = [f"coordinator: {policy.coordinator}"]
     least = policy.least_sites or max(3, len(policy.sites))
     lines.append(f"sites: {', '.join(policy.sites)}; at least {least} of them in every sum")

@@ -1,1 +1,1 @@
-"""Secure sums over sites: masks that cancel, secret shares, signatures."""
+"""Secure sums over sites: masks that cancel, signatures, and the roster of a run."""

@@ -34,11 +34,11 @@ class Identity(Protocol):
 
     @property
     def name(self) -> str:
-        """Who signs."""
+        """The name of the party that signs."""
 
     @property
     def certificate(self) -> bytes:
-        """What others need to check the signature."""
+        """The certificate with which others check the signature."""
 
     def fingerprint(self, certificate: bytes) -> str:
         """The name by which plans and policies know a certificate."""
@@ -47,7 +47,7 @@ class Identity(Protocol):
         """Sign as `name`."""
 
     def verify(self, name: str, message: bytes, signature: bytes, certificate: bytes) -> bool:
-        """Whether the party of that name signed this message."""
+        """Return True if the party of that name signed this message."""
 
 
 @dataclass(frozen=True)

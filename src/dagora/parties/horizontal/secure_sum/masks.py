@@ -3,8 +3,8 @@
 Sites i and j share the secret s_ij = X25519(private_i, public_j). In every round both derive a fresh key from
 it, HKDF(s_ij; names and public keys of i and j, session, round, label, shape), and expand it to a vector
 PRG(key) modulo 2⁶⁴. The site whose name comes first adds it, the other subtracts it. The masks cancel in the
-sum over all sites and in no other: without the vector of any one of them, the rest is noise. What enters the
-derivation need not be sent: if two sites differ in the plan, the sites, the questions so far or the round,
+sum over all sites and in no other: without the vector of any one of them, the rest is noise. The inputs of
+the derivation are not sent: if two sites differ in the plan, the sites, the questions so far or the round,
 their masks do not cancel either.
 
 Names and keys of the pair are needed. A site that helps the coordinator may choose its key so that another
@@ -57,8 +57,8 @@ class KeyPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """What a mask is used for; masks of different contexts are independent."""
+class MaskContext:
+    """The one use of a mask; masks of different contexts are independent."""
 
     session: bytes
     round: int
@@ -95,7 +95,7 @@ def pair_secret(own: KeyPair, name: str, other: str, public: bytes) -> bytes:
     return derive(own.agree(public), info)
 
 
-def pair_masks(name: str, secrets: Mapping[str, bytes], context: Context) -> NDArray[np.uint64]:
+def pair_masks(name: str, secrets: Mapping[str, bytes], context: MaskContext) -> NDArray[np.uint64]:
     """The sum of a site's masks with all others, given its `pair_secret` with each of them.
 
     Each of the others computes the negative of its mask with this site.

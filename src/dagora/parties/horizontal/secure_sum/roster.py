@@ -20,9 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.horizontal.plan.plan import Plan
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.secure_sum.identity import Identity
-from dagora.parties.horizontal.secure_sum.masks import KEY_BYTES, Context, KeyPair, pair_masks, pair_secret
+from dagora.parties.horizontal.secure_sum.masks import (
+    KEY_BYTES,
+    KeyPair,
+    MaskContext,
+    pair_masks,
+    pair_secret,
+)
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import one_line
 
@@ -30,7 +36,7 @@ ENTRY = {"name": str, "key": bytes, "certificate": bytes, "signature": bytes}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RosterEntry:
     """A site's public key of one run, signed together with the plan."""
 
     name: str
@@ -39,13 +45,13 @@ class Entry:
     signature: bytes
 
     @classmethod
-    def make(cls, identity: Identity, plan: Plan, key: bytes) -> Entry:
+    def make(cls, identity: Identity, plan: RunPlan, key: bytes) -> RosterEntry:
         """Sign a site's own key, and the plan."""
         signature = identity.sign(_statement(identity.name, plan, key))
         return cls(identity.name, key, identity.certificate, signature)
 
     @classmethod
-    def decode(cls, payload: bytes, what: str) -> Entry:
+    def decode(cls, payload: bytes, what: str) -> RosterEntry:
         """Read an entry, its signature unchecked."""
         entry = cls(**decode(payload, ENTRY, what=what))
         if len(entry.key) != KEY_BYTES:
@@ -56,7 +62,7 @@ class Entry:
         """Return the entry as bytes."""
         return encode({field: getattr(self, field) for field in ENTRY})
 
-    def check(self, identity: Identity, plan: Plan) -> None:
+    def check(self, identity: Identity, plan: RunPlan) -> None:
         """Refuse a key that its site did not sign for this plan, or another certificate than the plan's."""
         name = one_line(self.name)
         if identity.fingerprint(self.certificate) != plan.sites.get(self.name):
@@ -66,7 +72,7 @@ class Entry:
             raise ProtocolError(f"site '{name}' did not sign this plan")
 
 
-def _statement(name: str, plan: Plan, key: bytes) -> bytes:
+def _statement(name: str, plan: RunPlan, key: bytes) -> bytes:
     return b"dagora plan: site\0" + encode({"name": name, "plan": plan.digest, "key": key})
 
 
@@ -74,8 +80,8 @@ def _statement(name: str, plan: Plan, key: bytes) -> bytes:
 class Roster:
     """The sites of a run, sorted by name, with their keys."""
 
-    plan: Plan
-    entries: Mapping[str, Entry]
+    plan: RunPlan
+    entries: Mapping[str, RosterEntry]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,12 +90,12 @@ class Roster:
 
     @property
     def session(self) -> bytes:
-        """What identifies the run: the plan and everyone's fresh keys."""
+        """The identifier of the run: a hash of the plan and of all fresh keys."""
         listed = [entry.encode() for entry in self.entries.values()]
         return sha256(b"dagora session\0" + encode({"plan": self.plan.digest, "entries": listed})).digest()
 
     def statement(self) -> bytes:
-        """What the coordinator signs."""
+        """The bytes that the coordinator signs."""
         return b"dagora plan: coordinator\0" + self.session
 
     def encode(self, signature: bytes) -> bytes:
@@ -98,19 +104,19 @@ class Roster:
         return encode({"entries": listed, "signature": signature})
 
     @classmethod
-    def of(cls, plan: Plan, entries: Mapping[str, Entry]) -> Roster:
+    def of(cls, plan: RunPlan, entries: Mapping[str, RosterEntry]) -> Roster:
         """The roster of entries by name."""
         return cls(plan, dict(sorted(entries.items())))
 
     @classmethod
-    def decode(cls, payload: bytes, plan: Plan, what: str) -> tuple[Roster, bytes]:
+    def decode(cls, payload: bytes, plan: RunPlan, what: str) -> tuple[Roster, bytes]:
         """Read a roster and the coordinator's signature; they are checked by `check`."""
         content = decode(payload, {"entries": list, "signature": bytes}, what=what)
         entries = []
         for listed in content["entries"]:
             if not isinstance(listed, bytes):
                 raise ProtocolError(f"{what}: its entries must be bytes")
-            entries.append(Entry.decode(listed, what))
+            entries.append(RosterEntry.decode(listed, what))
         names = [entry.name for entry in entries]
         if names != sorted(set(names)) or set(names) != set(plan.sites):
             raise ProtocolError(f"{what}: it must name the plan's sites once, in order")
@@ -119,7 +125,7 @@ class Roster:
             raise ProtocolError(f"{what}: two of its keys are the same")
         return cls(plan, dict(zip(names, entries, strict=True))), content["signature"]
 
-    def check(self, identity: Identity, own: Entry) -> None:
+    def check(self, identity: Identity, own: RosterEntry) -> None:
         """Refuse a roster that a site cannot trust."""
         if self.entries.get(own.name) != own:
             raise ProtocolError("the roster does not hold this site's own key")
@@ -132,18 +138,18 @@ class SiteMasks:
     """The masks of one site in one run."""
 
     identity: Identity
-    plan: Plan
-    own: Entry
+    plan: RunPlan
+    own: RosterEntry
     keys: KeyPair = field(repr=False)
     session: bytes = b""
     secrets: dict[str, bytes] = field(default_factory=dict, repr=False)
     round: int = 0
 
     @classmethod
-    def begin(cls, identity: Identity, plan: Plan) -> tuple[SiteMasks, Entry]:
+    def begin(cls, identity: Identity, plan: RunPlan) -> tuple[SiteMasks, RosterEntry]:
         """Make a key, and sign it with the plan."""
         keys = KeyPair.make()
-        own = Entry.make(identity, plan, keys.public)
+        own = RosterEntry.make(identity, plan, keys.public)
         return cls(identity, plan, own, keys), own
 
     def check_roster(self, message: bytes, certificate: bytes, coordinator: str) -> SiteMasks:
@@ -160,6 +166,6 @@ class SiteMasks:
         """The vector with the masks of the next round; `label` is what all sites must have in common."""
         if not self.secrets:
             raise ProtocolError("the coordinator asks for a sum before keys were exchanged")
-        context = Context(self.session, self.round, label, vector.shape)
+        context = MaskContext(self.session, self.round, label, vector.shape)
         self.round += 1
         return vector + pair_masks(self.own.name, self.secrets, context)

@@ -1,1 +1,1 @@
-"""A session of a coordinator and its sites: questions, and the answers that a site gives."""
+"""A session of a coordinator and its sites: questions, sums over rows, and statistics from them."""

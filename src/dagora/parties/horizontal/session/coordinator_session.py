@@ -6,7 +6,7 @@
 
 The masks cancel in the sum over all sites of the plan and in no other (`secure_sum`), so all sites take part
 or nobody: a site that is lost or refuses ends the run, at any time. Every site is sent the same questions in
-the same order; once sites were told different things, their answers add up to noise.
+the same order; if sites receive different questions, the sum of their answers is noise.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from dagora.base.errors import DataError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.data.schema import Schema
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
-from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets
-from dagora.parties.horizontal.session.federation import Question as Content
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
 from dagora.parties.horizontal.session.questions import (
     ANSWER,
     ASK,
     DONE,
     SHOWN,
     Conversation,
-    Question,
+    PlanQuestion,
 )
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
@@ -60,12 +59,12 @@ PLAN, KEYS, ROSTER = "plan", "keys", "roster"
 class CoordinatorSession:
     """The coordinator's `Federation`: the sites of a plan at the other end of a transport.
 
-    The session waits `patience` seconds for each step of the sites. Leaving the `with` block tells the sites
-    that the run is done, or why it failed.
+    The session waits `patience` seconds for each step of the sites. Leaving the `with` block informs the
+    sites that the run is done, or why it failed.
     """
 
     def __init__(
-        self, transport: Transport, plan: Plan, identity: Identity, *, patience: float = 600.0
+        self, transport: Transport, plan: RunPlan, identity: Identity, *, patience: float = 600.0
     ) -> None:
         self.plan = plan
         self._transport = transport
@@ -88,7 +87,7 @@ class CoordinatorSession:
 
     @property
     def largest_table(self) -> LargestTable:
-        """What the plan allows."""
+        """The largest joint table of the plan."""
         return LargestTable(self.plan.columns_per_table, self.plan.cells_per_table)
 
     def agree(self) -> None:
@@ -96,13 +95,13 @@ class CoordinatorSession:
         if self._agreed:
             return
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
-        from dagora.parties.horizontal.secure_sum.roster import ENTRY, Entry, Roster
+        from dagora.parties.horizontal.secure_sum.roster import ENTRY, Roster, RosterEntry
 
         with self._transport.ledger.phase("plan"):
             offer = encode({"plan": self.plan.encode(), "certificate": self._identity.certificate})
             self._tell(offer, PLAN)
             keys = self._collect(KEYS, ENTRY)
-            entries = {name: Entry(**content) for name, content in keys.items()}
+            entries = {name: RosterEntry(**content) for name, content in keys.items()}
             for name, entry in entries.items():
                 if entry.name != name:
                     raise ProtocolError(f"site '{name}' sent a key under another name", party=name)
@@ -113,7 +112,7 @@ class CoordinatorSession:
 
     def counts(self, sets: Sets) -> NDArray[np.int64]:
         """Exact sum of the sites' counts; sums that cannot be counts of rows are refused."""
-        sums = self._sum(Question(COUNTS, sets=tuple(sets)))
+        sums = self._sum(PlanQuestion(COUNTS, sets=tuple(sets)))
         cards = self.schema.cardinalities
         start = 0
         for some in sets:
@@ -130,29 +129,29 @@ class CoordinatorSession:
 
     def moments(self) -> Moments:
         """Moments of all rows, from one sum."""
-        return read_moments(self._sum_over_rows(Question(MOMENTS)), self.plan.codebook, self._bits)
+        return read_moments(self._sum_over_rows(PlanQuestion(MOMENTS)), self.plan.codebook, self._bits)
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions of all rows, from one sum."""
-        sums = self._sum_over_rows(Question(BASIS, functions=functions))
+        sums = self._sum_over_rows(PlanQuestion(BASIS, functions=functions))
         return read_basis_moments(sums, self.plan.codebook, self._bits, functions)
 
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the widened table of all rows, from one sum."""
-        sums = self._sum_over_rows(Question(INDICATORS))
+        sums = self._sum_over_rows(PlanQuestion(INDICATORS))
         return read_indicator_moments(sums, self.plan.codebook, self._bits)
 
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time of all series, from one sum."""
-        sums = self._sum_over_rows(Question(LAGGED, lags=lags))
+        sums = self._sum_over_rows(PlanQuestion(LAGGED, lags=lags))
         return read_lagged_moments(sums, self.plan.codebook, self._bits, lags)
 
     @property
     def _bits(self) -> int:
         return fraction_bits(self.plan.largest_rows)
 
-    def _sum_over_rows(self, question: Question) -> NDArray[np.int64]:
-        """A sum that begins with the number of rows; with too many, the rest may have wrapped."""
+    def _sum_over_rows(self, question: PlanQuestion) -> NDArray[np.int64]:
+        """A sum that begins with the number of rows; with too many rows the other numbers may overflow."""
         sums = self._sum(question)
         if not 0 <= sums[0] <= self.plan.largest_rows:
             raise DataError(
@@ -164,17 +163,17 @@ class CoordinatorSession:
         """The release with noise that the plan describes, as statistics to learn from."""
         if self.plan.privacy is None:
             raise ProtocolError("the plan has no release with noise")
-        return read_release(self._sum(Question(RELEASE)), self.plan, self.plan.privacy)
+        return read_release(self._sum(PlanQuestion(RELEASE)), self.plan, self.plan.privacy)
 
-    def gather(self, task: str, question: Content) -> dict[str, Answer]:
+    def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name."""
         self.agree()
         with self._transport.ledger.phase(self._phase(task)):
-            self._ask(Question(SHOWN, task=task, content=question))
+            self._ask(PlanQuestion(SHOWN, task=task, content=question))
             replies = self._collect(ANSWER, {"answer": dict})
         return {site: replies[site]["answer"] for site in self.parties}
 
-    def _sum(self, question: Question) -> NDArray[np.int64]:
+    def _sum(self, question: PlanQuestion) -> NDArray[np.int64]:
         self.agree()
         with self._transport.ledger.phase(self._phase(question.kind)):
             self._ask(question)
@@ -184,12 +183,12 @@ class CoordinatorSession:
                 total += content["masked"]
         return total.view(np.int64)
 
-    def _size(self, question: Question) -> int:
+    def _size(self, question: PlanQuestion) -> int:
         if question.kind == RELEASE and self.plan.privacy is not None:
             return feature_size(self.plan.privacy, self.schema)
         return question.size(self.schema)
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: PlanQuestion) -> None:
         message = question.encode()
         self._conversation.add(message)
         self._tell(message, ASK)
@@ -217,9 +216,9 @@ class CoordinatorSession:
         return f"{self._asked} {what}"
 
     def close(self, reason: str | None = None) -> None:
-        """Tell the sites that the run is done, or the reason why it failed, and leave."""
+        """Inform the sites that the run is done, or why it failed, and leave."""
         if reason is None:
-            tell(self._transport, dict.fromkeys(self.parties, Question(DONE).encode()), ASK)
+            tell(self._transport, dict.fromkeys(self.parties, PlanQuestion(DONE).encode()), ASK)
         self._transport.close(reason)
 
     def __enter__(self) -> Self:

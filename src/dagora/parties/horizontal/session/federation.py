@@ -1,7 +1,7 @@
 """The interface between learning and parties: questions go out, and only the sum of the answers comes back.
 
 `counts` and `moments` return sums over all sites; `gather` returns every site's own answer and is for methods
-whose answers are shown, with the owners' consent. How sums are kept secret is up to the federation.
+whose answers are shown, with the owners' consent. Each federation has its own way to keep sums secret.
 
 `OpenFederation` asks sites in this process and adds their answers in the clear, the same integers as a secure
 one. The tests compare every secure federation with it, and the experiments of papers use it because it is
@@ -49,7 +49,7 @@ from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
 
-Question = Mapping[str, Value]
+TaskQuestion = Mapping[str, Value]
 Answer = dict[str, Value]
 Sets = Sequence[tuple[int, ...]]
 
@@ -97,7 +97,7 @@ class Federation(Protocol):
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time of the continuous columns over all series of all sites."""
 
-    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+    def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
 
 
@@ -105,8 +105,8 @@ class Federation(Protocol):
 class Site:
     """One party's rows, and the state it keeps between questions.
 
-    Where the rows are series, `panel` says where they begin (the table's rows are in its order), and `lags`
-    how many steps back the plan allows windows to reach.
+    Where the rows are series, `panel` has their starts (the table's rows are in its order), and `lags` is the
+    number of steps that the plan allows windows to reach back.
     """
 
     name: str
@@ -121,7 +121,7 @@ def rows_together(sites: Iterable[Site]) -> int:
     return max(FEWEST_ROWS, sum(site.table.n_rows for site in sites))
 
 
-Task = Callable[[Site, Question], Answer]
+Task = Callable[[Site, TaskQuestion], Answer]
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class OpenFederation:
 
     @property
     def largest_table(self) -> LargestTable:
-        """Whatever fits into one sum."""
+        """All columns, and as many cells as one sum can have."""
         return LargestTable(len(self.schema), MOST_CELLS)
 
     @cached_property
@@ -197,7 +197,7 @@ class OpenFederation:
         sums = np.sum([lagged_moments(rows, lags) for rows in self._rows], axis=0, dtype=np.int64)
         return read_lagged_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), lags)
 
-    def gather(self, task: str, question: Question) -> dict[str, Answer]:
+    def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name."""
         return {site.name: self.tasks[task](site, question) for site in self.sites}
 

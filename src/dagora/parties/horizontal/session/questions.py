@@ -2,12 +2,12 @@
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
 `indicators` (moments of columns, squares and indicators of levels), `lagged` (moments of windows of time),
-`release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. Whatever
-arrives becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and
-once, sizes within the plan's limits. What computes on rows sees only numbers that this module has checked.
+`release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. A message
+becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and once,
+sizes within the plan's limits. Code that computes on rows sees only numbers that this module has checked.
 
-A site's answer may depend on what it was told before. So both sides keep a digest of the whole
-`Conversation`, and the masks of each sum are derived from it.
+A site's answer may depend on earlier questions. So both sides keep a digest of the whole `Conversation`, and
+the masks of each sum are derived from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dagora.parties.horizontal.plan.plan import (
     MOMENTS,
     MOST_CELLS,
     RELEASE,
-    Plan,
+    RunPlan,
 )
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.indicators import feature_starts
@@ -49,12 +49,12 @@ Sets = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PlanQuestion:
     """A checked question.
 
     `sets` are the columns of each table (for `counts`), `functions` the number of functions (for `basis`),
-    `lags` how many steps a window reaches back (for `lagged`), `task` and `content` what is
-    asked of a site alone (for `shown`).
+    `lags` the number of steps that a window reaches back (for `lagged`), `task` and `content` the question to
+    a site alone (for `shown`).
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Question:
     content: Mapping[str, Value] | None = None
 
     def size(self, schema: Schema) -> int:
-        """How many numbers the answer has."""
+        """The number of integers in the answer."""
         if self.kind == COUNTS:
             cards = schema.cardinalities
             return sum(prod(int(cards[column]) for column in some) for some in self.sets)
@@ -90,7 +90,7 @@ class Question:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the function that answers it needs besides the rows."""
+        """The arguments of the function that answers it, after the rows."""
         return {COUNTS: (self.sets,), BASIS: (self.functions,), LAGGED: (self.lags,)}.get(self.kind, ())
 
 
@@ -106,7 +106,7 @@ _FIELDS: dict[str, dict[str, Field]] = {
 }
 
 
-def read_question(payload: bytes, plan: Plan) -> Question:
+def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
     """Read a question of the coordinator, or refuse what the plan does not allow."""
     what = "the coordinator's question"
     content = decode(payload, what=what)
@@ -115,11 +115,11 @@ def read_question(payload: bytes, plan: Plan) -> Question:
         raise ProtocolError(f"{what} is of no known kind")
     check_fields(content, _FIELDS[kind], what=what)
     if kind == DONE:
-        return Question(DONE)
+        return PlanQuestion(DONE)
     if kind == SHOWN:
         if content["task"] not in plan.shows:
             raise ProtocolError(f"{what} is not in the plan: nothing of this kind is shown")
-        return Question(SHOWN, task=content["task"], content=content["content"])
+        return PlanQuestion(SHOWN, task=content["task"], content=content["content"])
     if kind not in plan.questions:
         raise ProtocolError(f"{what} is not in the plan: it allows no {kind}")
     if kind == BASIS and content["functions"] != plan.functions:
@@ -127,11 +127,11 @@ def read_question(payload: bytes, plan: Plan) -> Question:
     if kind == LAGGED and content["lags"] != plan.lags:
         raise ProtocolError(f"{what} is not in the plan: it allows windows of {plan.lags + 1} steps")
     if kind == COUNTS:
-        return Question(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
-    return Question(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
+        return PlanQuestion(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
+    return PlanQuestion(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
 
 
-def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: Plan, what: str) -> Sets:
+def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: RunPlan, what: str) -> Sets:
     """Sets of columns as tuples: discrete columns in order, each set once, no larger than the plan allows."""
     flat: list[int] = columns.tolist()
     bounds: list[int] = offsets.tolist()
@@ -170,9 +170,9 @@ class Conversation:
     """A digest of all questions so far, in order, whether their answers are summed or shown.
 
     >>> one, other = Conversation(), Conversation()
-    >>> for question in (Question("moments"), Question("counts", ((0,),))):
+    >>> for question in (PlanQuestion("moments"), PlanQuestion("counts", ((0,),))):
     ...     one.add(question.encode())
-    >>> other.add(Question("counts", ((0,),)).encode())
+    >>> other.add(PlanQuestion("counts", ((0,),)).encode())
     >>> one.label == other.label
     False
     """

@@ -62,7 +62,7 @@ def listen(
         try:
             payload = transport.receive(site, tag, max(0.0, deadline - time.monotonic()))
         except PartyTimeoutError:
-            # All sites share one time limit, so the message names the whole of it, not what was left.
+            # All sites share one time limit, so the message names the whole of it, not the rest.
             lost[site] = silence_message(site, tag, patience)
             continue
         except ProtocolError as error:

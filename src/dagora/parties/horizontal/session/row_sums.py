@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.kernels.decorators import kernel
-from dagora.parties.horizontal.plan.codebook import Codebook, Coding
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
-from dagora.parties.horizontal.plan.plan import Plan
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.privacy.moment_features import BITS, moment_features
 from dagora.parties.privacy.noisy_moments import NoisyMoments
 from dagora.parties.privacy.noisy_pairs import NoisyPairs, pairs_of
@@ -33,11 +33,11 @@ from dagora.stats.basis import BasisMoments, basis_features
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.statistics import Moments, flatten, running_sum
 
-# Rows that are multiplied at a time.
+# Rows that are multiplied at a time: sums of products of halves, of at most 16 bits each, stay below 2⁵³.
 BLOCK = 1 << 16
-# Numbers of windows of time that are held at a time.
+# Numbers of windows of time that are held at a time: 64 MB.
 WINDOW_NUMBERS = 1 << 23
-# A standard deviation of fewer steps of the fixed point than this is not known well enough.
+# The least standard deviation in steps of the fixed point: rounding then adds 1/12 to a variance of 65,536.
 FEWEST_STEPS = 256
 
 Sets = Sequence[tuple[int, ...]]
@@ -68,7 +68,7 @@ def first_and_second(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]
 def exact_products(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     """Z Zᵀ of integers up to 2ᵇ in size, exactly, by products of doubles.
 
-    Each integer is split into two halves, whose products add up to less than 2⁵³ over a block of rows.
+    Each integer is split into two halves; the sum of their products over a block of rows is below 2⁵³.
     """
     half = bits // 2
     high = numbers >> half
@@ -97,7 +97,7 @@ def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
 def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
     """The number of rows, and sums and products of continuous columns, their squares, and indicators.
 
-    These are the features of `stats.indicators`: z and z² as integers up to 2ᵇ, and 2ᵇ where a level is seen.
+    These are the features of `stats.indicators`: z and z² as integers up to 2ᵇ, and 2ᵇ for the row's level.
     """
     starts = feature_starts(rows.schema)
     size = int(starts[-1])
@@ -174,8 +174,8 @@ def count_cells(
     return counts
 
 
-def released_sums(rows: CodedRows, terms: PrivacyTerms) -> NDArray[np.int64]:
-    """The sums over the rows, without noise: additive, and moved by one row no more than the terms say."""
+def sums_to_release(rows: CodedRows, terms: PrivacyTerms) -> NDArray[np.int64]:
+    """The sums over the rows, without noise; one row moves them by at most the terms' sensitivity."""
     if terms.release == "pairs":
         return joint_counts(rows, pairs_of(len(rows.schema)))
     # No more bits than squares and products of a row have room for.
@@ -186,12 +186,12 @@ def released_sums(rows: CodedRows, terms: PrivacyTerms) -> NDArray[np.int64]:
 
 def release_part(rows: CodedRows, terms: PrivacyTerms, key: bytes) -> NDArray[np.int64]:
     """A site's part of the release; `key` is secret, and used once."""
-    sums = released_sums(rows, terms)
+    sums = sums_to_release(rows, terms)
     return sums + site_noise(key, terms, len(sums))
 
 
-def read_release(sums: NDArray[np.int64], plan: Plan, terms: PrivacyTerms) -> NoisyPairs | NoisyMoments:
-    """What the sum over all sites is good for."""
+def read_release(sums: NDArray[np.int64], plan: RunPlan, terms: PrivacyTerms) -> NoisyPairs | NoisyMoments:
+    """The statistics of a release, from the sum over all sites."""
     ranges = [(coding.low, coding.high) for coding in plan.codebook.continuous]
     return noisy_statistics(terms, plan.codebook.schema, ranges or None, sums)
 
@@ -199,10 +199,10 @@ def read_release(sums: NDArray[np.int64], plan: Plan, terms: PrivacyTerms) -> No
 def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Moments:
     """Means and scatter of the columns in their own units, from the sums of `moments`."""
     columns = codebook.continuous
-    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
+    return to_column_units(scaled_moments(sums, len(columns), bits), columns, bits)
 
 
-def in_own_units(scaled: Moments, columns: Sequence[Coding], bits: int) -> Moments:
+def to_column_units(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> Moments:
     """Moments of columns in their units, from those of numbers in [−1, 1]."""
     check_ranges(scaled, columns, bits)
     width = np.array([coding.half_width for coding in columns])
@@ -214,7 +214,7 @@ def in_own_units(scaled: Moments, columns: Sequence[Coding], bits: int) -> Momen
 def read_lagged_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int, lags: int) -> Moments:
     """Moments of windows of time in the columns' own units, from the sums of `lagged_moments`."""
     columns = codebook.continuous * (lags + 1)
-    return in_own_units(scaled_moments(sums, len(columns), bits), columns, bits)
+    return to_column_units(scaled_moments(sums, len(columns), bits), columns, bits)
 
 
 def read_basis_moments(
@@ -255,7 +255,7 @@ def scaled_moments(sums: NDArray[np.int64], size: int, bits: int) -> Moments:
     return Moments(n, np.ldexp((first / n).astype(np.float64), -bits), scatter)
 
 
-def check_ranges(scaled: Moments, columns: Sequence[Coding], bits: int) -> None:
+def check_ranges(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> None:
     """Refuse columns that vary by only a few steps of the fixed point."""
     finest = FEWEST_STEPS / (1 << bits)
     spread = np.sqrt(np.maximum(np.diag(scaled.scatter), 0.0) / max(1, scaled.n))

@@ -154,8 +154,8 @@ class SecureStatistics:
 class SecureSeriesStatistics(SecureStatistics):
     """Statistics over a federation of sites that have series, of windows that reach `lags` steps back.
 
-    All that is asked for is the sum over windows. So what is said of single steps is about those that end a
-    window: their number is `n_rows`, and their moments are those of the window's present.
+    Only the sum over windows is asked for. So statistics of single steps are of those that end a window:
+    `n_rows` is their number, and `moments` are those of the window's last step.
     """
 
     def __init__(self, federation: Federation, lags: int) -> None:

@@ -2,8 +2,8 @@
 
 Nothing that depends on rows is sent before the plan was checked against the policy, signed by all sites and
 written into the log. Each question is checked against the plan and written into the log, on disk, before its
-answer is sent. Of what goes wrong here the coordinator is told one line without a value; the site's owner
-sees the error itself.
+answer is sent. Of an error here the coordinator receives one line without a value; the site's owner sees the
+error itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, Plan
-from dagora.parties.horizontal.policy.policy import Policy
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
 from dagora.parties.horizontal.session.questions import (
@@ -34,7 +34,7 @@ from dagora.parties.horizontal.session.questions import (
     DONE,
     SHOWN,
     Conversation,
-    Question,
+    PlanQuestion,
     read_question,
 )
 from dagora.parties.horizontal.session.replies import refusal
@@ -48,17 +48,16 @@ if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.identity import Identity
 
 OWNER_KNOWS = "see its own output"
-# Tables and sums of one run that were asked for before, and rounds of a method that shows its answers: a log
-# stays readable.
+# Limits that keep a log readable: repeated tables and sums of one run, and rounds of a method that shows its
+# answers.
 MOST_REPEATED, MOST_SHOWN = 100, 100_000
-# Of a plan that cannot be accepted, the log keeps this much.
-LOGGED_PLAN = 4000
+LOGGED_PLAN = 4000  # bytes of a refused plan that the log keeps
 
 
 def serve_site(
     transport: Transport,
     site: Site,
-    policy: Policy,
+    policy: SitePolicy,
     identity: Identity,
     log: SiteLog,
     tasks: Mapping[str, Task],
@@ -89,13 +88,12 @@ def serve_site(
 
 
 def beginning_of(plan: bytes) -> dict[str, str]:
-    """What the log keeps of a plan that was not accepted: its digest, and how it begins."""
-    said = plan[:LOGGED_PLAN].decode(errors="replace")
-    return {"offered": sha256(plan).hexdigest(), "plan": said}
+    """The part of a refused plan that the log keeps: its digest and its first characters."""
+    return {"offered": sha256(plan).hexdigest(), "plan": plan[:LOGGED_PLAN].decode(errors="replace")}
 
 
-def explained(error: Exception, what: str) -> DagoraError:
-    """An error in one line for the site's owner; of one that nobody foresaw, its type."""
+def error_for_owner(error: Exception, what: str) -> DagoraError:
+    """The error in one line for the site's owner; an unforeseen one is named by its type."""
     return error if isinstance(error, DagoraError) else ProtocolError(f"{what}: {type(error).__name__}")
 
 
@@ -105,7 +103,7 @@ class _Service:
 
     transport: Transport
     site: Site
-    policy: Policy
+    policy: SitePolicy
     identity: Identity
     log: SiteLog
     tasks: Mapping[str, Task]
@@ -125,12 +123,12 @@ class _Service:
         offered = self._receive(PLAN, {"plan": bytes, "certificate": bytes}, self.idle)
         self.history = History.of(self.log.events)
         try:
-            self.plan = Plan.decode(offered["plan"])
+            self.plan = RunPlan.decode(offered["plan"])
             if self.identity.fingerprint(offered["certificate"]) != self.plan.coordinator:
                 raise ProtocolError("the plan is not for the coordinator that offers it")
             self.rows = self._accept(self.plan)
         except Exception as error:  # whatever it is, it is written down
-            why = explained(error, "the plan cannot be checked")
+            why = error_for_owner(error, "the plan cannot be checked")
             self.log.add("refused", {"reason": one_line(str(why)), **beginning_of(offered["plan"])})
             self._refuse(KEYS, why, f"refused the plan; {OWNER_KNOWS}")
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
@@ -141,7 +139,7 @@ class _Service:
         message = self.transport.receive(self.coordinator, ROSTER, self.patience)
         self.masks = masks.check_roster(message, offered["certificate"], self.coordinator)
 
-    def _accept(self, plan: Plan) -> CodedRows:
+    def _accept(self, plan: RunPlan) -> CodedRows:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
         self.policy.check(plan, self.site.name, self.history)
         table = follow_codebook(self.site.table, plan.codebook)
@@ -175,15 +173,15 @@ class _Service:
                 return False
             self._count(question)
         except Exception as error:
-            told = str(error) if isinstance(error, ProtocolError) else f"refused; {OWNER_KNOWS}"
-            why = explained(error, "a question cannot be checked")
+            line = str(error) if isinstance(error, ProtocolError) else f"refused; {OWNER_KNOWS}"
+            why = error_for_owner(error, "a question cannot be checked")
             self._log("refused", {"reason": one_line(str(why))})
-            self._refuse(ANSWER, why, told)
+            self._refuse(ANSWER, why, line)
         with self.transport.ledger.phase(f"{self.masks.round + 1} {question.task or question.kind}"):
             self._answer(question)
         return True
 
-    def _count(self, question: Question) -> None:
+    def _count(self, question: PlanQuestion) -> None:
         """Refuse questions beyond those that plan and policy allow in all."""
         if question.kind == SHOWN:
             self.shown += 1
@@ -194,18 +192,18 @@ class _Service:
         if self.shown > MOST_SHOWN or self.repeated > MOST_REPEATED:
             raise ProtocolError("the coordinator asks for more than the plan needs, again and again")
 
-    def _count_tables(self, question: Question) -> None:
+    def _count_tables(self, question: PlanQuestion) -> None:
         fresh = set(question.sets) - self.asked
         if len(self.asked | fresh) > self.plan.tables:
             raise ProtocolError(
                 f"the coordinator asks for more than the {self.plan.tables} tables of the plan"
             )
-        self.policy.may_count(self.history, len(self.history.named(COUNTS, fresh) - self.history.sums))
+        self.policy.may_count(self.history, len(self.history.sum_names(COUNTS, fresh) - self.history.sums))
         # A question about nothing counts as well.
         self.repeated += max(len(question.sets) - len(fresh), not question.sets)
         self.asked |= fresh
 
-    def _count_sum(self, question: Question) -> None:
+    def _count_sum(self, question: PlanQuestion) -> None:
         """Count a sum of which a plan has one: moments of columns, functions or indicators, a release."""
         if question.kind in self.sums_asked:
             if question.kind == RELEASE:
@@ -213,21 +211,21 @@ class _Service:
             self.repeated += 1
         self.sums_asked.add(question.kind)
         if question.kind in {MOMENTS, BASIS, INDICATORS, LAGGED}:
-            named = self.history.named(question.kind, (), question.functions or question.lags)
+            named = self.history.sum_names(question.kind, (), question.functions or question.lags)
             self.policy.may_count(self.history, len(named - self.history.sums))
 
-    def _answer(self, question: Question) -> None:
+    def _answer(self, question: PlanQuestion) -> None:
         """Compute the answer, write it into the log, then send it."""
         try:
-            content = self._shown(question) if question.kind == SHOWN else self._summed(question)
+            content = self._task_answer(question) if question.kind == SHOWN else self._sum_answer(question)
         except Exception as error:  # whatever it is, the coordinator learns no more than its type
             line = f"cannot answer ({type(error).__name__}); {OWNER_KNOWS}"
             self._refuse(
-                ANSWER, explained(error, f"the task '{question.task or question.kind}' failed"), line
+                ANSWER, error_for_owner(error, f"the task '{question.task or question.kind}' failed"), line
             )
         self.transport.send(self.coordinator, ANSWER, content)
 
-    def _summed(self, question: Question) -> bytes:
+    def _sum_answer(self, question: PlanQuestion) -> bytes:
         more: dict[str, Any] = {}
         if question.kind == RELEASE and self.plan.privacy is not None:
             vector = self._release(self.plan.privacy)
@@ -247,14 +245,14 @@ class _Service:
     def _release(self, terms: PrivacyTerms) -> NDArray[np.int64]:
         """A site's part of a release: the one in the log if this plan was answered before, whatever the rows.
 
-        So a release asked for again tells nothing new: not even whether rows have changed.
+        So a release asked for again reveals nothing new, not even that rows have changed.
         """
         answered = self.history.releases.get(self.plan.digest.hex())
         if answered is not None:
             return np.array(answered, dtype=np.int64)
         return release_part(self.rows, terms, secrets.token_bytes(KEY_BYTES))
 
-    def _shown(self, question: Question) -> bytes:
+    def _task_answer(self, question: PlanQuestion) -> bytes:
         if question.task not in self.tasks:
             raise ProtocolError(f"this site does not know the task '{one_line(question.task)}'")
         payload = encode({"answer": dict(self.tasks[question.task](self.site, question.content or {}))})
@@ -266,7 +264,7 @@ class _Service:
         self.history.add({"event": event, **content})
 
     def end(self, error: BaseException | None) -> None:
-        """Write into the log how the run ended, if a plan was accepted."""
+        """Write the end of the run into the log, if a plan was accepted."""
         if self.accepted:
             why = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(str(error or "done"))
             with contextlib.suppress(FormatError):  # a log that could not be written has its own error
