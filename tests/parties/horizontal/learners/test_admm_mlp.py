@@ -156,13 +156,13 @@ def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_s
         edges(consensus, 1.0, 1.0)
         consensus.rounds = 1
 
-    def settle(consensus, server, penalties, support, tolerance):
+    def agree(consensus, server, penalties, support, tolerance):
         supports.append([tuple(edge) for edge in np.argwhere(support).tolist()])
         edges(consensus, 1.0, 0.1)
 
     module = "dagora.parties.horizontal.learners.admm_mlp"
-    monkeypatch.setattr(f"{module}.follow_balanced", schedule)
-    monkeypatch.setattr(f"{module}.settle", settle)
+    monkeypatch.setattr(f"{module}.follow_balanced_schedule", schedule)
+    monkeypatch.setattr(f"{module}.agree_on_weights", agree)
     monkeypatch.setattr(f"{module}.final_loss", lambda *given: 0.0)
     outcome = admm_mlp(open_federation(table, 2), Run(), hidden=1)
     assert supports == [[(0, 1), (1, 2)], [(0, 1)]]
