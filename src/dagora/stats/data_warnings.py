@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.wording import option
-from dagora.data.columns.identifiers import DATES, EMPTY
+from dagora.data.columns.column_profile import DATES, EMPTY
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.stats.observed.hole_tests import hole_warnings

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
-from dagora.data.columns.column_type import MAX_INTEGER_LEVELS, type_column
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS
+from dagora.data.columns.column_type import type_column
 from dagora.data.schema import MAX_LEVELS, Kind
 from dagora.data.table import check_column
 from tests.data.table_strategies import quick

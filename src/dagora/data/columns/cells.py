@@ -7,6 +7,7 @@ decides, not its first thousand rows.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # 00501 is a code: as a number it would lose its zeros.
 ZERO_PADDED = "^0[0-9]"
+IS_PADDED = re.compile(ZERO_PADDED)
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -1,11 +1,8 @@
-"""Decide whether a raw column is discrete or continuous, say why, and make its codes or values.
+"""Make the codes or values of a raw column, of the kind that was declared or that its profile decides.
 
-Text, booleans and integers with at most 20 distinct values are discrete. So are floats that are codes in
-disguise: at most 20 distinct whole values (10, if they have fractions), each seen five times on average.
-Other numbers are continuous; a column declared by name is what it was declared to be. A categorical column
-(pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not, and their order where that
-is declared. Columns of neither numbers nor text are refused. So is text that would be numbers but for a word,
-because a measurement would otherwise become a discrete column of a thousand levels.
+A categorical column (pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not, and
+their order where that is declared. Columns of neither numbers nor text are refused. So is text that would be
+numbers but for a word: a measurement would otherwise become a discrete column of a thousand levels.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import comma_list, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
@@ -27,13 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-MAX_INTEGER_LEVELS = 20
-MAX_FRACTION_LEVELS = 10
-SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
-LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
 DECLARED = "declared"  # why a column has the type that the user gave it
 MOST_WORDS = 5  # that an error about spoilt numbers lists
-FIRST_LOOK = 1000  # cells that usually tell that a float column has many values
 RowNumber = Callable[[int], int | None]
 
 
@@ -63,9 +56,15 @@ def count_from_one(position: int) -> int:
 
 
 def type_column(
-    name: str, column: pa.ChunkedArray, declared: Kind | None = None, row_number: RowNumber = count_from_one
+    name: str,
+    column: pa.ChunkedArray,
+    declared: Kind | None = None,
+    row_number: RowNumber = count_from_one,
+    profile: ColumnProfile | None = None,
 ) -> Column:
     """Type an Arrow column whose missing cells are null; these get an arbitrary code, or NaN.
+
+    `profile` is needed where the column holds only the distinct values of more cells.
 
     >>> import pyarrow as pa
     >>> typed = type_column("dose", pa.chunked_array([[10, 5, 10]]))
@@ -77,76 +76,20 @@ def type_column(
     import pyarrow as pa
 
     check_type(name, column.type)
-    real = pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
     if declared is Kind.CONTINUOUS:
         return continuous_column(name, column, DECLARED, row_number)
-    if real:
+    profile = profile or ColumnProfile(name, column)
+    if profile.is_real:
         column = column.cast(pa.float64())
         refuse_infinite(name, numbers_of(column), row_number)
-        few = few_values(column)
-        if declared is None and few is None:
-            return continuous_column(name, column, why_floats(name, column), row_number)
-        return discrete_column(name, encode(column), DECLARED if declared else f"{few} distinct numbers")
+    kind, why = (Kind.DISCRETE, DECLARED) if declared else decide_kind(profile)
+    if kind is Kind.CONTINUOUS:
+        return continuous_column(name, column, why, row_number)
     encoded = encode(column)
-    ordered = pa.types.is_dictionary(column.type) and column.type.ordered
-    if declared is Kind.DISCRETE:
-        return discrete_column(name, encoded, DECLARED, ordered=ordered)
-    if pa.types.is_integer(column.type):
-        number = len(encoded.dictionary)
-        if number > MAX_INTEGER_LEVELS:
-            return continuous_column(name, column, why_numbers(name, number), row_number)
-        return discrete_column(name, encoded, f"{number} distinct whole number{'s' * (number != 1)}")
-    if is_text(column.type):
+    if declared is None and is_text(column.type):
         refuse_spoilt_numbers(name, encoded, row_number)
-    return discrete_column(name, encoded, nature(column.type), ordered=ordered)
-
-
-def few_values(column: pa.ChunkedArray) -> int | None:
-    """How many values a float column has, if they are so few that it must hold codes; else None."""
-    if len(column.slice(0, FIRST_LOOK).unique()) > MAX_INTEGER_LEVELS + 1:
-        return None
-    values = column.unique().drop_null()
-    return len(values) if are_codes(values, len(column) - column.null_count) else None
-
-
-def are_codes(values: pa.Array, cells: int) -> bool:
-    """Whether the distinct values of so many cells of floats are so few that they must be codes."""
-    most = MAX_INTEGER_LEVELS if are_whole(values) else MAX_FRACTION_LEVELS
-    return 1 < len(values) <= min(most, cells // SEEN_EACH)
-
-
-def are_whole(values: pa.Array) -> bool:
-    """Whether all numbers are whole."""
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.equal(values, pc.floor(values))).as_py())
-
-
-def why_floats(name: str, column: pa.ChunkedArray) -> str:
-    """Why floats are continuous; whole ones may be codes, as integers may."""
-    if len(column.slice(0, FIRST_LOOK).unique()) > LIKE_CODES + 1:
-        return "numbers"
-    values = column.unique().drop_null()
-    whole = len(values) > MAX_INTEGER_LEVELS and are_whole(values)
-    return why_numbers(name, len(values)) if whole else "numbers"
-
-
-def why_numbers(name: str, number: int) -> str:
-    """Why whole numbers are continuous; where they may well be codes, what to do about it."""
-    if number <= LIKE_CODES:
-        return f"{number} distinct whole numbers: if they are codes, {option('discrete', name)}"
-    return "whole numbers"
-
-
-def nature(kind: pa.DataType) -> str:
-    """What a column that is discrete by nature holds."""
-    import pyarrow as pa
-
-    if pa.types.is_boolean(kind):
-        return "true or false"
-    if pa.types.is_dictionary(kind):
-        return "categories in order" if kind.ordered else "categories"
-    return "text"
+    ordered = pa.types.is_dictionary(column.type) and column.type.ordered
+    return discrete_column(name, encoded, why, ordered=ordered)
 
 
 def check_type(name: str, kind: pa.DataType) -> None:

@@ -19,8 +19,15 @@ from dagora.base.wording import option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
-from dagora.data.columns.column_type import (
+from dagora.data.columns.column_profile import (
+    CONSTANT,
+    DATES,
     MAX_INTEGER_LEVELS,
+    ColumnProfile,
+    is_constant,
+    why_left_out,
+)
+from dagora.data.columns.column_type import (
     Column,
     check_type,
     count_from_one,
@@ -30,7 +37,6 @@ from dagora.data.columns.column_type import (
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.hole_pattern import hole_pattern
 from dagora.data.columns.holes import find_holes
-from dagora.data.columns.identifiers import CONSTANT, DATES, is_constant, why_left_out
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
@@ -309,7 +315,7 @@ def prepare(
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
     if not wanted:
-        raw.left_out = why_left_out(raw.name, cells) or why_constant(raw, reading)
+        raw.left_out = why_left_out(ColumnProfile(raw.name, cells)) or why_constant(raw, reading)
     return raw
 
 

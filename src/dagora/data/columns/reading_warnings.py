@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from dagora.base.wording import comma_list, option
-from dagora.data.columns.column_type import DECLARED, MAX_INTEGER_LEVELS, Column
-from dagora.data.columns.identifiers import CONSTANT, DATES, EMPTY
+from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, MAX_INTEGER_LEVELS
+from dagora.data.columns.column_type import DECLARED, Column
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import MISSING_NUMBERS
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview

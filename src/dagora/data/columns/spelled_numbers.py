@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dagora.data.columns.column_type import SEEN_EACH
+from dagora.data.columns.column_profile import SEEN_EACH
 from dagora.data.columns.levels import NUMBER, THOUSANDS
 from dagora.data.columns.missing import often_means_missing
 

@@ -7,7 +7,7 @@ level that appears only in the last row is known before anything is counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,26 +15,18 @@ import numpy as np
 from dagora.base.errors import DataError
 from dagora.base.wording import option
 from dagora.data.columns.cells import is_text, parse_numbers
-from dagora.data.columns.column_type import (
-    DECLARED,
-    Column,
-    are_codes,
-    data_row,
-    type_column,
-    why_floats,
-)
-from dagora.data.columns.dates import IS_DATE, as_days, spells_dates
-from dagora.data.columns.holes import find_holes
-from dagora.data.columns.identifiers import (
+from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
     EMPTY,
-    FEWEST_VALUES,
-    IS_CAMEL_ID,
-    IS_ID,
-    UNNAMED,
+    ColumnProfile,
+    decide_kind,
+    is_constant,
     why_left_out,
 )
+from dagora.data.columns.column_type import DECLARED, data_row, type_column
+from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.holes import find_holes
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.scan.changes import changed_value
@@ -110,27 +102,22 @@ def code_column(
         profile.integers = is_whole_type(column.type)
         profile.measure_distinct(column.drop_null().to_numpy())
         profile.infinite, profile.infinities = -1, 0  # refused below, by the right row
-    reason = None if wanted or again else why_few_identify(profile.name, column, cells)
+    known = ColumnProfile(profile.name, column, cells)
+    reason = None if wanted or again else why_left_out(known)
     if reason is not None:
         return reason
-    typed = type_distinct(profile, column, cells, rows)
+    row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
+    typed = type_column(profile.name, column, profile.declared, row_number, known)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
-        if not wanted and constant(column):
+        if not wanted and is_constant(column):
             return CONSTANT
-        reason = None if wanted or again else why_identifies(profile, cells)
-        if reason is None and spelling:
+        if spelling:
             values, numbers = words_seen.filter(pa.array(kept)), typed.values[kept]
             why = f"{typed.why}: {spelling}"
             return Coding(typed.variable, why, holes, None, values, numbers=numbers, read_as=read_as)
         why = f"{typed.why}: {DAYS}" if profile.days else typed.why
-        return reason or Coding(typed.variable, why, holes, days=profile.days, read_as=read_as)
-    judged = is_text(column.type) and not (wanted or again)
-    if judged and all_dates(column):
-        return DATES
-    different = len(column) - column.null_count
-    if judged and different > max(FEWEST_VALUES, cells / 2):
-        return f"{different} levels in {cells} rows: names or free text"
+        return Coding(typed.variable, why, holes, days=profile.days, read_as=read_as)
     values = words_seen.filter(pa.array(kept)) if holes else words_seen
     doubtful = found.doubtful if found else None
     why = f"{typed.why}: {spelling}" if spelling else typed.why
@@ -215,25 +202,6 @@ def plain_values(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
-def type_distinct(profile: Profile, column: pa.ChunkedArray, cells: int, rows: list[int]) -> Column:
-    """Type a column by its distinct values, by the rules for whole columns."""
-    import pyarrow as pa
-
-    def row_number(position: int) -> int | None:
-        return rows[position] + 1 if profile.knows_rows else None
-
-    declared = profile.declared
-    kind = column.type
-    real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if declared is None and real and are_codes(column.cast(pa.float64()).unique().drop_null(), cells):
-        typed = type_column(profile.name, column, Kind.DISCRETE, row_number)
-        return replace(typed, why=f"{typed.variable.cardinality} distinct numbers")
-    if declared is None and real:
-        why = why_floats(profile.name, column.cast(pa.float64()))
-        return replace(type_column(profile.name, column, Kind.CONTINUOUS, row_number), why=why)
-    return type_column(profile.name, column, declared, row_number)
-
-
 def holes_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
     """Words that mean missing in a text column of too many values to be kept, as `find_holes` finds them."""
     numbers = profile.numbers and not profile.padded and profile.declared is None
@@ -280,14 +248,15 @@ def code_many(
     read_as = profile.read_as
     if read_as is not None:
         profile.integers = is_whole_type(read_as)
-    reason = None if wanted or again else why_identifies(profile, cells)
-    if holes:
-        read_as = pa.int64() if profile.integers else pa.float64()
-    whole = profile.integers if read_as is None else pa.types.is_integer(read_as)
-    why = DECLARED if profile.declared else "whole numbers" if whole else "numbers"
+    numbers = pa.int64() if profile.integers else pa.float64()
+    known = ManyNumbers(profile, numbers if text else profile.type, cells)
+    reason = None if wanted or again else why_left_out(known)
+    if reason is not None:
+        return reason
+    why = DECLARED if profile.declared else decide_kind(known).why
     why = f"{why}: {DAYS}" if profile.days else why
-    variable = Variable(profile.name, Kind.CONTINUOUS)
-    return reason or Coding(variable, why, holes, days=profile.days, read_as=read_as)
+    read_as = numbers if holes else read_as
+    return Coding(Variable(profile.name, Kind.CONTINUOUS), why, holes, days=profile.days, read_as=read_as)
 
 
 def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None:
@@ -324,42 +293,15 @@ def is_categorical(kind: pa.DataType) -> bool:
     return bool(pa.types.is_dictionary(kind))
 
 
-def why_identifies(profile: Profile, cells: int) -> str | None:
-    """Why whole numbers only tell rows apart; None where they do not, as far as one pass can tell."""
-    if cells <= FEWEST_VALUES or not profile.whole:
-        return None
-    if is_decimal(profile.type):
-        return None
-    called_so = IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name)
-    if (profile.integers or called_so) and profile.numbers_the_rows:
-        return "numbers the rows"
-    # Batches are looked at one by one; values that are all known tell more.
-    repeats = profile.repeats or (profile.firsts is not None and len(profile.firsts) < cells)
-    if (called_so or profile.name.startswith(UNNAMED)) and not repeats:
-        return "whole numbers that hardly repeat, and called an identifier"
-    return None
+class ManyNumbers(ColumnProfile):
+    """The profile of numbers too many to be kept, as one pass over blocks of rows measured them."""
 
+    differing = "whole numbers that hardly repeat"  # repeats in other blocks are not seen
 
-def why_few_identify(name: str, column: pa.ChunkedArray, cells: int) -> str | None:
-    """Why a few cells, all of them different, only tell rows apart: their distinct values are the column."""
-    different = len(column) - column.null_count
-    return why_left_out(name, column) if different == cells <= FEWEST_VALUES else None
+    def __init__(self, profile: Profile, kind: pa.DataType, cells: int) -> None:
+        import pyarrow as pa
 
-
-def is_decimal(kind: pa.DataType) -> bool:
-    """Whether a type is one of decimals."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_decimal(kind))
-
-
-def constant(column: pa.ChunkedArray) -> bool:
-    """Whether there is one number only."""
-    return len(column.unique().drop_null()) == 1
-
-
-def all_dates(column: pa.ChunkedArray) -> bool:
-    """Whether all texts are dates."""
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.match_substring_regex(column, IS_DATE)).as_py())
+        super().__init__(profile.name, pa.chunked_array([], kind), cells)
+        self.values = None
+        self.is_whole, self.all_differ = profile.whole, not profile.repeats
+        self.runs_on = profile.numbers_the_rows

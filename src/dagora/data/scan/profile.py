@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.columns.cells import (
+    IS_PADDED,
     ZERO_PADDED,
     is_text,
     missing_numbers,
@@ -21,7 +22,8 @@ from dagora.data.columns.cells import (
     null_where,
     parse_floats,
 )
-from dagora.data.columns.column_type import LIKE_CODES, MAX_INTEGER_LEVELS, check_type, first_without_number
+from dagora.data.columns.column_profile import LIKE_CODES, MAX_INTEGER_LEVELS
+from dagora.data.columns.column_type import check_type, first_without_number
 from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WRAP = (1 << 64) - 1
-IS_PADDED = re.compile(ZERO_PADDED)
 WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)")
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.wording import option
+from dagora.data.columns.levels import level_name
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel, same_step
@@ -137,9 +138,12 @@ def _follow(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
         return values
     if not coding.continuous and not coding.cuts:
         if own.kind is Kind.CONTINUOUS:
-            raise DataError(
-                f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels"
-            )
+            found, places = np.unique(values, return_inverse=True)
+            own, values = Variable(own.name, Kind.DISCRETE, tuple(map(level_name, found.tolist()))), places
+            if not set(own.levels) <= set(coding.levels):
+                raise DataError(
+                    f"column '{coding.name}' holds numbers that are not levels, and the codebook lists levels"
+                )
         return _recode(coding, own, values)
     numbers = _as_numbers(coding, own, values)
     if coding.cuts:

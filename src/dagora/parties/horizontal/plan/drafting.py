@@ -8,9 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.errors import DisagreementError
-from dagora.data.columns.levels import IS_NUMBER, sort_levels
+from dagora.data.columns.cells import IS_PADDED
+from dagora.data.columns.column_profile import (
+    MAX_INTEGER_LEVELS,
+    OF_NUMBERS,
+    ColumnProfile,
+    decide_kind,
+    why_left_out,
+)
+from dagora.data.columns.levels import IS_NUMBER, level_name, sort_levels
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
@@ -57,13 +66,16 @@ def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int =
                 raise DisagreementError(
                     f"'{lacking[0]}' is a column of {here} but not of {there}: sites need the same columns"
                 )
-    common = tuple(_common_coding(name, tables, margin) for name in names)
+    common = tuple(filter(None, (_common_coding(name, tables, margin) for name in names)))
     book = Codebook(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
     return Codebook.from_list(book.to_list())  # names and levels that no plan can hold are refused here
 
 
-def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> ColumnCoding:
-    """The coding of a column that fits it at every site; raises where the sites disagree."""
+def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> ColumnCoding | None:
+    """Find the coding of a column that fits it at every site; raise where they disagree.
+
+    The rules of one table decide about the numbers of all sites together; None leaves the column out.
+    """
     described = {site: table.schema[table.schema.index(name)] for site, table in tables.items()}
     numbers = [site for site, variable in described.items() if variable.kind is Kind.CONTINUOUS]
     coded_as_numbers = {
@@ -72,30 +84,79 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Col
         if variable.kind is Kind.DISCRETE
     }
     text = [site for site, numeric in coded_as_numbers.items() if not numeric]
-    if text and numbers:
+    padded = [s for s, variable in described.items() if any(map(IS_PADDED.match, variable.levels))]
+    if (text or padded) and numbers:
         raise DisagreementError(
-            f"column '{name}' is text at {text[0]} and numbers at {numbers[0]}: the sites must write it alike"
+            f"column '{name}' is text at {(text or padded)[0]} and numbers at {numbers[0]}: "
+            "the sites must write it alike"
         )
-    numeric = [site for site, numeric in coded_as_numbers.items() if numeric and described[site].levels]
+    numeric = [
+        site
+        for site, numeric in coded_as_numbers.items()
+        if numeric and described[site].levels and site not in padded
+    ]
     if text and numeric:
         raise DisagreementError(
             f"column '{name}' has words as levels at {text[0]} and numbers at {numeric[0]}: "
             "the sites must write it alike"
         )
+    cells = {} if text else {site: _numbers_at(name, table) for site, table in tables.items()}
+    if cells and all(_is_undeclared(name, table) for table in tables.values()):
+        profile = _profile_of(name, cells)
+        if why_left_out(profile) is not None:
+            return None
+        if decide_kind(profile).kind is Kind.DISCRETE:
+            values = [] if profile.values is None else profile.values.to_pylist()
+            return ColumnCoding(name, levels=sort_levels(map(level_name, values)))
+        numbers = list(tables)
     if not numbers:
         declared = {variable.levels for variable in described.values()}
         # Sites with the same levels keep their order; otherwise the union is sorted.
         levels = min(declared) if len(declared) == 1 else sort_levels(x for some in declared for x in some)
         return ColumnCoding(name, levels=levels)
-    low, high = math.inf, -math.inf
-    for site, table in tables.items():
-        position = table.schema.index(name)
-        values = table.columns[position]
-        if described[site].kind is Kind.DISCRETE:
-            values = np.array([float(level) for level in described[site].levels])[values]
-        if len(values):
-            low, high = min(low, float(values.min())), max(high, float(values.max()))
+    filled = [values for values in cells.values() if len(values)]
+    low = min((float(values.min()) for values in filled), default=math.inf)
+    high = max((float(values.max()) for values in filled), default=-math.inf)
     return fitting_range(name, low, high, margin)
+
+
+def _numbers_at(name: str, table: Table) -> NDArray[Any]:
+    """The numbers of a column at one site, or those that its levels spell: integers where all are."""
+    position = table.schema.index(name)
+    levels, values = table.schema[position].levels, table.columns[position]
+    if table.schema[position].kind is Kind.CONTINUOUS:
+        return values
+    integers = all(level.removeprefix("-").isdecimal() and abs(int(level)) < 1 << 63 for level in levels)
+    numbers: NDArray[Any] = np.array([*map(int if integers else float, levels)])
+    return np.take(numbers, values)
+
+
+def _is_undeclared(name: str, table: Table) -> bool:
+    """Return True if the rules for undeclared numbers decided the type of a column."""
+    if table.overview is None:
+        return False
+    return any(
+        column.name == name and OF_NUMBERS.match(column.why) is not None for column in table.overview.columns
+    )
+
+
+def _profile_of(name: str, cells: Mapping[str, NDArray[Any]]) -> ColumnProfile:
+    """The profile of numbers at all sites together, as if one table held them.
+
+    They are integers if all are whole, unless a site has few of them and yet took them for measurements.
+    """
+    import pyarrow as pa
+
+    integers = all(
+        values.dtype == np.int64
+        or (
+            len(np.unique(values)) > MAX_INTEGER_LEVELS
+            and bool(((values == np.floor(values)) & (np.abs(values) < 1 << 62)).all())
+        )
+        for values in cells.values()
+    )
+    kind = np.int64 if integers else np.float64
+    return ColumnProfile(name, pa.chunked_array([values.astype(kind) for values in cells.values()]))
 
 
 def _without_rare(coding: ColumnCoding, tables: Mapping[str, Table], rare: int) -> ColumnCoding:

@@ -1,0 +1,211 @@
+"""The rules by which a column is discrete, continuous or left out, over a profile of its values.
+
+Rows in memory, rows that are scanned and rows at several sites each make a profile; the rules are these.
+
+Text, booleans and integers with at most 20 distinct values are discrete. So are floats that are codes in
+disguise: at most 20 distinct whole values (10, if they have fractions), each seen five times on average.
+Other numbers are continuous. Numbers of rows, identifiers, names, free text and dates are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from dagora.base.wording import option
+from dagora.data.columns.cells import is_text
+from dagora.data.columns.dates import IS_DATE
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
+from dagora.data.schema import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAX_INTEGER_LEVELS = 20
+MAX_FRACTION_LEVELS = 10
+SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
+LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
+FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many values
+FEWEST_VALUES = 20  # a column with at most as many cells is not judged to identify rows
+EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant number"
+UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
+IS_ID = re.compile(
+    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
+)
+IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
+# Reasons that `decide_kind` gives for numbers that nobody declared.
+OF_NUMBERS = re.compile("([0-9]+ distinct |whole )?(whole )?numbers?\\b")
+
+
+class Decision(NamedTuple):
+    """The kind of a column, and the reason in a few words."""
+
+    kind: Kind
+    why: str
+
+
+class ColumnProfile:
+    """What the rules ask about a column, computed when they ask.
+
+    `column` holds its cells, or its distinct values; then `cells` says how many cells are not missing.
+    """
+
+    differing = "a different number in every row"
+
+    def __init__(self, name: str, column: pa.ChunkedArray, cells: int | None = None) -> None:
+        import pyarrow as pa
+
+        self.name = name
+        self.type = column.type
+        self.cells = len(column) - column.null_count if cells is None else cells
+        self.is_real = bool(pa.types.is_floating(column.type) or pa.types.is_decimal(column.type))
+        self._column = column
+
+    @cached_property
+    def values(self) -> pa.Array | None:
+        """The distinct values; None for numbers so many that they cannot be codes."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def distinct(column: pa.ChunkedArray) -> pa.Array:
+            # Arrow tells -0.0 from 0.0.
+            return (pc.add(column.cast(pa.float64()), 0.0) if self.is_real else column).unique().drop_null()
+
+        if is_text(self.type):
+            return distinct(self._column)
+        if len(distinct(self._column.slice(0, FIRST_LOOK))) > LIKE_CODES:
+            return None
+        values = distinct(self._column)
+        return values if len(values) <= LIKE_CODES else None
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """True if all numbers are whole."""
+        import pyarrow.compute as pc
+
+        values = self._column if self.values is None else self.values
+        return bool(pc.all(pc.equal(values, pc.floor(values))).as_py())
+
+    @cached_property
+    def all_differ(self) -> bool:
+        """True if no number occurs twice."""
+        import pyarrow.compute as pc
+
+        if self.values is not None:
+            return len(self.values) == self.cells
+        return bool(pc.count_distinct(self._column, mode="only_valid").as_py() == self.cells)
+
+    @cached_property
+    def runs_on(self) -> bool:
+        """True if the numbers run from the smallest to the largest, each once, in any order."""
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(self._column).as_py()
+        return bool(ends["max"] - ends["min"] == self.cells - 1) and self.all_differ
+
+
+def decide_kind(profile: ColumnProfile) -> Decision:
+    """Decide whether a column that nobody declared is discrete or continuous.
+
+    >>> import pyarrow as pa
+    >>> decide_kind(ColumnProfile("dose", pa.chunked_array([[10, 5, 10]])))
+    Decision(kind=<Kind.DISCRETE: 'discrete'>, why='2 distinct whole numbers')
+    >>> decide_kind(ColumnProfile("dose", pa.chunked_array([[0.5, 1.5]]), cells=9)).why
+    'numbers'
+    """
+    import pyarrow as pa
+
+    if not profile.is_real and not pa.types.is_integer(profile.type):
+        return Decision(Kind.DISCRETE, nature(profile.type))
+    if profile.values is None:
+        return Decision(Kind.CONTINUOUS, "numbers" if profile.is_real else "whole numbers")
+    number = len(profile.values)
+    if profile.is_real:
+        most = MAX_INTEGER_LEVELS if profile.is_whole else MAX_FRACTION_LEVELS
+        if 1 < number <= min(most, profile.cells // SEEN_EACH):
+            return Decision(Kind.DISCRETE, f"{number} distinct numbers")
+        if number <= MAX_INTEGER_LEVELS or not profile.is_whole:
+            return Decision(Kind.CONTINUOUS, "numbers")
+    if number <= MAX_INTEGER_LEVELS:
+        return Decision(Kind.DISCRETE, f"{number} distinct whole number{'s' * (number != 1)}")
+    hint = f"if they are codes, {option('discrete', profile.name)}"
+    return Decision(Kind.CONTINUOUS, f"{number} distinct whole numbers: {hint}")
+
+
+def nature(kind: pa.DataType) -> str:
+    """Name what a column that is discrete by its type holds."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(kind):
+        return "true or false"
+    if pa.types.is_dictionary(kind):
+        return "categories in order" if kind.ordered else "categories"
+    return "text"
+
+
+def why_left_out(profile: ColumnProfile) -> str | None:
+    """Return why a column says nothing about rows; None if nothing speaks against it.
+
+    >>> import pyarrow as pa
+    >>> why_left_out(ColumnProfile("row", pa.chunked_array([range(1, 101)])))
+    'numbers the rows'
+    >>> why_left_out(ColumnProfile("name", pa.chunked_array([[f"person {i}" for i in range(100)]])))
+    '100 levels in 100 rows: names or free text'
+    >>> why_left_out(ColumnProfile("age", pa.chunked_array([[20, 30, 40] * 30])))
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not profile.cells:
+        return EMPTY
+    if pa.types.is_temporal(profile.type):
+        return DATES
+    texts = profile.values if is_text(profile.type) else None
+    if texts is not None and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py():
+        return DATES
+    if profile.cells <= FEWEST_VALUES and not profile.name.startswith(UNNAMED):
+        return None
+    if texts is not None:
+        many = len(texts) > max(FEWEST_VALUES, profile.cells / 2)
+        free = many and not are_spoilt_numbers(texts)
+        return f"{len(texts)} levels in {profile.cells} rows: names or free text" if free else None
+    return why_numbers_identify(profile)
+
+
+def why_numbers_identify(profile: ColumnProfile) -> str | None:
+    """Return why whole numbers only tell rows apart: each occurs once, and they run on or are called so."""
+    import pyarrow as pa
+
+    called_so = bool(IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name))
+    whole = pa.types.is_integer(profile.type)
+    if not whole and not (called_so and pa.types.is_floating(profile.type) and profile.is_whole):
+        return None
+    if profile.runs_on:
+        return "numbers the rows"
+    return f"{profile.differing}, and called an identifier" if called_so and profile.all_differ else None
+
+
+def is_constant(column: pa.ChunkedArray, *, whole_numbers: bool = False) -> bool:
+    """Return True if a column holds one number only, of floats; `whole_numbers` says whether of any.
+
+    >>> import pyarrow as pa
+    >>> [is_constant(pa.chunked_array([[k, None, k]])) for k in (3.5, 3, "3")]
+    [True, False, False]
+    """
+    from pyarrow import types
+
+    floats = types.is_floating(column.type) or types.is_decimal(column.type)
+    return (floats or (whole_numbers and types.is_integer(column.type))) and (
+        len(column.slice(0, FIRST_LOOK).unique().drop_null()) <= 1 and len(column.unique().drop_null()) == 1
+    )
+
+
+def are_spoilt_numbers(texts: pa.Array) -> bool:
+    """Return True if most texts, but not all, are numbers, or have a decimal comma: a measurement then."""
+    import pyarrow.compute as pc
+
+    number = f"({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})"
+    count = pc.sum(pc.match_substring_regex(texts, rf"^(\({number}\)|[+-]? ?{number})$")).as_py()
+    commas = pc.any(pc.match_substring(texts, ",")).as_py()
+    return bool(len(texts) < 2 * count and (commas or count < len(texts)))
