@@ -7,26 +7,16 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from numba.core.dispatcher import Dispatcher
 
 import dagora
-from dagora.kernels.cache import PORTABLE
+from dagora.kernels.cache import PORTABLE, KernelCacheFile
 from dagora.kernels.stamp import source_file
 
 PACKAGE = Path(dagora.__file__).resolve().parent
-GROUND = (
-    "__init__",
-    "version",
-    "loading",
-    "errors",
-    "compiling",
-    "compiled",
-    "kernel_cache",
-    "kernel_stamp",
-    "showing",
-)
 CALLEE = "from dagora.kernels.decorators import kernel\n\n\n@kernel\ndef step(x):\n    return x + {}\n"
 CALLER = "from dagora.kernels.decorators import kernel\nfrom dagora.{0} import step\n\n\n@kernel\ndef twice(x):\n    return step(step(x))\n"
 ASK = "from dagora.caller import twice; print(twice(0), sum(twice.stats.cache_hits.values()))"
@@ -41,8 +31,10 @@ def package(tmp_path):
 def ground_floor(folder):
     copy = folder / "installed" / "dagora"
     copy.mkdir(parents=True)
-    for name in GROUND:
-        shutil.copy(PACKAGE / f"{name}.py", copy)
+    for name in ("__init__.py", "__init__.pyi"):
+        shutil.copy(PACKAGE / name, copy)
+    for room in ("base", "kernels"):
+        shutil.copytree(PACKAGE / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "callee.py").write_text(CALLEE.format(1))
     (copy / "caller.py").write_text(CALLER.format("callee"))
     return copy
@@ -77,6 +69,21 @@ def test_a_kept_kernel_is_used_again_until_another_file_moves_or_changes(package
     assert ask(package)[:2] == (10, 0)
 
 
+def test_an_index_that_names_a_record_which_is_gone_is_out_of_date(tmp_path, monkeypatch):
+    """Kernels may take records: after one was renamed, its kernels are compiled anew instead of failing."""
+    module = ModuleType("short_lived")
+    module.Record = type("Record", (), {"__module__": "short_lived"})
+    monkeypatch.setitem(sys.modules, "short_lived", module)
+    file = KernelCacheFile(str(tmp_path), "kernel", "stamp")
+    file.save(module.Record, "machine code")
+    assert file.load(module.Record) == "machine code"
+    renamed = module.Record
+    del module.Record
+    assert file.load(renamed) is None
+    monkeypatch.delitem(sys.modules, "short_lived")
+    assert file.load(renamed) is None
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The kernels, compiled as `make wheel` does."""
@@ -107,7 +114,7 @@ def test_a_brought_kernel_of_other_sources_is_not_used(package, made):
 def test_a_brought_kernel_is_not_used_on_a_processor_that_may_lack_something(package, made):
     """The kernel is there, but this processor has not all that it was compiled for."""
     bring(package, made)
-    cache = package / "kernel_cache.py"
+    cache = package / "kernels" / "cache.py"
     cache.write_text(cache.read_text().replace('frozenset({"', 'frozenset({"telepathy", "'))
     assert ask(package)[:2] == (2, 0)
 

@@ -157,6 +157,16 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
         return str(self._line)
 
 
+class KernelCacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """The index and the machine code of a kernel on disk."""
+
+    def _load_index(self) -> Any:  # noqa: ANN401
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}  # written before a record that the kernel takes was renamed or moved: out of date
+
+
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
     """The kept machine code of a kernel: looked for at its first call, among the brought ones first."""
 
@@ -179,9 +189,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
         return self._file_in(self._cache_path)
 
     def _file_in(self, folder: str) -> Any:  # noqa: ANN401
-        return caching.IndexDataCacheFile(
-            folder, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        return KernelCacheFile(folder, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _load_overload(self, sig: object, target_context: Any) -> Any:  # noqa: ANN401
         if (folder := self._brought_folder()) is not None:

@@ -61,8 +61,8 @@ def test_the_circuit_splits_every_number(bits: int) -> None:
 def test_a_search_by_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a small key, with dealt base transfers: scores within their bound, the graph of exact g."""
     deal_seeds(monkeypatch)
-    generate = paillier.SecretKey.generate
-    monkeypatch.setattr(paillier.SecretKey, "generate", lambda: generate(1024))
+    generate = paillier.PaillierSecretKey.generate
+    monkeypatch.setattr(paillier.PaillierSecretKey, "generate", lambda: generate(1024))
     rows = drawn("random", 60, 3)
     rows = replace(rows, bits=rows.bits[:, :3])
     order = [2, 0, 1]

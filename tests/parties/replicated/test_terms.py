@@ -43,11 +43,11 @@ def test_wishes_that_nobody_should_have(values, said):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"max_parents": 1}, "its terms have other max_parents than we told it"),
+        ({"max_parents": 1}, "its terms have other max_parents than we proposed"),
         ({"order": [0, 1, 1]}, "its order does not name every column once"),
         ({"owners": ["ann", "cleo", "dora"]}, "its owners lack us or itself"),
-        ({"columns": [["x0"], ["other"], ["x2"]]}, "its terms have other columns than we told it"),
-        ({"min_rows": 3}, "its terms have other min_rows than we told it"),
+        ({"columns": [["x0"], ["other"], ["x2"]]}, "its terms have other columns than we proposed"),
+        ({"min_rows": 3}, "its terms have other min_rows than we proposed"),
         ({"score": "x"}, "an option is out of its range"),
     ],
 )

@@ -301,7 +301,7 @@ def test_bytes_that_are_no_message(payload):
 )
 def test_a_left_party_with_a_bad_paillier_key_or_ciphertext(change, content, line):
     answer, channel = against("right", "paillier")
-    public = paillier.SecretKey.generate(640).public
+    public = paillier.PaillierSecretKey.generate(640).public
     channel.send(
         "key",
         **({"n": int(public.n).to_bytes(80, "big"), "base": int(public.base).to_bytes(160, "big")} | change),

@@ -117,7 +117,7 @@ def compare_numbers(transport: Transport, terms: GroupTerms, rows: int) -> None:
     refusal = ""
     other = next((name for name, number in numbers.items() if number != rows), None)
     if any(not 0 <= number < 1 << 40 for number in numbers.values()):
-        refusal = "an owner told a number of rows that is out of range"
+        refusal = "an owner sent a number of rows that is out of range"
     elif other is not None:
         refusal = (
             f"'{terms.host}' has {rows} rows and '{other}' has {numbers[other]}: "
@@ -140,7 +140,7 @@ def check_keys(
     bits: NDArray[np.uint8],
     random: RandomBytes,
 ) -> None:
-    """Make sure that all have the same keys; the host tells owners that do not compute."""
+    """Make sure that all have the same keys; the host sends the answer to owners that do not compute."""
     if party is None:
         send_hash(transport, terms, bits, random=random)
         same = Channel(transport, terms.host, "rows").receive("same", {"same": bool})["same"]
@@ -242,19 +242,21 @@ def receive_edges(channel: Channel, terms: GroupTerms) -> NDArray[np.integer]:
 def leakage(terms: GroupTerms, rows: int) -> tuple[str, ...]:
     """The sentences that say what the owners learned."""
     one, two, three = terms.computing
-    told = []
-    told.append(
+    sentences = []
+    sentences.append(
         f"All {len(terms.owners)} owners learned the names of all columns, the number of rows ({rows}), and "
         "that they have the same keys."
     )
-    told.append("From the columns all learned the edges of the result, and nothing about how it was found.")
-    told.append(
+    sentences.append(
+        "From the columns all learned the edges of the result, and nothing about how it was found."
+    )
+    sentences.append(
         f"{one}, {two} and {three} computed on shares of all columns. None of them alone learned a value, a "
         "count or a score of another owner, if all followed the protocol (semi-honest; 128 bits "
         f"computational). Any two of {one}, {two} and {three} together can see every column of everybody."
     )
-    told.append(
+    sentences.append(
         "What follows from the result and one's own columns is not hidden, and each further run with other "
         "columns reveals more."
     )
-    return tuple(told)
+    return tuple(sentences)

@@ -1,9 +1,9 @@
 """Connect the owners: all to the host, and all to the other two that compute.
 
 What two of the three say to each other must not pass through the third, which could add it to its own parts
-and see everything; so they talk on connections of their own. All owners connect to the host first. It tells
-them the roster; the second and the third of it begin to listen and tell the host where; the host passes these
-addresses on. Who is at the other end is proved by certificates, not by addresses.
+and see everything; so they talk on connections of their own. All owners connect to the host first. It
+sends them the roster; the second and the third of it begin to listen and send the host their addresses; the
+host passes these on. Who is at the other end is proved by certificates, not by addresses.
 
     meeting/roster     <  names of the owners, the host first
     meeting/address    >  where the second and the third listen (empty for others)

@@ -194,9 +194,9 @@ def share_moments(
     for number, rows in enumerate(plan.blocks()):
         parts = np.empty((2, len(columns), rows.stop - rows.start), dtype=plan.dtype)
         three = own.share(rows)
-        brought = [(transport.name, (three[party.position], three[(party.position + 1) % PARTIES]))]
-        brought += [(name, receiver.take(rows)) for name, receiver in others]
-        for name, pair in brought:
+        shared = [(transport.name, (three[party.position], three[(party.position + 1) % PARTIES]))]
+        shared += [(name, receiver.take(rows)) for name, receiver in others]
+        for name, pair in shared:
             parts[:, [place[members] for members in plan.own_sets(name)]] = pair
         multiply_columns(party, plan, parts, place)
         sums += parts.sum(axis=2, dtype=np.uint64)

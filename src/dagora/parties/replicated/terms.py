@@ -192,7 +192,7 @@ def agree(
         else ""
     )  # fmt: skip
     if wrong:
-        channel.refuse("terms", f"its terms have other {wrong} than we told it")
+        channel.refuse("terms", f"its terms have other {wrong} than we proposed")
     channel.send("digest", digest=terms.digest())
     return terms
 

@@ -1,12 +1,11 @@
-"""The door of a listener: all handshakes in one loop, so that callers who never finish keep nobody out.
+"""The handshakes of a listener, all in one loop, so that callers who never finish keep nobody out.
 
-No caller has a thread or a fixed place. It has two seconds for its first byte and five for everything up to
-its hello. There is room for so many callers of each stage, and only callers of the same stage compete for it:
-whoever has said something never gives way to those that are silent, and whoever was answered never to those
-that said half a greeting. If a stage is full, one of the address that has most of it gives way: the oldest
-that had its moment, or if none had, one by chance, so that no flood is certain to keep a slow site out.
-Whoever has shown a certificate of our CA does not give way, but a second connection under the same name takes
-its place.
+A caller has no thread. It has two seconds for its first byte and five for everything up to its hello. Each
+stage of the handshake has a number of places, and only callers of the same stage compete for them: a caller
+that has sent something never loses its place to silent ones, and one whose TLS hello was answered never to
+those with half a hello. If a stage is full, a caller of the address with most callers is dropped: the oldest
+that had the stage's time, or if none had, one at random, so that no flood is certain to keep a slow site out.
+A caller with a certificate of our CA is not dropped, but a second connection under the same name replaces it.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ FIRST_BYTE_SECONDS = 2.0
 HELLO_SECONDS = 5.0
 LEAVING_SECONDS = 0.5
 ACCEPTED_AT_ONCE = 16  # so that a crowd of new callers does not delay the others
-FAIR_SHARE = 16  # callers of one address that are no crowd: sites behind a router, or of one machine
+FAIR_SHARE = 16  # callers of one address that are no flood: sites behind a router, or of one machine
 
 
 class StageRoom(NamedTuple):
     """The most callers of a stage, and the seconds that each should have there."""
 
     places: int
-    moment: float
+    seconds: float
 
 
 # A site sends its whole TLS hello as soon as it is connected, and its certificate a round trip later.
@@ -52,7 +51,7 @@ ROOMS = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A caller that did not get in; `idle` if it did nothing wrong but wait."""
+    """A refused caller; `idle` if it did nothing wrong but wait."""
 
     where: str
     why: str
@@ -60,7 +59,7 @@ class Refusal:
 
 
 class ListenerDoor:
-    """Callers of a listening socket on their way in."""
+    """The callers of a listening socket whose handshakes are not finished."""
 
     def __init__(self, listening: socket.socket, credentials: Credentials, limits: MessageLimits) -> None:
         self._listening = listening
@@ -78,7 +77,7 @@ class ListenerDoor:
         return len(self._callers)
 
     def look(self, seconds: float) -> list[Connection | Refusal]:
-        """Wait until something happens, not longer than `seconds`; return who came in and who was refused."""
+        """Wait until something happens, not longer than `seconds`; return connections and refusals."""
         self._listen(on=True)
         self._serve(seconds)
         news, self._news = self._news, []
@@ -88,7 +87,7 @@ class ListenerDoor:
         ready = {key.fd for key, _ in self._selector.select(seconds)}
         for caller in [self._callers[fd] for fd in ready if fd in self._callers]:
             self._advance(caller)
-        # Last, so that nobody gives way whose answer is here already.
+        # Last, so that nobody is dropped whose answer is here already.
         if self._accepting and self._listening.fileno() in ready:
             self._accept()
         self._end_the_late()
@@ -119,7 +118,7 @@ class ListenerDoor:
     def _thin_out(self, stage: CallerStage, room: StageRoom) -> None:
         there = [caller for caller in self._callers.values() if caller.stage is stage]
         while len(there) > room.places:
-            weakest = _weakest(_crowd(there), room.moment)
+            weakest = _weakest(_crowd(there), room.seconds)
             there.remove(weakest)
             self._give_up(weakest, "it did not finish, and others wait")
 
@@ -183,7 +182,7 @@ class ListenerDoor:
         self._selector.modify(caller.tls, caller.events)
 
     def turn_away(self, connection: Connection, reason: str) -> None:
-        """Tell a party that came in why it cannot stay, and let it go."""
+        """Send a connected party the reason why it is refused, and close its connection."""
         connection.end(reason)
         if connection.tls.fileno() < 0:
             return
@@ -192,7 +191,7 @@ class ListenerDoor:
         self._follow(caller)
 
     def close(self) -> None:
-        """Let go of all callers; those that were told a reason have a moment to read it."""
+        """Close all connections; callers that were sent a reason get half a second to read it."""
         self._listen(on=False)
         for caller in list(self._callers.values()):
             if caller.stage is not CallerStage.LEAVING:
@@ -206,12 +205,12 @@ class ListenerDoor:
 
 
 def _crowd(callers: list[Caller]) -> list[Caller]:
-    """Those of the address that has most, if that is more than its share; otherwise all."""
+    """The callers of the address with most of them, if these are more than its share; otherwise all."""
     host, most = max(Counter(caller.host for caller in callers).items(), key=itemgetter(1))
     return [caller for caller in callers if caller.host == host] if most > FAIR_SHARE else callers
 
 
-def _weakest(callers: list[Caller], moment: float) -> Caller:
-    """The oldest that had its moment; if none had, one by chance."""
+def _weakest(callers: list[Caller], seconds: float) -> Caller:
+    """The oldest that had so many seconds; if none had, one at random."""
     oldest = min(callers, key=attrgetter("since"))
-    return oldest if time.monotonic() - oldest.since >= moment else secrets.choice(callers)
+    return oldest if time.monotonic() - oldest.since >= seconds else secrets.choice(callers)

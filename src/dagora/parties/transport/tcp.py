@@ -79,7 +79,7 @@ class TcpTransport:
         except LostError as error:
             detail = str(error)
             if not detail:
-                # The peer may have said why before it closed.
+                # The peer may have sent a reason before it closed.
                 connection.join(LINGER)
             self._inbox.fail(to, f"party '{to}' {detail}" if detail else lost_message(to), at_once=False)
             self._inbox.check(to)

@@ -222,12 +222,12 @@ def malicious_k2(
     return PrivateOutcome(outcome, terms, malicious_leakage(rows), FoundParameters())
 
 
-def check_before_contact(brought: PartyData, proposal: TermsProposal) -> None:
+def check_before_contact(party_data: PartyData, proposal: TermsProposal) -> None:
     """Refuse one's own columns, keys and names of levels while nothing has been sent."""
-    key_texts(brought.keys, brought.source)
-    check_own_levels(proposal, brought.table.names, column_levels(brought.table))
+    key_texts(party_data.keys, party_data.source)
+    check_own_levels(proposal, party_data.table.names, column_levels(party_data.table))
     if proposal.parameters == "open":
-        for variable in brought.table.schema:
+        for variable in party_data.table.schema:
             check_level_names(variable.name, variable.levels)
 
 
@@ -281,52 +281,54 @@ def work_statistics(
 
 def leakage(terms: AgreedTerms, rows: int, parameters: FoundParameters) -> tuple[str, ...]:
     """The sentences that say what each party learned."""
-    told = []
-    told.append(
+    sentences = []
+    sentences.append(
         "Both parties learned the names of all columns and how many levels each has, how many keys each has, "
         f"and which {rows} keys they have in common; they learned nothing about other keys."
     )
     if terms.mode == "hidden":
-        told.append(
+        sentences.append(
             "From the columns both learned the edges of the result, and nothing about how it was found."
         )
     else:
-        told.append(
+        sentences.append(
             "From the columns both learned the edges of the result, the sequence in which each variable took "
             "its parents, and after which of them the search for more ended."
         )
     if terms.parameters != "none":
-        told.append(parameter_leakage(terms, parameters))
+        sentences.append(parameter_leakage(terms, parameters))
     beyond = " beyond that" if terms.parameters == "open" else ""
-    told.append(
+    sentences.append(
         f"Neither learned a value, a count or a score of the other{beyond}, if both followed the protocol "
         "(semi-honest; 128 bits computational, 40 bits statistical)."
     )
-    told.append(
+    sentences.append(
         "What follows from the result and one's own columns is not hidden, and each further run with other "
         "columns reveals more."
     )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def malicious_leakage(rows: int) -> tuple[str, ...]:
     """The sentences that say what each party learned under security against malicious parties."""
-    told = []
-    told.append(
+    sentences = []
+    sentences.append(
         "Both parties learned the names of all columns and how many levels each has, that each has "
         f"{rows} rows, and that their keys are the same."
     )
-    told.append("From the columns both learned the edges of the result, and nothing about how it was found.")
-    told.append(
+    sentences.append(
+        "From the columns both learned the edges of the result, and nothing about how it was found."
+    )
+    sentences.append(
         "A party that cheated may have learned one bit more, the answer of the other's columns and keys to a "
         "question of its choice: had it been no, this run would have ended without a result. Beyond that "
         "neither learned a value, a count or a score of the other, whatever it did (labels of 128 bits)."
     )
-    told.append(
+    sentences.append(
         "What follows from the result and one's own columns is not hidden, and each further run with other "
         "columns reveals more; so does each that ended without a result, for whatever reason."
     )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def parameter_leakage(terms: AgreedTerms, parameters: FoundParameters) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.crypto.transfer import checked_transfer
+from dagora.parties.crypto.transfer import checked_transfer, oblivious_transfer
 from dagora.parties.crypto.transfer.bit_matrix import unpack_bits
 from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT, CheckedReceiver, CheckedSender
 from dagora.parties.transport.messages import decode, encode
@@ -41,7 +41,7 @@ def test_with_real_base_transfers():
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 1000])
 def test_any_number_in_any_order(monkeypatch, count):
-    monkeypatch.setattr(checked_transfer, "CHUNK", 256)
+    monkeypatch.setattr(oblivious_transfer, "CHUNK", 256)
     pair = wires()
     sender, receiver = set_up(pair)
     for choices in (random_choices(count), np.zeros(count, np.uint8), np.ones(count, np.uint8)):
@@ -75,7 +75,7 @@ def test_a_receiver_with_several_vectors_of_choices_is_caught(columns):
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("chunk", [1, 2])
 def test_every_chunk_is_checked(monkeypatch, chunk):
-    monkeypatch.setattr(checked_transfer, "CHUNK", 128)
+    monkeypatch.setattr(oblivious_transfer, "CHUNK", 128)
     altered, seen = with_another_choice(range(64)), []
 
     def change(to, tag, payload):
@@ -94,7 +94,7 @@ def test_every_chunk_is_checked(monkeypatch, chunk):
 @pytest.mark.usefixtures("dealt")
 def test_every_chunk_has_a_random_block_of_its_own(monkeypatch):
     """If all choices are 0 their hash is that block: the same one twice would tell how choices of chunks differ."""
-    monkeypatch.setattr(checked_transfer, "CHUNK", 128)
+    monkeypatch.setattr(oblivious_transfer, "CHUNK", 128)
     words = []
     for _ in range(2):
         wire = wires()
