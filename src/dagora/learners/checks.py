@@ -16,8 +16,9 @@ from dagora.learners.method import Method
 from dagora.learners.registry import methods_with
 from dagora.learners.source import Source
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.lagged import HasLags, SeriesStatistics
+from dagora.stats.lagged import SeriesStatistics
 
 
 def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
@@ -86,7 +87,7 @@ def refuse_interventions(method: Method, source: Source) -> None:
 
 def refuse_time(method: Method, source: Source) -> None:
     """Refuse series to a method that takes rows as independent, and rows without a time to one in time."""
-    in_time = isinstance(source.rows, HasLags)
+    in_time = capabilities_of(source.rows).lagged is not None
     if method.in_time and not in_time:
         raise OptionError(
             f"the method {method.name} learns from series: {option('time')} says which column holds the time"

@@ -27,9 +27,10 @@ from dagora.learners.search.rl_bic.rl_bic import ScoredRows
 from dagora.learners.source import Source
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import HasFederation, Statistics
+from dagora.stats.statistics import Statistics
 
 if TYPE_CHECKING:
     from dagora.network.incomplete.filling import Completion
@@ -112,10 +113,11 @@ def learner_input(
     if method.takes == "statistics":
         return source.statistics, [], work
     if method.takes == "federation":
-        if not isinstance(source.statistics, HasFederation):
+        federation = capabilities_of(source.statistics).federation
+        if federation is None:
             door = spoken(python="learn_federated", command="`dagora federate`")
             raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
-        return source.statistics.federation, [], work
+        return federation, [], work
     if method.takes == "score" and method.needs_rows:
         return ScoredRows(cast("LocalScore", score), source.statistics.rows()), [], work
     if method.takes == "score" and source.scored is None:

@@ -20,12 +20,13 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.method import Method
 from dagora.stats.accepting import as_statistics
+from dagora.stats.capabilities import NoisyRelease, capabilities_of
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import SeriesStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
-from dagora.stats.statistics import HasPrivacy, Statistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 
@@ -59,9 +60,9 @@ class Source:
         return isinstance(self.rows, TableStatistics | InterventionalStatistics | IncompleteStatistics)
 
     @property
-    def noise(self) -> HasPrivacy | None:
+    def noise(self) -> NoisyRelease | None:
         """The statistics, where they carry noise for privacy."""
-        return self.rows if isinstance(self.rows, HasPrivacy) else None
+        return capabilities_of(self.rows).release
 
     @property
     def noise_account(self) -> list[str]:

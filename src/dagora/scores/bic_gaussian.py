@@ -21,7 +21,7 @@ from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_doubts
 from dagora.scores.pivot_form import form_scores, one_group
-from dagora.stats.statistics import MomentSource
+from dagora.stats.statistics import Statistics
 
 # With more columns than these, bounds are computed for all of them at once.
 WIDE = 100
@@ -33,7 +33,7 @@ class GaussianBIC(MomentScore):
     rounding = ROUNDING
     """The share of its variance that others must leave of a column."""
 
-    def __init__(self, statistics: MomentSource, *, penalty: float = 1.0) -> None:
+    def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
         self.adding_up = columns_adding_up(self._moments, self._schema.names, self.rounding)
         if self.adding_up:

@@ -24,7 +24,8 @@ from dagora.scores.lattice import keys_of, largest_size, unique_families, unique
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
-from dagora.stats.statistics import Cells, FlatSets, HasPasses, Statistics, flatten, running_sum
+from dagora.stats.capabilities import capabilities_of
+from dagora.stats.statistics import Cells, FlatSets, Statistics, flatten, running_sum
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,7 @@ class DiscreteScore:
         self._known = KnownSums()
         # Over sites, many questions go into one message instead.
         self._counts_rows = isinstance(statistics, TableStatistics)
+        self._knows = capabilities_of(statistics).knows
 
     @property
     def schema(self) -> Schema:
@@ -95,16 +97,13 @@ class DiscreteScore:
         return ScoreCapabilities(
             block=self.block,
             counts_rows=self._counts_rows,
-            needs_pass=self._needs_pass if isinstance(self._statistics, HasPasses) else None,
+            needs_pass=None if self._knows is None else self._needs_pass,
             warnings=self._warnings,
         )
 
     def _needs_pass(self, families: Sequence[Family]) -> bool:
         """Return True if the rows must be read for these families."""
-        statistics = self._statistics
-        return isinstance(statistics, HasPasses) and not statistics.knows(
-            [(*parents, child) for child, parents in families]
-        )
+        return self._knows is not None and not self._knows([(*parents, child) for child, parents in families])
 
     @property
     def price(self) -> float:

@@ -13,14 +13,14 @@ from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import gaussian_moments
-from dagora.stats.statistics import Moments, MomentSource
+from dagora.stats.statistics import Moments, Statistics
 from dagora.stats.table import TableStatistics
 
 
 class MomentScore(ABC):
     """A LocalScore that asks its statistics once for moments and for nothing else; `name` is for messages."""
 
-    def __init__(self, statistics: MomentSource, name: str) -> None:
+    def __init__(self, statistics: Statistics, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
         self._schema = statistics.schema
         self._jobs = statistics.jobs if isinstance(statistics, TableStatistics) else 1

@@ -9,8 +9,8 @@ from dagora.base.loading import load
 from dagora.base.options import Option, check_options, find_in_any_case
 from dagora.data.schema import Kind, Schema
 from dagora.scores.interventional import InterventionalScore
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.statistics import HasHoles, HasOwnScores
 
 if TYPE_CHECKING:
     from dagora.scores.local_score import LocalScore
@@ -46,13 +46,14 @@ class Score:
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
         values = check_options(f"the score {self.name}", self.options, options)
-        if isinstance(statistics, HasOwnScores):
-            return cast("LocalScore", statistics.score(self.name, values))
+        can = capabilities_of(statistics)
+        if can.score is not None:
+            return cast("LocalScore", can.score(self.name, values))
         if isinstance(statistics, InterventionalStatistics):
             return InterventionalScore(statistics, load(self.factory), values)
-        if isinstance(statistics, HasHoles) and not self.observed:
-            statistics.refuse(f"the score {self.name}")
-        factory = self.observed if isinstance(statistics, HasHoles) else self.factory
+        if can.refuse_missing is not None and not self.observed:
+            can.refuse_missing(f"the score {self.name}")
+        factory = self.factory if can.refuse_missing is None else self.observed
         return cast("LocalScore", load(factory)(statistics, **values))
 
 

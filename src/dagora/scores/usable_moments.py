@@ -20,7 +20,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.scores.gaussian import COLLINEAR
-from dagora.stats.statistics import Moments, MomentSource
+from dagora.stats.statistics import Moments, Statistics
 
 # Products and ratios of two variances within these bounds, and sums of such, neither overflow nor vanish.
 LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
@@ -29,7 +29,7 @@ LARGEST_VARIANCE, SMALLEST_VARIANCE = 1e140, 1e-140
 CONSTANT, UNSURE = 5e-16, 1e-14
 
 
-def gaussian_moments(statistics: MomentSource, owner: str) -> Moments:
+def gaussian_moments(statistics: Statistics, owner: str) -> Moments:
     """Moments of columns that linear regressions can use: all continuous, none constant, huge or tiny.
 
     Refusals name the `owner`, such as "the score bge" or "the method notears".

@@ -11,16 +11,14 @@ For a table the range of a column is from its smallest to its largest value, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import RowsUnavailableError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
-from dagora.stats.statistics import Moments, Statistics
+from dagora.stats.statistics import Moments
 
 Matrix = NDArray[np.float64]
 
@@ -55,24 +53,6 @@ class BasisMoments:
         found = self.moments
         moments = Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
         return BasisMoments(self.functions, self.centre[places], self.half_width[places], moments)
-
-
-@runtime_checkable
-class HasBasisMoments(Protocol):
-    """Statistics that can also give the moments of basis functions."""
-
-    def basis_moments(self, functions: int) -> BasisMoments:
-        """Moments of that many basis functions of each continuous column."""
-
-
-def require_basis_moments(statistics: Statistics, functions: int) -> BasisMoments:
-    """The moments of basis functions; an error where statistics cannot give them."""
-    if isinstance(statistics, HasBasisMoments):
-        return statistics.basis_moments(functions)
-    raise RowsUnavailableError(
-        "this needs moments of functions of columns, which these statistics do not give: choose what needs "
-        "only moments of the columns, such as the test fisher-z"
-    )
 
 
 def basis_features(scaled: Matrix, functions: int) -> Matrix:

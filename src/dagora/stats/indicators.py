@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
-from dagora.stats.statistics import Moments, Statistics, running_sum
+from dagora.stats.statistics import Moments, running_sum
 
 # Centre and scale of each column.
 Scales = Sequence[tuple[float, float]]
@@ -47,21 +47,6 @@ class IndicatorMoments:
         found = self.moments
         moments = Moments(found.n, found.mean[turn], found.scatter[np.ix_(turn, turn)])
         return IndicatorMoments(moments, running_sum(np.array([len(some) for some in own], dtype=np.int64)))
-
-
-@runtime_checkable
-class HasIndicatorMoments(Protocol):
-    """Statistics that can also give the moments of a widened table."""
-
-    def indicator_moments(self) -> IndicatorMoments:
-        """Moments of the columns, the squares of the continuous ones, and indicators of levels."""
-
-
-def require_indicator_moments(statistics: Statistics) -> IndicatorMoments:
-    """The moments of a widened table; an error where statistics cannot give them."""
-    if isinstance(statistics, HasIndicatorMoments):
-        return statistics.indicator_moments()
-    raise no_indicator_moments()
 
 
 def no_indicator_moments() -> RowsUnavailableError:

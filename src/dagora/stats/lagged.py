@@ -8,9 +8,9 @@ variable x has the names x, x[t-1], …, x[t-p] (`dagora.graph.lagged_graph`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,10 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.graph.lagged_graph import window_names
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.table import TableStatistics
-
-
-@runtime_checkable
-class HasLags(Protocol):
-    """Statistics of rows that follow each other in time."""
-
-    def lagged(self, lags: int) -> LaggedStatistics:
-        """Statistics of windows that reach that many steps back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +80,11 @@ class SeriesStatistics(TableStatistics):
     def __init__(self, panel: Panel, jobs: int = 1) -> None:
         super().__init__(panel.table, jobs)
         self.panel = panel
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Those of a table, and windows."""
+        return replace(super().capabilities, lagged=self.lagged)
 
     def lagged(self, lags: int) -> LaggedStatistics:
         """Statistics of windows that reach that many steps back; series too short for one are left out."""

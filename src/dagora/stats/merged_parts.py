@@ -20,12 +20,13 @@ from dagora.data.readers import read_table
 from dagora.data.schema import Schema
 from dagora.stats.accepting import as_statistics
 from dagora.stats.blocks.cover import Set
+from dagora.stats.capabilities import contingencies
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import merge_moments
 from dagora.stats.scan.kept_counts import Occupied
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.scan.sparse import summed
-from dagora.stats.statistics import Contingency, Moments, Statistics, contingencies
+from dagora.stats.statistics import Contingency, Moments, Statistics
 
 TITLE = "the parts"
 Ask = Callable[[Callable[[object], Any]], Iterable[Any]]

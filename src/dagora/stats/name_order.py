@@ -7,26 +7,29 @@ data: the names go with the columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.stats.basis import BasisMoments, require_basis_moments
-from dagora.stats.indicators import IndicatorMoments, require_indicator_moments
+from dagora.stats.basis import BasisMoments
+from dagora.stats.capabilities import (
+    Sets,
+    StatisticsCapabilities,
+    capabilities_of,
+    contingencies,
+    require_basis_moments,
+    require_indicator_moments,
+)
+from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import (
     CellCounts,
     ColumnSets,
     Contingency,
-    HasOwnScores,
-    HasPasses,
-    HasPrivacy,
     Moments,
     Statistics,
-    contingencies,
 )
 from dagora.stats.table import TableStatistics
 
@@ -40,13 +43,13 @@ def in_name_order(statistics: Statistics) -> Statistics:
     (('a', 'b'), [[0, 0], [0, 1]])
     """
     names = statistics.schema.names
-    if list(names) == sorted(names) or isinstance(statistics, HasPrivacy | HasOwnScores):
+    if list(names) == sorted(names) or capabilities_of(statistics).release is not None:
         return statistics
     if type(statistics) is TableStatistics or isinstance(
         statistics, InterventionalStatistics | IncompleteStatistics
     ):
         return statistics.in_order(sorted(names))
-    return ScannedNameOrder(statistics) if isinstance(statistics, HasPasses) else NameOrder(statistics)
+    return NameOrder(statistics)
 
 
 class NameOrder:
@@ -68,12 +71,27 @@ class NameOrder:
         """Number of rows."""
         return self._behind.n_rows
 
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """What the statistics behind can count and sum, with the columns in the order of names."""
+        behind = capabilities_of(self._behind)
+        return StatisticsCapabilities(
+            contingencies=self.contingencies,
+            knows=behind.knows and self.knows,
+            basis_moments=behind.basis_moments and self.basis_moments,
+            indicator_moments=behind.indicator_moments and self.indicator_moments,
+        )
+
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Occupied joint counts of many sets."""
         if isinstance(column_sets, np.ndarray):
             return self._behind.counts(self._places[column_sets])
+        return self._behind.counts(self._sets_behind(column_sets))
+
+    def _sets_behind(self, column_sets: Sets) -> list[list[int]]:
+        """Sets of columns by their places in the statistics behind."""
         places = self._places.tolist()
-        return self._behind.counts([[places[column] for column in columns] for columns in column_sets])
+        return [[places[column] for column in columns] for columns in column_sets]
 
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied joint counts of one set, with their cells."""
@@ -81,10 +99,12 @@ class NameOrder:
 
     def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
         """Occupied joint counts of many sets, with their cells."""
-        places = self._places.tolist()
-        return contingencies(
-            self._behind, [[places[column] for column in columns] for columns in column_sets]
-        )
+        return contingencies(self._behind, self._sets_behind(column_sets))
+
+    def knows(self, column_sets: Sets) -> bool:
+        """Return True if the counts of some sets take no pass over the rows."""
+        known = capabilities_of(self._behind).knows
+        return known is None or known(self._sets_behind(column_sets))
 
     def moments(self) -> Moments:
         """Moments of the continuous columns."""
@@ -106,18 +126,3 @@ class NameOrder:
     def rows(self) -> Table:
         """Return the rows, where they may be shown."""
         return self._behind.rows().select(self._schema.names)
-
-
-class ScannedNameOrder(NameOrder):
-    """The same of statistics that read their rows anew for every call."""
-
-    @property
-    def passes(self) -> int:
-        """How often the rows were read so far."""
-        return cast("HasPasses", self._behind).passes
-
-    def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
-        """Whether the counts of some sets are kept."""
-        places = self._places.tolist()
-        behind = cast("HasPasses", self._behind)
-        return behind.knows([[places[column] for column in columns] for columns in column_sets])

@@ -6,15 +6,14 @@ that may not pool their rows. Every method that is based on counts or covariance
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NoReturn, Protocol, overload, runtime_checkable
+from typing import Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.options import Value
 from dagora.data.schema import Schema
 from dagora.data.table import Table
 
@@ -99,21 +98,11 @@ class Moments:
         return self.scatter / self.n
 
 
-class MomentSource(Protocol):
-    """Whatever has continuous columns and their moments, such as `Statistics`."""
-
-    @property
-    def schema(self) -> Schema:
-        """The variables."""
-
-    def moments(self) -> Moments:
-        """First and second moments of the continuous columns, in column order."""
-
-
 class Statistics(Protocol):
     """Sums over the rows of some data; what may not be known is refused.
 
-    Any object with these attributes will do wherever data are asked for, as in `learn`.
+    Any object with these attributes will do wherever data are asked for, as in `learn`. What it can do beyond
+    them it declares as `capabilities` (stats/capabilities.py).
 
     >>> import dagora
     >>> from dagora.stats.table import TableStatistics
@@ -152,83 +141,6 @@ class Statistics(Protocol):
 
     def rows(self) -> Table:
         """Return the rows themselves; raises `RowsUnavailableError` where they may not be shown."""
-
-
-@runtime_checkable
-class HasFederation(Protocol):
-    """Statistics of rows that are spread over sites, with their `Federation` (see `parties.horizontal`)."""
-
-    @property
-    def federation(self) -> object:
-        """The federation that the statistics are computed by."""
-
-
-@runtime_checkable
-class HasPrivacy(Protocol):
-    """Statistics that carry noise for privacy: they know the terms, and what goes with the noise.
-
-    `max_parents` is the most parents that the release says anything about (None: any number).
-    """
-
-    max_parents: int | None
-
-    def terms(self) -> Mapping[str, Value]:
-        """The terms of the release, as JSON."""
-
-    def account(self) -> list[str]:
-        """Sentences: the promise, what was noised, and what to expect."""
-
-    def warnings(self, method: str) -> list[str]:
-        """What a user of this method should not miss."""
-
-    def defaults(self, method: str) -> Mapping[str, Value]:
-        """Options of a method that noise changes."""
-
-
-@runtime_checkable
-class HasHoles(Protocol):
-    """Statistics of a table with holes: what was seen, where rows need not be complete."""
-
-    def likelihoods(self, column_sets: ColumnSets) -> NDArray[np.float64]:
-        """For each set of discrete columns, the largest log-likelihood of what was seen of it."""
-
-    def refuse(self, what: str) -> NoReturn:
-        """Say that something needs complete rows, and what to do."""
-
-
-@runtime_checkable
-class HasOwnScores(Protocol):
-    """Statistics on which scores are not computed as usual."""
-
-    def score(self, name: str, options: Mapping[str, object]) -> object:
-        """The local score of that name; one that has no meaning here is refused."""
-
-
-@runtime_checkable
-class HasPasses(Protocol):
-    """Statistics that read their rows anew for every call, and keep what they counted."""
-
-    @property
-    def passes(self) -> int:
-        """How often the rows were read so far."""
-
-    def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
-        """Whether the counts of some sets are kept, so that they take no pass."""
-
-
-@runtime_checkable
-class HasContingencies(Protocol):
-    """Statistics that can count many sets of columns at once, with their cells."""
-
-    def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
-        """Occupied joint counts of many sets of discrete columns, in few rounds."""
-
-
-def contingencies(statistics: Statistics, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
-    """Joint counts of many sets with their cells: together where the statistics can do that."""
-    if isinstance(statistics, HasContingencies):
-        return statistics.contingencies(column_sets)
-    return [statistics.contingency(columns) for columns in column_sets]
 
 
 def flatten(column_sets: ColumnSets) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

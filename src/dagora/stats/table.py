@@ -17,6 +17,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.stats.basis import BasisMoments, table_basis_moments
 from dagora.stats.blocks.in_memory import count_in_blocks, in_asked_order
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.coded_columns import CodedColumns, Codes, coded_columns
 from dagora.stats.counting import count_sets
 from dagora.stats.indicators import IndicatorMoments, table_indicator_moments
@@ -110,6 +111,13 @@ class TableStatistics:
     @cached_property
     def _moments(self) -> Moments:
         return table_moments(self._table)
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Moments of functions and indicators."""
+        return StatisticsCapabilities(
+            basis_moments=self.basis_moments, indicator_moments=self.indicator_moments
+        )
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of that many basis functions of each continuous column."""

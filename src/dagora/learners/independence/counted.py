@@ -38,7 +38,8 @@ from dagora.learners.independence.permutation_moments import (
     upper_tail,
 )
 from dagora.learners.independence.protocol import Columns
-from dagora.stats.statistics import Statistics, contingencies
+from dagora.stats.capabilities import contingencies
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]

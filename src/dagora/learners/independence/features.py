@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.kernels.decorators import kernel
 from dagora.learners.independence.protocol import Columns
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
-from dagora.stats.basis import require_basis_moments
+from dagora.stats.capabilities import require_basis_moments
 from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]

@@ -22,7 +22,7 @@ from dagora.kernels.decorators import kernel
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.protocol import Columns
 from dagora.scores.usable_moments import refuse_unusable
-from dagora.stats.indicators import require_indicator_moments
+from dagora.stats.capabilities import require_indicator_moments
 from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]

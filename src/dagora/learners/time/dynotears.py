@@ -38,7 +38,8 @@ from dagora.learners.optimise.scale import judge_scale
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
-from dagora.stats.lagged import HasLags, LaggedStatistics
+from dagora.stats.capabilities import capabilities_of
+from dagora.stats.lagged import LaggedStatistics
 from dagora.stats.statistics import Statistics
 
 Matrix = NDArray[np.float64]
@@ -62,7 +63,8 @@ def dynotears(
     disturbances: int | None = None,
 ) -> Outcome:
     """Learn a weighted graph in time; its nodes are those of a window, [i, j] of its weights is i → j."""
-    if not isinstance(statistics, HasLags):
+    lagged = capabilities_of(statistics).lagged
+    if lagged is None:
         raise OptionError(
             f"the method dynotears learns from series: {option('time')} says which column holds the time"
         )
@@ -73,7 +75,7 @@ def dynotears(
             f"both are above it; a small number such as {setting(one, 0.001)} will do"
         )
     check_window(len(statistics.schema), lags)
-    windows = statistics.lagged(lags)
+    windows: LaggedStatistics = lagged(lags)
     d = len(windows.variables)
     covariance = windows_covariance(windows, standardise=standardise)
     both = TwoPenalties(covariance, d, lambda1, lambda_lagged)

@@ -35,6 +35,7 @@ from dagora.parties.privacy.moment_features import (
     mean_weight,
 )
 from dagora.parties.privacy.terms import PrivacyTerms, require_kind
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 
 NOISE_WEIGHT = 2.0
@@ -45,7 +46,7 @@ LEAST_LAMBDA = 0.01
 class NoisyMoments:
     """Statistics from moments that carry noise, for NOTEARS and for searches on Gaussian scores."""
 
-    max_parents = None
+    max_parents: int | None = None
 
     def __init__(
         self, terms: PrivacyTerms, schema: Schema, ranges: Sequence[Range], summed: NDArray[np.int64]
@@ -117,6 +118,11 @@ class NoisyMoments:
         raise RowsUnavailableError(
             "only moments with noise were released, no rows: use notears, or a search with bic-gaussian"
         )
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """The terms and consequences of the noise."""
+        return StatisticsCapabilities(release=self)
 
     def terms(self) -> Mapping[str, Value]:
         """The terms of the release, as JSON."""

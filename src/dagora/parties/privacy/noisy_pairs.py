@@ -32,6 +32,7 @@ from dagora.base.wording import option
 from dagora.data.schema import Schema
 from dagora.parties.privacy.terms import PrivacyTerms, require_kind
 from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, running_sum
 
 Floats = NDArray[np.float64]
@@ -189,7 +190,7 @@ class NoisyPairs:
     """
 
     # A family of two parents is in no pair table.
-    max_parents = 1
+    max_parents: int | None = 1
 
     def __init__(self, terms: PrivacyTerms, schema: Schema, summed: NDArray[np.int64]) -> None:
         require_kind(schema, "pairs")
@@ -244,6 +245,11 @@ class NoisyPairs:
         if name != "bic":
             raise OptionError(f"the score {name} does not know noise for privacy: use bic")
         return PairScore(self._schema, self._tables, **options)  # type: ignore[arg-type]  # those of bic
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """The terms and consequences of the noise, and the score that knows it."""
+        return StatisticsCapabilities(release=self, score=self.score)
 
     def terms(self) -> Mapping[str, Value]:
         """The terms of the release, as JSON."""

@@ -17,9 +17,10 @@ from dagora.base.errors import OptionError
 from dagora.base.options import find
 from dagora.data.interventions import Interventions
 from dagora.learners.method import Method
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import HasFederation, HasPrivacy, Statistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Positions = NDArray[np.int64]
@@ -88,12 +89,12 @@ def check_drawable(statistics: Statistics) -> None:
     Sites could draw rows by agreed seeds. But then whoever sees the sums of many samples knows how often each
     row counts in each, and has enough equations to solve for the rows.
     """
-    if isinstance(statistics, HasFederation):
+    if capabilities_of(statistics).federation is not None:
         raise OptionError(
             "the bootstrap draws rows, and these stay at their sites, as sums of many samples of them would "
             "tell what they are: learn at one site, or without it"
         )
-    if isinstance(statistics, HasPrivacy):
+    if capabilities_of(statistics).release is not None:
         raise OptionError("the bootstrap draws rows, and these are sums with noise for privacy: use learn")
     if not isinstance(statistics, IncompleteStatistics):
         statistics.rows()

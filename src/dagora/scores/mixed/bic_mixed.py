@@ -33,7 +33,8 @@ from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.scores.mixed.dependence import DEPENDENT, Widened, dependence
 from dagora.scores.noise import discrete_noise_edges, noise_doubts
 from dagora.scores.usable_moments import refuse_unusable
-from dagora.stats.indicators import POWERS, require_indicator_moments
+from dagora.stats.capabilities import require_indicator_moments
+from dagora.stats.indicators import POWERS
 from dagora.stats.statistics import ColumnSets, Moments, Statistics, flatten
 
 Floats = NDArray[np.float64]

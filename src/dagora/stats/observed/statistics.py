@@ -21,6 +21,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.observed.normal_em import check_estimable, normal_moments
 from dagora.stats.observed.seen_together import SeenTogether
@@ -100,6 +101,11 @@ class IncompleteStatistics:
             if variable.kind is Kind.DISCRETE:
                 codes[i] = np.where(self._table.seen[i], self._table.columns[i], variable.cardinality)
         return codes
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Moments of indicators; what needs complete rows is refused."""
+        return StatisticsCapabilities(indicator_moments=self.indicator_moments, refuse_missing=self.refuse)
 
     def likelihoods(self, column_sets: ColumnSets, tolerance: float = TOLERANCE) -> NDArray[np.float64]:
         """For each set of discrete columns, the largest log-likelihood of what was seen of it.

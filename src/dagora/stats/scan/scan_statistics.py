@@ -25,6 +25,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.in_memory import cells_of
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
 from dagora.stats.scan.kept_counts import (
     KEPT_NUMBERS,
@@ -109,6 +110,13 @@ class ScanStatistics:
         sizes = np.array([len(counts) for counts in values], dtype=np.int64)
         return CellCounts(np.concatenate([np.empty(0, dtype=np.int64), *values]), running_sum(sizes))
 
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Counts of many sets in one pass, those that are kept, and moments of indicators."""
+        return StatisticsCapabilities(
+            contingencies=self.contingencies, knows=self.knows, indicator_moments=self.indicator_moments
+        )
+
     def contingency(self, columns: Sequence[int]) -> Contingency:
         """Occupied cells of one set in lexicographic order, with their counts."""
         return self.contingencies([columns])[0]
@@ -118,7 +126,7 @@ class ScanStatistics:
         return [Contingency(found.cells.astype(np.int64), found.counts) for found in self._found(column_sets)]
 
     def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
-        """Whether the counts of some sets are kept, so that they take no pass."""
+        """Return True if the counts of some sets are kept, so that they take no pass."""
         return all(ascending(tuple(columns)) in self._kept for columns in column_sets)
 
     def count_early(self, column_sets: Sequence[Set]) -> bool:

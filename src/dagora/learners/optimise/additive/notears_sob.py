@@ -34,7 +34,7 @@ from dagora.learners.optimise.watching import watcher
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
-from dagora.stats.basis import HasBasisMoments
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Statistics
 
 OWNER = "the method notears-sob"
@@ -52,12 +52,13 @@ def notears_sob(
 ) -> Outcome:
     """Learn a DAG of nonlinear additive relations from the moments of basis functions."""
     refuse_discrete(statistics.schema, OWNER)
-    if not isinstance(statistics, HasBasisMoments):
+    basis_moments = capabilities_of(statistics).basis_moments
+    if basis_moments is None:
         raise RowsUnavailableError(
             f"{OWNER} needs rows or the moments of basis functions, which these statistics do not have: "
             "choose notears, which needs only moments"
         )
-    given = statistics.basis_moments(functions)
+    given = basis_moments(functions)
     moments = given.of_columns
     refuse_unusable(statistics.schema.names, moments.mean, np.diag(moments.covariance), OWNER)
     refuse_duplicates(moments, statistics.schema, OWNER)

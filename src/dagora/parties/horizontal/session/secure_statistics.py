@@ -7,6 +7,7 @@ site occupies. Many sets share one round, and a set is asked for once, whatever 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -22,6 +23,7 @@ from dagora.graph.lagged_graph import window_names
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.stats.basis import BasisMoments
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.lagged import LaggedStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
@@ -51,6 +53,16 @@ class SecureStatistics:
             return int(table.sum())
         self._learn([()])
         return int(self._known[()][0])
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """The federation, many sets in one round, and moments of functions and indicators."""
+        return StatisticsCapabilities(
+            contingencies=self.contingencies,
+            basis_moments=self.basis_moments,
+            indicator_moments=self.indicator_moments,
+            federation=self.federation,
+        )
 
     def rows(self) -> Table:
         """Refuse: rows stay at their sites."""
@@ -161,6 +173,11 @@ class SecureSeriesStatistics(SecureStatistics):
     def __init__(self, federation: Federation, lags: int) -> None:
         super().__init__(federation)
         self.lags = lags
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Those of rows over sites, and windows."""
+        return replace(super().capabilities, lagged=self.lagged)
 
     def lagged(self, lags: int) -> LaggedStatistics:
         """Statistics of windows; of those that the plan of the run allows."""

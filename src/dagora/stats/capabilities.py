@@ -1,0 +1,92 @@
+"""What statistics can do beyond the minimum, as one declared record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+from dagora.base.errors import RowsUnavailableError
+from dagora.base.options import Value
+from dagora.stats.basis import BasisMoments
+from dagora.stats.indicators import IndicatorMoments, no_indicator_moments
+from dagora.stats.statistics import Contingency, Statistics
+
+Sets = Sequence[Sequence[int]]
+
+
+class NoisyRelease(Protocol):
+    """Statistics that carry noise for privacy.
+
+    `max_parents` is the most parents that the release says anything about (None: any number).
+    """
+
+    max_parents: int | None
+
+    def terms(self) -> Mapping[str, Value]:
+        """The terms of the release, as JSON."""
+
+    def account(self) -> list[str]:
+        """Describe the guarantee, what was released with noise, and what to expect."""
+
+    def warnings(self, method: str) -> list[str]:
+        """Warnings for a user of this method."""
+
+    def defaults(self, method: str) -> Mapping[str, Value]:
+        """Options of a method that noise changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsCapabilities:
+    """What statistics can do; None where they cannot."""
+
+    contingencies: Callable[[Sets], list[Contingency]] | None = None  # of many sets with cells, in few rounds
+    knows: Callable[[Sets], bool] | None = None  # rows are read anew for each count that is not known
+    basis_moments: Callable[[int], BasisMoments] | None = None  # of functions of the continuous columns
+    indicator_moments: Callable[[], IndicatorMoments] | None = None  # of both kinds of columns together
+    lagged: Callable[[int], Any] | None = None  # statistics of windows: the rows follow each other in time
+    federation: object | None = None  # the rows are spread over its sites
+    release: NoisyRelease | None = None  # the sums carry noise for privacy
+    score: Callable[[str, Mapping[str, object]], object] | None = None  # a local score that knows the noise
+    refuse_missing: Callable[[str], NoReturn] | None = None  # cells are missing, and something needs them all
+
+
+def capabilities_of(statistics: object) -> StatisticsCapabilities:
+    """Return what some statistics can do: nothing more where they declare nothing.
+
+    >>> from dagora.data.table import Table
+    >>> from dagora.stats.table import TableStatistics
+    >>> found = capabilities_of(TableStatistics(Table.from_numpy([[1.5]], ["x"])))
+    >>> found.basis_moments is None, found.knows is None
+    (False, True)
+    """
+    found: StatisticsCapabilities = getattr(statistics, "capabilities", MINIMUM)
+    return found
+
+
+MINIMUM = StatisticsCapabilities()
+
+
+def contingencies(statistics: Statistics, column_sets: Sets) -> list[Contingency]:
+    """Joint counts of many sets with their cells: together where the statistics can do that."""
+    together = capabilities_of(statistics).contingencies
+    return [*map(statistics.contingency, column_sets)] if together is None else together(column_sets)
+
+
+def require_basis_moments(statistics: Statistics, functions: int) -> BasisMoments:
+    """The moments of basis functions; an error where statistics cannot give them."""
+    found = capabilities_of(statistics).basis_moments
+    if found is None:
+        raise RowsUnavailableError(
+            "this needs moments of functions of columns, which these statistics do not give: choose what "
+            "needs only moments of the columns, such as the test fisher-z"
+        )
+    return found(functions)
+
+
+def require_indicator_moments(statistics: Statistics) -> IndicatorMoments:
+    """The moments of a widened table; an error where statistics cannot give them."""
+    found = capabilities_of(statistics).indicator_moments
+    if found is None:
+        raise no_indicator_moments()
+    return found()
