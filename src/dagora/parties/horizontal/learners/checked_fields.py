@@ -104,15 +104,7 @@ def shown_truths(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.bool_]]:
     """The coordinator's side: one field of booleans of each site's answer, in the order of names."""
-    found = {}
-    for party in sorted(answers):
-        value = answers[party].get(name)
-        if not isinstance(value, np.ndarray) or value.dtype != np.bool_ or value.shape != shape:
-            raise ProtocolError(
-                f"{party} did not answer with booleans of shape {shape} for '{name}'", party=party
-            )
-        found[party] = value
-    return found
+    return _shown(answers, name, shape, np.bool_, "booleans")
 
 
 def shown_reals(
@@ -123,17 +115,18 @@ def shown_reals(
     >>> shown_reals({"south": {"loss": np.zeros(1)}}, "loss", (1,))
     {'south': array([0.])}
     """
-    found = {}
+    return _shown(answers, name, shape, np.float64, "finite numbers")
+
+
+def _shown(
+    answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...], dtype: type, kind: str
+) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
     for party in sorted(answers):
-        value = answers[party].get(name)
-        if (
-            not isinstance(value, np.ndarray)
-            or value.dtype != np.float64
-            or value.shape != shape
-            or not np.isfinite(value).all()
-        ):
-            raise ProtocolError(
-                f"{party} did not answer with finite numbers of shape {shape} for '{name}'", party=party
-            )
+        value: Any = answers[party].get(name)
+        fits = isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+        if not fits or not np.isfinite(value).all():
+            line = f"{party} did not answer with {kind} of shape {shape} for '{name}'"
+            raise ProtocolError(line, party=party)
         found[party] = value
     return found

@@ -32,13 +32,17 @@ from dagora.parties.horizontal.plan.coded_rows import (
     fraction_bits,
 )
 from dagora.parties.horizontal.plan.drafting import codebook_of
-from dagora.parties.horizontal.plan.plan import LARGEST_ROWS, MOST_CELLS
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    INDICATORS,
+    LAGGED,
+    LARGEST_ROWS,
+    MOMENTS,
+    MOST_CELLS,
+)
 from dagora.parties.horizontal.session.row_sums import (
-    basis_moments,
-    indicator_moments,
-    joint_counts,
-    lagged_moments,
-    moments,
+    SUMMED,
     read_basis_moments,
     read_indicator_moments,
     read_lagged_moments,
@@ -169,33 +173,35 @@ class OpenFederation:
     def _rows(self) -> list[CodedRows]:
         return [code_rows(site.table, self.codebook, self.largest_rows, site.panel) for site in self.sites]
 
+    @property
+    def _bits(self) -> int:
+        return fraction_bits(self.largest_rows)
+
+    def _sum(self, kind: str, *arguments: object) -> NDArray[np.int64]:
+        answers = [SUMMED[kind](rows, *arguments) for rows in self._rows]
+        return np.asarray(np.sum(answers, axis=0, dtype=np.int64))
+
     def counts(self, sets: Sets) -> NDArray[np.int64]:
         """Sum of the sites' counts."""
-        return np.asarray(np.sum([joint_counts(rows, sets) for rows in self._rows], axis=0, dtype=np.int64))
+        return self._sum(COUNTS, sets)
 
     def moments(self) -> Moments:
         """Moments from the sum of the sites' sums."""
-        sums = np.asarray(np.sum([moments(rows) for rows in self._rows], axis=0, dtype=np.int64))
-        return read_moments(sums, self.codebook, fraction_bits(self.largest_rows))
+        return read_moments(self._sum(MOMENTS), self.codebook, self._bits)
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions from the sum of the sites' sums."""
-        sums = np.sum([basis_moments(rows, functions) for rows in self._rows], axis=0, dtype=np.int64)
-        return read_basis_moments(
-            np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), functions
-        )
+        return read_basis_moments(self._sum(BASIS, functions), self.codebook, self._bits, functions)
 
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the widened table from the sum of the sites' sums."""
-        sums = np.sum([indicator_moments(rows) for rows in self._rows], axis=0, dtype=np.int64)
-        return read_indicator_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows))
+        return read_indicator_moments(self._sum(INDICATORS), self.codebook, self._bits)
 
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time from the sum of the sites' sums."""
         for site in self.sites:
             check_series(site.panel, self.step)
-        sums = np.sum([lagged_moments(rows, lags) for rows in self._rows], axis=0, dtype=np.int64)
-        return read_lagged_moments(np.asarray(sums), self.codebook, fraction_bits(self.largest_rows), lags)
+        return read_lagged_moments(self._sum(LAGGED, lags), self.codebook, self._bits, lags)
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name."""
