@@ -23,7 +23,8 @@ import warnings
 from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import llvmlite.binding
 from numba.core import caching, config
@@ -32,8 +33,16 @@ from dagora.base.errors import DagoraWarning
 from dagora.kernels.compilation import compilation
 from dagora.kernels.stamp import PACKAGE, source_stamp
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where two processes may compile the same kernel
+    fcntl = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# Seconds after which a process compiles a kernel itself; the slowest takes about 20 s on a busy machine.
+LONGEST_COMPILATION = 60.0
 
 # Kernels that came with the installation, in folders as those of the package.
 BROUGHT = PACKAGE / "compiled_kernels"
@@ -174,6 +183,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
         # numba's own looks at the disk here: for every kernel of every file that is imported, called or not.
         self._name = repr(py_func)
         self._py_func = py_func
+        self._held: BinaryIO | None = None  # the lock file, while this process compiles
         self.enable()
 
     @cached_property
@@ -199,6 +209,48 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
             if data is not None:
                 return self._impl.rebuild(target_context, data)
         return super()._load_overload(sig, target_context)
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """Load the kept code; where another process is compiling it, wait for that and load the result."""
+        found = super().load_overload(sig, target_context)
+        if found is None and self._lock():
+            found = super().load_overload(sig, target_context)  # kept while this process waited
+            if found is not None:
+                self._unlock()
+        return found
+
+    def save_overload(self, sig: object, data: object) -> None:
+        """Keep code that was compiled, and let other processes load it."""
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._unlock()
+
+    def _lock(self) -> bool:
+        """Become the one process that compiles this kernel, or give up after a while; False if neither."""
+        if fcntl is None or self._held is not None:
+            return False
+        try:
+            file = (Path(self._cache_path) / f"{self._impl.filename_base}.lock").open("ab")
+        except OSError:
+            return False
+        end = monotonic() + LONGEST_COMPILATION
+        while monotonic() < end:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                sleep(0.02)
+            else:
+                self._held = file
+                return True
+        file.close()
+        return True
+
+    def _unlock(self) -> None:
+        if self._held is not None:
+            Path(self._held.name).unlink(missing_ok=True)
+            self._held.close()
+            self._held = None
 
     def _brought_folder(self) -> str | None:
         file = Path(self._py_func.__code__.co_filename).resolve()
