@@ -8,15 +8,28 @@ FLOWER := .venv-flower
 # Modules are compiled once, also where the machine says not to: the tests start the command hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow test-flower coverage lint types docs wheel bench requirements clean help
+.PHONY: demo test test-all check test-slow test-flower coverage lint types docs wheel bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
 
-test: lint types  ## lint, types and the suite without its slow part: what every change must pass
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not peer and not flower"
+# What every machine runs: large inputs (slow), peers and Flower have commands of their own.
+ALWAYS := not slow and not peer and not flower
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-slow: $(READY)  ## every test: also the slow ones, and those against peers that `make bench` installed
+test: $(READY)  ## lint, types, and tests of every room, in minutes: what every change must pass
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy & types=$$!; $(PYTEST) -m "$(ALWAYS) and not full" && wait $$types
+
+test-all: lint types  ## everything: also processes, documents, the site, browsers, hostile input
+	$(PYTEST) -m "$(ALWAYS)"
+
+check: lint types  ## the inner loop: lint, types, and the tests that the changes since main concern
+	tests=$$($(BIN)/python building/changed_tests.py); \
+	$(BIN)/python -m pytest -n 0 -m "$(ALWAYS) and not full" tests/test_imports.py $$tests
+
+test-slow: $(READY)  ## every test: also large inputs, and comparisons with peers that `make bench` installed
 	$(BIN)/python -m pytest -m "not flower"
 
 # Flower pins packages of its own, so it has an environment of its own.
@@ -26,8 +39,8 @@ test-flower:  ## install Flower beside dagora in .venv-flower, and run real Supe
 	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[flower]'
 	$(FLOWER)/bin/python -m pytest -p no:xdist -m flower tests/flower
 
-coverage: $(READY)  ## the suite of `make test`, and the share of lines and branches that it runs
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not peer and not flower" --cov --cov-report=term
+coverage: $(READY)  ## the suite of `make test-all`, and the share of lines and branches that it runs
+	$(PYTEST) -m "$(ALWAYS)" --cov --cov-report=term
 
 lint: $(READY)  ## ruff: rules and format
 	$(BIN)/ruff check .

@@ -37,7 +37,9 @@ def discrete(rows: int = 400, network: str = "") -> Any:
 
     if network:
         folder = Path(os.environ.get("DAGORA_DATA", HERE.parents[2] / "shared" / "data"))
-        return dagora.sample_network(dagora.read_network(folder / "networks" / f"{network}.bif.gz"), rows, seed=1)
+        return dagora.sample_network(
+            dagora.read_network(folder / "networks" / f"{network}.bif.gz"), rows, seed=1
+        )
     import numpy as np
 
     rng = np.random.default_rng(7)
@@ -47,7 +49,9 @@ def discrete(rows: int = 400, network: str = "") -> Any:
     e = (d + b + (rng.random(rows) < 0.3)) % 2
     f = rng.integers(0, 4, rows)
     columns = {"a": a, "b": b, "c": c, "d": d.astype(int), "e": e, "f": f}
-    return dagora.Table.from_frame(frame_of({name: [f"v{x}" for x in column] for name, column in columns.items()}))
+    return dagora.Table.from_frame(
+        frame_of({name: [f"v{x}" for x in column] for name, column in columns.items()})
+    )
 
 
 def frame_of(columns: dict[str, Any]) -> Any:
@@ -110,7 +114,11 @@ def bits(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [bits(each) for each in value]
     if isinstance(value, np.ndarray):
-        return [str(value.dtype), list(value.shape), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
+        return [
+            str(value.dtype),
+            list(value.shape),
+            hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest(),
+        ]
     if isinstance(value, float | np.floating):
         return float(value).hex()
     if isinstance(value, np.integer | np.bool_):
@@ -119,7 +127,17 @@ def bits(value: Any) -> Any:
 
 
 # What differs from run to run, or names the program: not part of an answer.
-VOLATILE = {"seconds", "scoring_seconds", "versions", "trace", "stats", "message", "warnings", "data", "settings"}
+VOLATILE = {
+    "seconds",
+    "scoring_seconds",
+    "versions",
+    "trace",
+    "stats",
+    "message",
+    "warnings",
+    "data",
+    "settings",
+}
 
 
 def answer_of(result: Any) -> Any:
@@ -169,14 +187,20 @@ def works() -> Iterator[tuple[str, Work]]:
         yield f"ges {score}", partial(learn, continuous, "ges", score=score)
     yield "k2", partial(learn, discrete, "k2", score="k2", order="a,b,c,d,e,f")
     for score in ("lasso", "gp", "gp2"):
-        yield f"hill-climb {score}", partial(learn, partial(continuous, rows=80, nodes=4), "hill-climb", score=score)
+        yield (
+            f"hill-climb {score}",
+            partial(learn, partial(continuous, rows=80, nodes=4), "hill-climb", score=score),
+        )
     yield "hill-climb bayes-mixed", partial(learn, mixed, "hill-climb", score="bayes-mixed")
     yield "rl-bic", partial(learn, partial(continuous, nodes=4), "rl-bic", rounds=20)
     for method in ("notears", "notears-sob", "lingam", "ica-lingam", "pc", "fci", "rfci", "dual-pc"):
         for noise in ("gaussian", "exponential", "gumbel"):
             yield f"{method} {noise}", partial(learn, partial(continuous, noise), method)
     for lambda1 in (0.0, 0.02, 0.3):
-        yield f"notears lambda {lambda1}", partial(learn, partial(continuous, nodes=20), "notears", lambda1=lambda1)
+        yield (
+            f"notears lambda {lambda1}",
+            partial(learn, partial(continuous, nodes=20), "notears", lambda1=lambda1),
+        )
     yield "notears knowledge", partial(learn, continuous, "notears", knowledge=KNOWN)
     yield "notears published", partial(learn, partial(continuous, nodes=5), "notears", published=True)
     yield "notears-mlp", partial(learn, partial(continuous, nodes=4, rows=100), "notears-mlp")
@@ -189,8 +213,16 @@ def works() -> Iterator[tuple[str, Work]]:
             for alpha in (0.01, 0.1):
                 yield f"{method} {kind} alpha {alpha}", partial(learn, table, method, alpha=alpha)
     for method in ("auto", "hill-climb", "ges"):
-        yield f"{method} missing", partial(learn, partial(mixed, missing=True), method if method != "ges" else "tabu")
-        yield f"{method} drop", partial(learn, partial(mixed, missing=True), method if method != "ges" else "tabu", missing="drop")
+        yield (
+            f"{method} missing",
+            partial(learn, partial(mixed, missing=True), method if method != "ges" else "tabu"),
+        )
+        yield (
+            f"{method} drop",
+            partial(
+                learn, partial(mixed, missing=True), method if method != "ges" else "tabu", missing="drop"
+            ),
+        )
     yield "discretise", partial(learn, continuous, "tabu", discretise="quantile", bins=3)
     for seed in range(3):
         for method in ("partition", "order"):
@@ -199,33 +231,56 @@ def works() -> Iterator[tuple[str, Work]]:
     yield "exact bge", partial(sample, continuous, "exact", score="bge")
     yield "exact bdeu", partial(sample, discrete, "exact", score="bdeu")
     yield "dibs bge", partial(sample, partial(continuous, nodes=4), "dibs", score="bge")
-    yield "partition gp", partial(sample, partial(continuous, nodes=3, rows=40), "partition", score="gp", draws=10)
+    yield (
+        "partition gp",
+        partial(sample, partial(continuous, nodes=3, rows=40), "partition", score="gp", draws=10),
+    )
     for score in ("bic", "aic", "bdeu", "k2"):
-        yield f"candidates {score}", lambda score=score: [
-            bits(each.scores) for each in dagora.candidates(discrete(), score, max_parents=3)
-        ]
+        yield (
+            f"candidates {score}",
+            lambda score=score: [
+                bits(each.scores) for each in dagora.candidates(discrete(), score, max_parents=3)
+            ],
+        )
     for score in ("bic-gaussian", "bge", "lasso"):
-        yield f"candidates {score}", lambda score=score: [
-            bits(each.scores) for each in dagora.candidates(continuous(), score, max_parents=3)
-        ]
+        yield (
+            f"candidates {score}",
+            lambda score=score: [
+                bits(each.scores) for each in dagora.candidates(continuous(), score, max_parents=3)
+            ],
+        )
     for kind, table in tables.items():
         for resample in ("rows", "halves"):
-            yield f"bootstrap {kind} {resample}", lambda table=table, resample=resample: bits(
-                dagora.bootstrap(table(), "hill-climb", samples=8, seed=2, resample=resample).edge_probability
+            yield (
+                f"bootstrap {kind} {resample}",
+                lambda table=table, resample=resample: bits(
+                    dagora.bootstrap(
+                        table(), "hill-climb", samples=8, seed=2, resample=resample
+                    ).edge_probability
+                ),
             )
         yield f"fit {kind}", lambda table=table: json.dumps(fit_of(table()), sort_keys=True)
         yield f"score {kind}", lambda table=table: bits(dagora.score(table(), learned(table)))
-        yield f"likelihood {kind}", lambda table=table: bits(
-            dagora.log_likelihood(dagora.fit(learned(table), table()), table())
+        yield (
+            f"likelihood {kind}",
+            lambda table=table: bits(dagora.log_likelihood(dagora.fit(learned(table), table()), table())),
         )
-        yield f"draw {kind}", lambda table=table: str(
-            dagora.sample_network(dagora.fit(learned(table), table()), 20, seed=4).to_frame()
+        yield (
+            f"draw {kind}",
+            lambda table=table: str(
+                dagora.sample_network(dagora.fit(learned(table), table()), 20, seed=4).to_frame()
+            ),
         )
     yield "impute", lambda: dagora.impute(partial(mixed, missing=True)(), seed=1).to_frame().to_csv()
     for order in ("er", "sf"):
         for noise in ("gaussian", "exponential", "logistic", "poisson", "mlp"):
-            yield f"simulate {order} {noise}", lambda order=order, noise=noise: bits(
-                dagora.simulate(dagora.random_dag(order, 8, 1.5, seed=2), noise, 30, seed=2).table.to_frame().to_numpy()
+            yield (
+                f"simulate {order} {noise}",
+                lambda order=order, noise=noise: bits(
+                    dagora.simulate(dagora.random_dag(order, 8, 1.5, seed=2), noise, 30, seed=2)
+                    .table.to_frame()
+                    .to_numpy()
+                ),
             )
     yield "query discrete", lambda: str(dagora.fit(learned(discrete), discrete()).query("e", {"a": "v1"}))
     yield "query mixed", lambda: str(dagora.fit(learned(mixed), mixed()).query("h", {"x": 0.5}))
@@ -325,7 +380,9 @@ def timed() -> dict[str, Work]:
         "ges, 50 columns": lambda: dagora.learn(wide(), "ges"),
         "notears, 50 columns": lambda: dagora.learn(wide(), "notears"),
         "candidates, alarm × 1000": lambda: dagora.candidates(alarm(1000), "bic"),
-        "partition MCMC": lambda: dagora.sample(continuous(nodes=10), "partition", score="bge", draws=200, chains=2),
+        "partition MCMC": lambda: dagora.sample(
+            continuous(nodes=10), "partition", score="bge", draws=200, chains=2
+        ),
         "order MCMC": lambda: dagora.sample(continuous(nodes=10), "order", score="bge", draws=200, chains=2),
         "exact posterior": lambda: dagora.sample(continuous(nodes=10), "exact", score="bge", draws=200),
         "dual-pc, 50 columns": lambda: dagora.learn(wide(), "dual-pc"),
@@ -368,7 +425,10 @@ def process(source: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def compare_answers(old: str, new: str, only: str) -> None:
-    both = [dict(line.rstrip().split("\t") for line in process(each, "serve-answers", "--only", only).stdout) for each in (old, new)]
+    both = [
+        dict(line.rstrip().split("\t") for line in process(each, "serve-answers", "--only", only).stdout)
+        for each in (old, new)
+    ]
     differing = [name for name in both[0] if both[0][name] != both[1].get(name)]
     for name in differing:
         print(f"differs: {name}")
@@ -393,7 +453,9 @@ def compare_times(old: str, new: str, repeats: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("answers", "times", "serve-answers", "serve-times"))
     parser.add_argument("sources", nargs="*", help="OLD/src NEW/src")
     parser.add_argument("--only", default="")

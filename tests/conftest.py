@@ -40,6 +40,51 @@ def pytest_collection(session: pytest.Session) -> None:
             continue
 
 
+# What `make test` leaves to `make test-all`, and why. A path is a file or folder below tests/.
+FULL = {
+    "browser": "a real browser",
+    "documents": "every code block of every page, the site, the examples",
+    "papers": "small runs of every reproduction",
+    "flower": "real Flower processes",
+    "base/test_dask_cluster.py": "a cluster of processes",
+    "cli/federate": "sites as processes",
+    "cli/test_hostile_files.py": "files that unpack to far more than their size",
+    "cli/test_private_command.py": "owners as processes",
+    "cli/test_private_group_command.py": "owners as processes",
+    "cli/test_private_malicious_command.py": "owners as processes",
+    "cli/test_rehearsal.py": "processes that compile kernels anew",
+    "cli/test_reproduce_command.py": "reproductions as processes",
+    "contracts/test_bad_input.py": "every kind of bad input for every command",
+    "contracts/test_python_mistakes.py": "every mistake for every function",
+    "contracts/test_time_limits.py": "waits for time limits",
+    "contracts/test_ways_out.py": "every way out that a message names",
+    "explore/test_explore_command.py": "the server as a process",
+    "explore/test_estimates.py": "the server as a process",
+    "kernels/test_cache.py": "kernels compiled anew",
+    "kernels/test_jax.py": "kernels compiled anew",
+    "parties/processes": "parties as processes",
+    "api/test_over_sites.py": "every option of every method over sites",
+    "learners/optimise/mlp": "networks compiled by JAX",
+    "posterior/dibs/test_neural_dibs.py": "networks compiled by JAX",
+    "stats/partitions": "a cluster of processes",
+    "stats/scan/test_push_down.py": "a database server",
+}
+# Of the contract of all methods, `make test` checks one method of each family.
+REPRESENTATIVES = frozenset({"auto", "ges", "k2", "dynamic", "notears", "pc", "lingam", "order-search"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is left to `make test-all`."""
+    for item in items:
+        if not item.path.is_relative_to(ROOT / "tests"):
+            continue
+        inside = item.path.relative_to(ROOT / "tests").as_posix()
+        method = getattr(item, "callspec", None) and item.callspec.params.get("method")
+        other = inside.startswith("contracts/") and getattr(method, "name", "auto") not in REPRESENTATIVES
+        if other or any(inside == path or inside.startswith(f"{path}/") for path in FULL):
+            item.add_marker(pytest.mark.full)
+
+
 def find_data() -> Path:
     return Path(os.environ.get("DAGORA_DATA", ROOT.parent / "shared" / "data"))
 

@@ -207,3 +207,15 @@ def test_a_temporary_folder_of_somebody_else_is_not_trusted(package, tmp_path):
     _, _, told = ask(package, HOME=str(tmp_path / "file"), TMPDIR=str(tmp_path))
     assert "set NUMBA_CACHE_DIR" in told[0]
     assert not list(open_to_all.iterdir())
+
+
+def test_two_processes_compile_a_kernel_once(package):
+    """The second waits for the first, loads what it kept, and leaves no lock behind."""
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment["PYTHONPATH"] = str(package.parent)
+    both = [
+        subprocess.Popen([sys.executable, "-c", ASK], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert sorted(each.communicate(timeout=120)[0] for each in both) == ["2 0\n", "2 1\n"]
+    assert not list(package.rglob("*.lock"))
