@@ -3,10 +3,10 @@
     python benchmarks/before_after.py answers OLD/src NEW/src [--only TEXT]
     python benchmarks/before_after.py times OLD/src NEW/src [--repeats 7]
 
-OLD and NEW are the `src` folders of two checkouts. Every run goes through public functions and the command, so that
-the inside of the house may have been rebuilt between them. `answers` compares the digest of every result: graphs,
-scores and weights with all their bits, posteriors, parameters, imputed rows, queries. `times` compares CPU seconds of
-warm processes, in turns, as medians.
+OLD and NEW are the `src` folders of two checkouts. Every run goes through public functions and the command,
+so that everything inside may have been rebuilt between them. `answers` compares the digest of every result:
+graphs, scores and weights with all their bits, posteriors, parameters, queries. `times` compares
+CPU seconds of warm processes, in turns, as medians.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python building/changed_tests.py [BASE]
 
-A change is what differs from BASE (main, or the last commit where main is checked out), committed or not. Of a
-changed source file these are its doctests, the tests that stand where it stands, and the tests that import it. A
-changed test concerns itself, a changed `conftest.py` its folder.
+A change is what differs from BASE, committed or not; without BASE, from main, or from the last commit on main.
+A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
+A changed test concerns itself, any other file among the tests its folder, and a document all documents.
 """
 
 from __future__ import annotations

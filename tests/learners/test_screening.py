@@ -9,8 +9,9 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
+from dagora.data.scan import row_sample, screening_sample
 from dagora.learners import screening
-from dagora.stats.scan import row_sample, scan_statistics, screening_sample
+from dagora.stats.scan import scan_statistics
 from tests.stats.scan.test_scan import DOORS, frame
 
 DISCRETE = ["cold", "cough", "word", "dose"]
