@@ -2,7 +2,7 @@
 
     python building/changed_tests.py [BASE]
 
-A change is what differs from BASE, committed or not; without BASE, from main, or from the last commit on main.
+A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
 A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
 A changed test concerns itself, any other file among the tests its folder, and a document all documents.
 """
