@@ -16,7 +16,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.graph.side_by_side import draw_pair
 from dagora.learners.result import Result
 from dagora.network.inference.answer import Answer
-from dagora.network.inference.question import made_question
+from dagora.network.inference.question import make_question
 from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
@@ -121,7 +121,7 @@ class Kept:
         if not isinstance(of, list) or not all(isinstance(name, str) for name in of) or len(of) > MOST_ASKED:
             raise OptionError(f"of takes a list of at most {MOST_ASKED} variables")
         given, do = (values(key, content.get(key, {})) for key in ("given", "do"))
-        asked = [made_question("P", name, None, given, do) for name in of]
+        asked = [make_question("P", name, None, given, do) for name in of]
         answers = ask_all(self.network.model, asked, check_settings("auto", SAMPLES, 0, None))
         return {"answers": [answer_entry(answer) for answer in answers]}
 

@@ -1,6 +1,6 @@
 """Log-likelihood of rows under a network: log P(row) = Σ over nodes of log p(x | its parents).
 
-In rows with holes, what was not seen is summed or integrated out.
+Missing values are summed or integrated out.
 
 Columns are matched to nodes and levels to levels by name, so the table may order both differently and may
 have further columns. Logarithms are natural. A row of probability zero has −∞. Probabilities are used as they
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from dagora.network.model import Model
 
 
-class WithHoles(Protocol):
-    """A table of which some cells were not seen; `seen` has a row per column."""
+class TableWithMissing(Protocol):
+    """A table with missing values; `seen` has a row per column."""
 
     @property
     def schema(self) -> Schema:
@@ -38,14 +38,14 @@ class WithHoles(Protocol):
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """The columns; what stands in a hole means nothing, but is a code or a number of the column."""
+        """The columns; at missing values they hold any code or number of the column."""
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """Whether each cell was seen."""
+        """True for each value that was observed."""
 
 
-def log_likelihood(network: Network, table: Table | WithHoles) -> float:
+def log_likelihood(network: Network, table: Table | TableWithMissing) -> float:
     """Log-likelihood of all rows together.
 
     >>> from dagora.data.schema import Kind, Schema, Variable
@@ -60,7 +60,7 @@ def log_likelihood(network: Network, table: Table | WithHoles) -> float:
     return float(log_likelihoods(network, table).sum())
 
 
-def log_likelihoods(network: Network, table: Table | WithHoles) -> NDArray[np.float64]:
+def log_likelihoods(network: Network, table: Table | TableWithMissing) -> NDArray[np.float64]:
     """Log-likelihood of each row.
 
     >>> from dagora.data.schema import Kind, Schema, Variable

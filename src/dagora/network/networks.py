@@ -16,7 +16,7 @@ from dagora.graph.dag import DAG
 from dagora.network.drawing import as_drawn_table, check_rows, seed_sequence
 from dagora.network.inference.answer import Answer, ask
 from dagora.network.inference.conditional_rows import draw_given
-from dagora.network.inference.question import SHAPE, Value, check_known, made_question, parse
+from dagora.network.inference.question import SHAPE, Value, check_known, make_question, parse
 from dagora.network.inference.settings import SAMPLES, check_settings
 from dagora.network.model import Model
 from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
@@ -59,7 +59,7 @@ class QueryableNetwork:
         check_given(given, do)
         if of is not None and not are_names(of):
             raise QueryError(f"of takes names of variables, or a mapping of them to levels, not {of!r}")
-        asked = parse(question) if of is None else made_question("P", of, None, given, do)
+        asked = parse(question) if of is None else make_question("P", of, None, given, do)
         return ask(self.model, asked, check_settings(method, samples, seed, memory))
 
     def sample(
@@ -222,7 +222,7 @@ Network = DiscreteNetwork | GaussianNetwork | MixedNetwork
 
 
 def are_names(of: object) -> bool:
-    """Whether something is a name, several names, or a mapping by names."""
+    """Return True for a name, several names, or a mapping by names."""
     several = isinstance(of, Mapping | list | tuple | set | frozenset)
     return isinstance(of, str) or (
         several and all(isinstance(name, str) for name in cast("Iterable[object]", of))

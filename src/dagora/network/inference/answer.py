@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
 from dagora.network.inference.exact import joint_table, mixture, most_probable, reduce_question
-from dagora.network.inference.problem import Known, set_up
+from dagora.network.inference.problem import Evidence, set_up
 from dagora.network.inference.question import (
     Question,
     check_known,
     check_targets,
     check_value,
     kinds_of,
-    quoted,
+    quote,
 )
-from dagora.network.inference.settings import Settings
-from dagora.network.inference.weighting import draw_weighted
+from dagora.network.inference.settings import QuerySettings
+from dagora.network.inference.weighting import draw_weighted_rows
 from dagora.network.model import Model
 
 Array = NDArray[np.float64]
@@ -32,10 +32,10 @@ MOST_LINES = 20
 
 
 @dataclass(frozen=True)
-class Estimated:
-    """How an answer was estimated, where it is not exact.
+class SampleEstimate:
+    """The number of samples behind an estimated answer, their effective number, and the seed.
 
-    >>> Estimated(samples=1000, effective=800.0, seed=0).sentence
+    >>> SampleEstimate(samples=1000, effective=800.0, seed=0).sentence
     'estimated from 1,000 weighted samples (as good as 800 without weights), seed 0'
     """
 
@@ -45,7 +45,7 @@ class Estimated:
 
     @property
     def sentence(self) -> str:
-        """In words."""
+        """The estimate as a sentence."""
         return (
             f"estimated from {self.samples:,} weighted samples (as good as {self.effective:,.0f} without "
             f"weights), seed {self.seed}"
@@ -54,11 +54,11 @@ class Estimated:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """What all answers have: the question, and how the answer was found."""
+    """The base of all answers: the question, its variables, and the estimate, if it is not exact."""
 
     question: Question
     variables: tuple[str, ...]
-    estimated: Estimated | None
+    estimated: SampleEstimate | None
     """None where the answer is exact."""
 
     @property
@@ -135,7 +135,7 @@ class Distribution(Answer):
         rows = [
             (
                 ", ".join(
-                    f"{name}={quoted(level)}" for name, level in zip(self.variables, levels, strict=True)
+                    f"{name}={quote(level)}" for name, level in zip(self.variables, levels, strict=True)
                 ),
                 f"{share:.6g}" + (f" ± {errors[key]:.2g}" if errors else ""),
             )
@@ -262,7 +262,7 @@ class Explanation(Answer):
         return {"most_probable": dict(self.most_probable), "probability": self.probability}
 
 
-def ask(model: Model, question: Question, settings: Settings) -> Answer:
+def ask(model: Model, question: Question, settings: QuerySettings) -> Answer:
     """Answer a question: exactly, or by weighted samples where it is asked for or cannot be otherwise."""
     known = check_known(model, question.given, question.do)
     targets = check_targets(model, question, known)
@@ -299,8 +299,8 @@ def explain(
     model: Model,
     question: Question,
     targets: Sequence[str],
-    known: Known,
-    settings: Settings,
+    known: Evidence,
+    settings: QuerySettings,
     *,
     sampling: bool,
 ) -> Explanation:
@@ -322,11 +322,11 @@ def explain(
 
 
 def estimate(
-    model: Model, question: Question, targets: Sequence[str], known: Known, settings: Settings
+    model: Model, question: Question, targets: Sequence[str], known: Evidence, settings: QuerySettings
 ) -> Answer:
     """Estimate a distribution from weighted samples."""
-    drawn = draw_weighted(model, list(targets), known, settings.samples, settings.seed)
-    estimated = Estimated(settings.samples, drawn.effective, settings.seed)
+    drawn = draw_weighted_rows(model, list(targets), known, settings.samples, settings.seed)
+    estimated = SampleEstimate(settings.samples, drawn.effective, settings.seed)
     if targets[0] in model.levels:
         levels = {name: model.levels[name] for name in targets}
         shape = [len(levels[name]) for name in targets]

@@ -1,4 +1,4 @@
-"""Products and sums of tables, on numbers or on their logarithms; the first axis of a table are the rows."""
+"""Products and sums of tables, of numbers or of their logarithms; the first axis of a table are the rows."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ LEAST_SPAN = -600.0
 
 
 class Overspan(Exception):  # noqa: N818 (no error: a sign that logarithms are needed)
-    """The factors of a clique span more than a float can hold."""
+    """Signals that the factors of a clique span more than a float can hold."""
 
 
 class Arithmetic(Protocol):
-    """What message passing needs of numbers."""
+    """The operations of message passing."""
 
     def times(self, one: Array, other: Array) -> Array:
         """The product of two tables."""
 
-    def summed(self, table: Array, axes: tuple[int, ...]) -> Array:
+    def sum_over(self, table: Array, axes: tuple[int, ...]) -> Array:
         """The sum over axes."""
 
     def inverse(self, table: Array) -> Array:
         """One over each entry, and zero for zero."""
 
-    def scaled(self, table: Array) -> tuple[Array, Array]:
-        """The table with a largest entry of 1 in each row, and the logarithm of what it was divided by."""
+    def scale(self, table: Array) -> tuple[Array, Array]:
+        """Scale the largest entry of each row to 1; return the logarithm of the divisor, too."""
 
     def log_of(self, numbers: Array) -> Array:
         """Logarithms."""
 
     def plain(self, table: Array) -> Array:
-        """The numbers themselves."""
+        """The table of numbers."""
 
     def span(self, message: Array) -> float:
-        """Ln of the smallest positive entry, where the largest is about 1."""
+        """Log of the smallest positive entry, where the largest is about 1."""
 
     def check(self, span: float) -> None:
         """Refuse a product that may underflow."""
 
 
 def log_span(table: Array) -> float:
-    """Ln of the smallest positive entry over the largest; 0 for a table of zeros.
+    """Log of the smallest positive entry over the largest; 0 for a table of zeros.
 
     >>> round(log_span(np.array([0.0, 0.5, 1.0])), 4)
     -0.6931
@@ -57,13 +57,13 @@ def log_span(table: Array) -> float:
 
 
 class Plain:
-    """Numbers as they are."""
+    """Operations on numbers."""
 
     def times(self, one: Array, other: Array) -> Array:
         """The product of two tables."""
         return one * other
 
-    def summed(self, table: Array, axes: tuple[int, ...]) -> Array:
+    def sum_over(self, table: Array, axes: tuple[int, ...]) -> Array:
         """The sum over axes."""
         return np.asarray(table.sum(axis=axes)) if axes else table
 
@@ -71,7 +71,7 @@ class Plain:
         """One over each entry, and zero for zero."""
         return np.divide(1.0, table, out=np.zeros_like(table), where=table > 0)
 
-    def scaled(self, table: Array) -> tuple[Array, Array]:
+    def scale(self, table: Array) -> tuple[Array, Array]:
         """Divide each row by its largest entry."""
         most = table.reshape(len(table), -1).max(axis=1)
         with np.errstate(divide="ignore"):
@@ -85,11 +85,11 @@ class Plain:
             return np.log(numbers)
 
     def plain(self, table: Array) -> Array:
-        """The numbers themselves."""
+        """The table itself."""
         return table
 
     def span(self, message: Array) -> float:
-        """Ln of the smallest positive entry over the largest."""
+        """Log of the smallest positive entry over the largest."""
         return log_span(message)
 
     def check(self, span: float) -> None:
@@ -99,13 +99,13 @@ class Plain:
 
 
 class Logarithmic:
-    """Logarithms of numbers; −∞ stands for zero."""
+    """Operations on logarithms; −∞ stands for zero."""
 
     def times(self, one: Array, other: Array) -> Array:
         """The product of two tables."""
         return one + other
 
-    def summed(self, table: Array, axes: tuple[int, ...]) -> Array:
+    def sum_over(self, table: Array, axes: tuple[int, ...]) -> Array:
         """The sum over axes."""
         if not axes:
             return table
@@ -118,26 +118,26 @@ class Logarithmic:
         """One over each entry, and zero for zero."""
         return np.where(np.isneginf(table), -inf, -table)
 
-    def scaled(self, table: Array) -> tuple[Array, Array]:
+    def scale(self, table: Array) -> tuple[Array, Array]:
         """Divide each row by its largest entry."""
         logs = table.reshape(len(table), -1).max(axis=1)
         shift = np.where(np.isfinite(logs), logs, 0.0)
         return table - shift.reshape(-1, *[1] * (table.ndim - 1)), logs
 
     def log_of(self, numbers: Array) -> Array:
-        """Logarithms, which they are."""
+        """The argument, which is a logarithm already."""
         return numbers
 
     def plain(self, table: Array) -> Array:
-        """The numbers themselves."""
+        """The table of numbers."""
         return np.exp(table)
 
     def span(self, message: Array) -> float:  # noqa: ARG002
-        """Nothing is too wide for logarithms."""
+        """Return 0: logarithms do not underflow."""
         return 0.0
 
     def check(self, span: float) -> None:
-        """Nothing is too wide for logarithms."""
+        """Do nothing: logarithms do not underflow."""
 
 
 PLAIN = Plain()

@@ -1,9 +1,9 @@
-"""Continuous nodes of a problem, eliminated before the discrete ones (a strong order; Lauritzen 1992).
+"""Continuous nodes, eliminated before the discrete ones (a strong elimination order; Lauritzen 1992).
 
-Continuous nodes that hang together form a component. Given a configuration of its discrete parents, a
-component is a multivariate normal distribution, built node by node from the regressions. What was observed of
-it has a density per configuration, which is a factor over the discrete parents, and leaves a conditional
-normal distribution of the rest. So the answer for a continuous node is a mixture over configurations.
+Connected continuous nodes form a component. Given a configuration of its discrete parents, a component is a
+multivariate normal distribution, built node by node from the regressions. The observed nodes have a density
+per configuration, which is a factor over the discrete parents, and leave a conditional normal distribution of
+the rest. So the answer for a continuous node is a mixture over configurations.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
-from dagora.network.inference.factors import Factor, Limits
-from dagora.network.inference.problem import Line
+from dagora.network.inference.factors import Factor, MemoryLimit
+from dagora.network.inference.problem import ReducedRegression
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ RELATIVE_RANK = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Continuous nodes that hang together, given what was observed of them.
+    """Connected continuous nodes, given the observed ones among them.
 
     One entry per configuration of `discrete`, in the order of the axes of a table over them.
     """
@@ -48,7 +48,10 @@ class Component:
 
 
 def split_components(
-    lines: Sequence[Line], seen: Mapping[str, float], sizes: Mapping[str, int], limits: Limits
+    lines: Sequence[ReducedRegression],
+    seen: Mapping[str, float],
+    sizes: Mapping[str, int],
+    limits: MemoryLimit,
 ) -> list[Component]:
     """Make the components of the continuous nodes."""
     leader = {line.node: line.node for line in lines}
@@ -61,16 +64,19 @@ def split_components(
     for line in lines:
         for parent in line.continuous:
             leader[find(parent)] = find(line.node)
-    groups: dict[str, list[Line]] = {}
+    groups: dict[str, list[ReducedRegression]] = {}
     for line in lines:
         groups.setdefault(find(line.node), []).append(line)
     return [make_component(group, seen, sizes, limits) for group in groups.values()]
 
 
 def make_component(
-    lines: Sequence[Line], seen: Mapping[str, float], sizes: Mapping[str, int], limits: Limits
+    lines: Sequence[ReducedRegression],
+    seen: Mapping[str, float],
+    sizes: Mapping[str, int],
+    limits: MemoryLimit,
 ) -> Component:
-    """Build the joint distribution per configuration, and condition it on what was observed."""
+    """Build the joint distribution per configuration, and condition it on the observed nodes."""
     discrete = tuple(dict.fromkeys(parent for line in lines for parent in line.discrete))
     configurations = prod(sizes[v] for v in discrete)
     needed = 8 * configurations * len(lines) ** 2
@@ -100,7 +106,7 @@ def make_component(
 
 
 def joint_moments(
-    lines: Sequence[Line], discrete: Sequence[str], sizes: Mapping[str, int]
+    lines: Sequence[ReducedRegression], discrete: Sequence[str], sizes: Mapping[str, int]
 ) -> tuple[Array, Array]:
     """Mean and covariance of the nodes for each configuration, parents before children."""
     shape = [sizes[v] for v in discrete]
@@ -109,13 +115,13 @@ def joint_moments(
     position: dict[str, int] = {}
     for i, line in enumerate(lines):
         intercepts, sds = (
-            np.broadcast_to(Factor(line.discrete, part).aligned(discrete), shape).reshape(count)
+            np.broadcast_to(Factor(line.discrete, part).align(discrete), shape).reshape(count)
             for part in (line.lines.intercepts, line.lines.sds)
         )
         parents = [position[parent] for parent in line.continuous]
         slopes = np.zeros((count, len(parents)))
         for k in range(len(parents)):
-            column = Factor(line.discrete, line.lines.slopes[..., k]).aligned(discrete)
+            column = Factor(line.discrete, line.lines.slopes[..., k]).align(discrete)
             slopes[:, k] = np.broadcast_to(column, shape).reshape(count)
         means[:, i] = intercepts + (slopes * means[:, parents]).sum(axis=1)
         before = np.einsum("kp,kpj->kj", slopes, covariances[:, parents, :])
@@ -134,7 +140,7 @@ def density_and_gain(
     values: Array,
     nodes: Sequence[str],
 ) -> tuple[Array, Array, Array]:
-    """Ln density of the observed values, the regression of the hidden nodes on them, and the residuals."""
+    """Log density of the observed values, the regression of the hidden nodes on them, and the residuals."""
     residuals = values - means[:, observed]
     square = covariances[:, observed][:, :, observed]
     cross = covariances[:, hidden][:, :, observed]
@@ -154,9 +160,9 @@ def density_and_gain(
 def singular_density(
     square: Array, cross: Array, residuals: Array, names: Sequence[str]
 ) -> tuple[Array, Array, Array]:
-    """The same where some of the observed values determine others, such as a node without noise.
+    """Do the same if some observed values determine others, as with a node without noise.
 
-    The density is that on the values that are possible; others have none. Densities on sets of different
+    The density is that on the set of possible values; other values have none. Densities on sets of different
     dimensions cannot be compared.
     """
     eigenvalues, vectors = np.linalg.eigh(square)

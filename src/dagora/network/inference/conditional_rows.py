@@ -1,8 +1,8 @@
-"""Rows of a network given what is known, drawn exactly.
+"""Draw rows of a network given evidence, exactly.
 
-Ancestors of what was seen are drawn from their distribution given it: discrete ones backwards through an
-elimination order (each given those that were eliminated later), then continuous ones from the normal
-distribution of their component. All other nodes are drawn forward, given their parents.
+Ancestors of observed nodes are drawn from their posterior: discrete ones backwards through an elimination
+order (each given those eliminated later), then continuous ones from the normal distribution of their
+component. All other nodes are drawn forward, given their parents.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from dagora.network.drawing import Columns, draw_forward, draw_levels, draw_node
 from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component
-from dagora.network.inference.exact import Reduced, impossible, reduce_question
-from dagora.network.inference.factors import Factor, Limits, Product, find_order
-from dagora.network.inference.problem import Known, relevant_nodes
+from dagora.network.inference.exact import ReducedQuestion, impossible_evidence, reduce_question
+from dagora.network.inference.factors import Factor, MemoryLimit, Product, find_order
+from dagora.network.inference.problem import Evidence, relevant_nodes
 from dagora.network.model import Model
 
 
-def draw_given(model: Model, known: Known, rows: int, rng: np.random.Generator, limits: Limits) -> Columns:
-    """Draw all nodes; what is known has its value in every row."""
+def draw_given(
+    model: Model, known: Evidence, rows: int, rng: np.random.Generator, limits: MemoryLimit
+) -> Columns:
+    """Draw all nodes; observed and set ones have their value in every row."""
     if not known.values:
         return draw_forward(model, rows, rng)
     columns: Columns = {
@@ -43,12 +45,12 @@ def draw_given(model: Model, known: Known, rows: int, rng: np.random.Generator, 
 
 def draw_discrete(
     model: Model,
-    reduced: Reduced,
-    known: Known,
+    reduced: ReducedQuestion,
+    known: Evidence,
     columns: Columns,
     rows: int,
     rng: np.random.Generator,
-    limits: Limits,
+    limits: MemoryLimit,
 ) -> None:
     """Draw the discrete nodes backwards through an elimination order."""
     variables = {v for factor in reduced.factors for v in factor.variables}
@@ -57,8 +59,8 @@ def draw_discrete(
         product, conditionals = forward(Product(reduced.factors), order)
     except Overspan:
         product, conditionals = forward(Product(reduced.factors, logs=True), order)
-    if product.impossible or reduced.log_scale == -np.inf:
-        raise impossible(model, known)
+    if product.is_impossible or reduced.log_scale == -np.inf:
+        raise impossible_evidence(model, known)
     for variable, conditional in zip(reversed(order), reversed(conditionals), strict=True):
         parents, table = conditional.variables[:-1], conditional.table
         flat = flat_index(parents, table.shape[:-1], columns, rows)

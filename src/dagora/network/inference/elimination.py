@@ -1,8 +1,8 @@
-"""The order in which variables are eliminated: it decides how large the largest table becomes.
+"""The order in which variables are eliminated, which determines the size of the largest table.
 
-Eliminating a variable joins its neighbours. Min-fill takes the variable that adds the fewest edges, of
-several the one whose clique has the fewest cells; min-weight takes the fewest cells first. Neither is best
-everywhere (Kjærulff 1990), so both orders are made and the one with fewer cells in all is kept.
+Eliminating a variable joins its neighbours. Min-fill takes the variable that adds the fewest edges, among
+several the one whose clique has the fewest cells; min-weight takes the fewest cells first. Neither is always
+better (Kjærulff 1990), so both are run and the order with fewer cells in all is used.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from math import prod
 
 
 @dataclass(frozen=True)
-class Elimination:
-    """An order, and of each variable its neighbours at the moment when it was eliminated, as a bit set."""
+class EliminationOrder:
+    """An order, and the neighbours of each variable when it is eliminated, as a bit set."""
 
     order: tuple[int, ...]
     neighbours: tuple[int, ...]
@@ -56,7 +56,7 @@ def moral_bits(families: Sequence[Sequence[int]], variables: int) -> list[int]:
 
 def eliminate(
     neighbours: Sequence[int], sizes: Sequence[int], stages: Sequence[int] | None = None
-) -> Elimination:
+) -> EliminationOrder:
     """Find a good order; `stages` are bit sets of variables that go one after the other, all by default.
 
     >>> square = moral_bits([(0, 1), (1, 2), (2, 3), (3, 0)], 4)
@@ -70,8 +70,8 @@ def eliminate(
 
 def greedy_order(
     neighbours: Sequence[int], sizes: Sequence[int], stages: Sequence[int], *, fill_first: bool
-) -> Elimination:
-    """Eliminate the cheapest variable again and again: by fill and then cells, or by cells and then fill."""
+) -> EliminationOrder:
+    """Repeatedly eliminate the cheapest variable: by fill and then cells, or by cells and then fill."""
     near = list(neighbours)
     order: list[int] = []
     cliques = [0] * len(near)
@@ -88,7 +88,8 @@ def greedy_order(
         costs = {v: cost(v) for v in members(stage)}
         while costs:
             v = min(costs, key=costs.__getitem__)
-            missing, cells, _ = costs.pop(v) if fill_first else swapped(costs.pop(v))
+            first, second, _ = costs.pop(v)
+            missing, cells = (first, second) if fill_first else (second, first)
             around = near[v]
             cliques[v] = around
             order.append(v)
@@ -104,9 +105,4 @@ def greedy_order(
             for u in members(touched & ~(1 << v)):
                 if u in costs:
                     costs[u] = cost(u)
-    return Elimination(tuple(order), tuple(cliques), total, largest, width)
-
-
-def swapped(costs: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Fill and cells in the order that min-fill uses."""
-    return costs[1], costs[0], costs[2]
+    return EliminationOrder(tuple(order), tuple(cliques), total, largest, width)

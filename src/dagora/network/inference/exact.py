@@ -1,4 +1,4 @@
-"""Exact answers: continuous nodes are eliminated into factors first, discrete ones by a good order after."""
+"""Exact answers: continuous nodes are eliminated into factors first, then discrete ones in a good order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import QueryError
 from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component, split_components
-from dagora.network.inference.factors import Factor, Limits, Product, find_order
-from dagora.network.inference.problem import Known, Problem, bearing_on, set_up
+from dagora.network.inference.factors import Factor, MemoryLimit, Product, find_order
+from dagora.network.inference.problem import Evidence, InferenceProblem, bearing_on, set_up
 from dagora.network.inference.question import describe
 from dagora.network.model import Model
 
@@ -24,18 +24,20 @@ CHECKED_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class ReducedQuestion:
     """A question after the continuous nodes were eliminated."""
 
-    problem: Problem
+    problem: InferenceProblem
     components: list[Component]
     factors: list[Factor]
     log_scale: float
     """ln of what was divided out of the factors of components."""
 
 
-def reduce_question(model: Model, targets: Sequence[str], known: Known, limits: Limits) -> Reduced:
-    """Put in what is known and eliminate the continuous nodes."""
+def reduce_question(
+    model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit
+) -> ReducedQuestion:
+    """Insert the evidence and eliminate the continuous nodes."""
     problem = set_up(model, targets, known)
     if problem.open_choices:
         node = problem.open_choices[0]
@@ -51,11 +53,11 @@ def reduce_question(model: Model, targets: Sequence[str], known: Known, limits: 
             factor, scale = component.factor(problem.sizes)
             factors.append(factor)
             log_scale += scale
-    return Reduced(problem, components, factors, log_scale)
+    return ReducedQuestion(problem, components, factors, log_scale)
 
 
-def eliminated(factors: list[Factor], order: Sequence[str]) -> Product:
-    """Sum variables out of a product; on logarithms where numbers do not reach."""
+def eliminate_all(factors: list[Factor], order: Sequence[str]) -> Product:
+    """Sum variables out of a product; on logarithms if floats would underflow."""
     try:
         return sum_all(Product(factors), order)
     except Overspan:
@@ -70,9 +72,9 @@ def sum_all(product: Product, order: Sequence[str]) -> Product:
 
 
 def joint_table(
-    model: Model, reduced: Reduced, targets: Sequence[str], known: Known, limits: Limits
+    model: Model, reduced: ReducedQuestion, targets: Sequence[str], known: Evidence, limits: MemoryLimit
 ) -> Array:
-    """P(targets | what is known), one axis per target; all are discrete."""
+    """P(targets | evidence), one axis per target; all are discrete."""
     sizes = reduced.problem.sizes
     check_joint(targets, sizes, limits)
     near, far = bearing_on(targets, reduced.factors)
@@ -85,11 +87,11 @@ def joint_table(
         table = sum_all(Product(near, logs=True), order).over(targets)
     table = np.broadcast_to(table, [sizes[v] for v in targets])
     if not table.sum() > 0:
-        raise impossible(model, known)
+        raise impossible_evidence(model, known)
     return np.asarray(table / table.sum())
 
 
-def check_joint(targets: Sequence[str], sizes: Mapping[str, int], limits: Limits) -> None:
+def check_joint(targets: Sequence[str], sizes: Mapping[str, int], limits: MemoryLimit) -> None:
     """Refuse a joint distribution that is larger than memory."""
     cells = prod(sizes[v] for v in targets)
     if 8 * cells > limits.memory:
@@ -100,48 +102,50 @@ def check_joint(targets: Sequence[str], sizes: Mapping[str, int], limits: Limits
 
 
 def refuse_impossible(
-    model: Model, far: list[Factor], reduced: Reduced, known: Known, sizes: Mapping[str, int]
+    model: Model, far: list[Factor], reduced: ReducedQuestion, known: Evidence, sizes: Mapping[str, int]
 ) -> None:
     """Refuse evidence of probability zero in parts that do not bear on the answer, unless they are large."""
     if reduced.log_scale == -np.inf:
-        raise impossible(model, known)
+        raise impossible_evidence(model, known)
     scalars = [factor for factor in far if not factor.variables]
-    if any(factor.impossible for factor in scalars):
-        raise impossible(model, known)
+    if any(factor.is_impossible for factor in scalars):
+        raise impossible_evidence(model, known)
     rest = [factor for factor in far if factor.variables]
     if not rest:
         return
     try:
-        order = find_order(rest, sizes, [{v for f in rest for v in f.variables}], Limits(8 * CHECKED_CELLS))
+        order = find_order(
+            rest, sizes, [{v for f in rest for v in f.variables}], MemoryLimit(8 * CHECKED_CELLS)
+        )
     except QueryError:
         return
-    if eliminated(rest, order).impossible:
-        raise impossible(model, known)
+    if eliminate_all(rest, order).is_impossible:
+        raise impossible_evidence(model, known)
 
 
-def impossible(model: Model, known: Known) -> QueryError:
-    """What is to be said of evidence that cannot occur."""
+def impossible_evidence(model: Model, known: Evidence) -> QueryError:
+    """The error for evidence of probability zero."""
     return QueryError(
         f"what is given has probability zero, so there is no answer: {describe(model, known.values)}"
     )
 
 
-def log_evidence(model: Model, known: Known, limits: Limits) -> float:
-    """Ln of the probability (or density) of what was seen; −∞ where it is impossible.
+def log_evidence(model: Model, known: Evidence, limits: MemoryLimit) -> float:
+    """Log of the probability (or density) of the evidence; −∞ if it is impossible.
 
     >>> from dagora.graph.dag import DAG
     >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
-    >>> round(log_evidence(coin, Known({"coin": 1}), Limits()), 4)
+    >>> round(log_evidence(coin, Evidence({"coin": 1}), MemoryLimit()), 4)
     -0.2877
     """
     reduced = reduce_question(model, (), known, limits)
     variables = {v for factor in reduced.factors for v in factor.variables}
     order = find_order(reduced.factors, reduced.problem.sizes, [variables], limits)
-    return reduced.log_scale + eliminated(reduced.factors, order).log_scale
+    return reduced.log_scale + eliminate_all(reduced.factors, order).log_scale
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class GaussianMixture:
     """Normal distributions with weights."""
 
     weights: Array
@@ -149,8 +153,8 @@ class Mixture:
     covariances: Array
 
 
-def mixture(model: Model, targets: Sequence[str], known: Known, limits: Limits) -> Mixture:
-    """The distribution of continuous targets: one normal distribution per configuration that is possible."""
+def mixture(model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit) -> GaussianMixture:
+    """The distribution of continuous targets: one normal distribution per possible configuration."""
     reduced = reduce_question(model, targets, known, limits)
     used = [c for c in reduced.components if any(target in c.nodes for target in targets)]
     discrete = tuple(dict.fromkeys(v for component in used for v in component.discrete))
@@ -170,31 +174,31 @@ def mixture(model: Model, targets: Sequence[str], known: Known, limits: Limits) 
             means[:, i] = component.means[flat, a]
             for j, b in here:
                 covariances[:, i, j] = component.covariances[flat, a, b]
-    return Mixture(weights, means, covariances)
+    return GaussianMixture(weights, means, covariances)
 
 
 def most_probable(
-    model: Model, targets: Sequence[str], known: Known, limits: Limits
+    model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit
 ) -> tuple[dict[str, int], float]:
-    """The most probable codes of discrete targets together, and their probability given what is known."""
+    """The most probable codes of discrete targets jointly, and their probability given the evidence."""
     reduced = reduce_question(model, targets, known, limits)
     sizes = reduced.problem.sizes
     near, far = bearing_on(targets, reduced.factors)
     refuse_impossible(model, far, reduced, known, sizes)
     hidden = {v for factor in near for v in factor.variables} - set(targets)
     order = find_order(near, sizes, [hidden, targets], limits)
-    total = eliminated(near, find_order(near, sizes, [hidden | set(targets)], limits)).log_scale
+    total = eliminate_all(near, find_order(near, sizes, [hidden | set(targets)], limits)).log_scale
     if total == -np.inf:
-        raise impossible(model, known)
+        raise impossible_evidence(model, known)
     try:
-        codes, best = maximised(Product(near), order, set(targets))
+        codes, best = maximise(Product(near), order, set(targets))
     except Overspan:
-        codes, best = maximised(Product(near, logs=True), order, set(targets))
+        codes, best = maximise(Product(near, logs=True), order, set(targets))
     return {target: codes[target] for target in targets}, float(np.exp(best - total))
 
 
-def maximised(product: Product, order: Sequence[str], targets: set[str]) -> tuple[dict[str, int], float]:
-    """Sum some variables out, maximise the targets, and read the best levels back."""
+def maximise(product: Product, order: Sequence[str], targets: set[str]) -> tuple[dict[str, int], float]:
+    """Sum some variables out, maximise over the targets, and trace the best levels back."""
     choices: list[tuple[str, Factor]] = []
     for variable in order:
         if variable in targets:
@@ -203,5 +207,5 @@ def maximised(product: Product, order: Sequence[str], targets: set[str]) -> tupl
             product.sum_out(variable)
     codes: dict[str, int] = {}
     for variable, choice in reversed(choices):
-        codes[variable] = int(choice.reduced(codes).table)
+        codes[variable] = int(choice.restrict(codes).table)
     return codes, product.log_scale

@@ -1,9 +1,10 @@
-"""Sums and maxima of products of tables, one variable after the other.
+"""Sums and maxima of products of factors, one variable after the other.
 
 A factor is a table over some variables. To eliminate a variable, the factors that hold it are multiplied and
 the variable is summed out (or maximised out) of the product. The last product and the sum are one matrix
 product, so the whole clique is never held. Every new factor is scaled to a largest entry of 1, and the
-scales add up as logarithms; where factors span more than a float can hold, all is done on logarithms.
+logarithms of the scales are added. If factors span more than a float can hold, everything is done on
+logarithms.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from numpy.typing import NDArray
 from dagora.base.errors import QueryError
 from dagora.base.wording import option
 from dagora.network.inference.arithmetic import LEAST_SPAN, Overspan, log_span
-from dagora.network.inference.elimination import Elimination, eliminate, moral_bits
+from dagora.network.inference.elimination import EliminationOrder, eliminate, moral_bits
 
 Array = NDArray[np.float64]
 
 CELLS_AT_ONCE = 1 << 20
-"""Cells of products that are held at once where a matrix product does not pay."""
+"""Cells of products that are held at once (8 MiB) if a matrix product does not pay."""
 
 PAYING = 512
-"""Multiplications per matrix from which a product of many matrices pays."""
+"""Multiplications per matrix from which numpy's product of many small matrices beats broadcasting."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
     """A table over variables, one axis each.
 
-    >>> Factor(("a", "b"), np.ones((2, 3))).reduced({"b": 1}).variables
+    >>> Factor(("a", "b"), np.ones((2, 3))).restrict({"b": 1}).variables
     ('a',)
     """
 
@@ -47,7 +48,7 @@ class Factor:
 
     @classmethod
     def of_logs(cls, variables: tuple[str, ...], logs: Array) -> Factor:
-        """A factor whose logarithms are known; they are kept where entries would vanish as numbers.
+        """Make a factor of logarithms, which are kept if entries would underflow as numbers.
 
         >>> Factor.of_logs(("a",), np.array([0.0, -800.0])).logs, Factor.of_logs(("a",), np.zeros(2)).logs
         (array([   0., -800.]), None)
@@ -56,12 +57,12 @@ class Factor:
         return cls(variables, np.exp(logs), logs=logs if vanishing else None)
 
     @property
-    def impossible(self) -> bool:
-        """Whether every entry is zero."""
+    def is_impossible(self) -> bool:
+        """Return True if every entry is zero."""
         return bool((self.table <= 0).all() if self.logs is None else np.isneginf(self.logs).all())
 
-    def reduced(self, evidence: Mapping[str, int]) -> Factor:
-        """Keep what agrees with the evidence."""
+    def restrict(self, evidence: Mapping[str, int]) -> Factor:
+        """Keep the entries that agree with the evidence."""
         if not any(variable in evidence for variable in self.variables):
             return self
         index = tuple(evidence.get(variable, slice(None)) for variable in self.variables)
@@ -69,7 +70,7 @@ class Factor:
         left = tuple(v for v in self.variables if v not in evidence)
         return Factor(left, np.asarray(self.table[index]), logs=logs)
 
-    def aligned(self, variables: Sequence[str]) -> Array:
+    def align(self, variables: Sequence[str]) -> Array:
         """The table with its axes in the order of `variables`, of length 1 where it has none."""
         present = [self.variables.index(v) for v in variables if v in self.variables]
         lengths = iter([self.table.shape[axis] for axis in present])
@@ -79,32 +80,34 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Bytes that the largest table of a question may take, and what it is asked for, as refusals must know.
+class MemoryLimit:
+    """Bytes that the largest table of a question may take, and what it is for, which refusals must know.
 
-    `asked` is "question", "rows" (to be drawn) or "likelihood" (of rows with holes).
+    `asked` is "question", "rows" (to be drawn) or "likelihood" (of rows with missing values).
     """
 
     memory: int = 1 << 31
     asked: str = "question"
 
     def where_too_large(self) -> str:
-        """What to do where memory is short."""
+        """The way out if memory is short."""
         if self.asked == "likelihood":
-            return "leave out rows with holes (`complete` has the others)"
+            return "leave out rows with missing values (`complete` has the others)"
         more = f"{option('memory')} allows more"
         estimate = f"{option('method', 'sampling')} estimates the answer, "
         return f"{estimate}{more}" if self.asked == "question" else more
 
     def where_open(self, parent: str) -> str:
-        """What to do where a discrete node depends on a number that is not known."""
+        """The way out if a discrete node depends on a continuous one that is not known."""
         if self.asked == "likelihood":
-            return f"leave out rows in which '{parent}' is missing (`complete` has those without a hole)"
+            return (
+                f"leave out rows in which '{parent}' is missing (`complete` has those without missing values)"
+            )
         if self.asked == "rows":
             return f"give '{parent}' too, or draw rows without evidence and keep those that fit"
         return f"{option('method', 'sampling')} estimates it"
 
-    def check(self, elimination: Elimination) -> None:
+    def check(self, elimination: EliminationOrder) -> None:
         """Refuse a question whose largest table does not fit, with its width and the ways out."""
         if 8 * elimination.most_cells > self.memory:
             raise QueryError(
@@ -118,7 +121,7 @@ def find_order(
     factors: Iterable[Factor],
     sizes: Mapping[str, int],
     stages: Sequence[Iterable[str]],
-    limits: Limits,
+    limits: MemoryLimit,
 ) -> list[str]:
     """A good order for the variables of the stages, one stage after the other."""
     scopes = [factor.variables for factor in factors]
@@ -154,8 +157,8 @@ class Product:
             self._add(factor.variables, table, None)
 
     @property
-    def impossible(self) -> bool:
-        """Whether everything has probability zero."""
+    def is_impossible(self) -> bool:
+        """Return True if everything has probability zero."""
         return self.log_scale == -np.inf
 
     def sum_out(self, variable: str) -> None:
@@ -173,38 +176,38 @@ class Product:
         *smaller, largest = sorted(held, key=lambda factor: factor.table.size)
         other = reduce(self._times, smaller)
         if self.logs:
-            variables, table = self._multiplied([other, largest], last=variable)
+            variables, table = self._multiply([other, largest], last=variable)
             self._add(variables[:-1], self._log_sum(table, -1), span)
         else:
-            self._add(*contracted(largest, other, variable), span)
+            self._add(*contract(largest, other, variable), span)
 
     def max_out(self, variable: str) -> Factor:
-        """Maximise a variable out; return which of its levels is best for each of the others."""
+        """Maximise a variable out; return its best level for each configuration of the others."""
         held = self._take(variable)
-        variables, table = self._multiplied(held, last=variable)
+        variables, table = self._multiply(held, last=variable)
         self._add(variables[:-1], table.max(axis=-1), sum(factor.span or 0.0 for factor in held))
         return Factor(variables[:-1], table.argmax(axis=-1).astype(np.uint16))
 
     def conditional(self, variable: str) -> Factor:
-        """The product of all that holds a variable, which is the last axis; each row has largest entry 1."""
+        """The product of all factors of a variable, which is the last axis; each row has largest entry 1."""
         held = [factor for factor in self.factors if variable in factor.variables]
-        variables, table = self._multiplied(held, last=variable)
+        variables, table = self._multiply(held, last=variable)
         if self.logs:
             most = table.max(axis=-1, keepdims=True)
             table = np.exp(table - np.where(np.isfinite(most), most, 0.0))
         return Factor(variables, table)
 
     def over(self, variables: Sequence[str]) -> Array:
-        """The product of all factors as one table over these variables, which are all that is left."""
+        """The product of all factors as one table over these variables, which are all that remain."""
         self._check(self.factors)
         combine = np.add if self.logs else np.multiply
         neutral = 0.0 if self.logs else 1.0
         table = reduce(
             combine,
-            [factor.aligned(variables) for factor in self.factors],
+            [factor.align(variables) for factor in self.factors],
             np.full([1] * len(variables), neutral),
         )
-        if self.impossible or (self.logs and table.max() == -np.inf):
+        if self.is_impossible or (self.logs and table.max() == -np.inf):
             return np.zeros_like(table)
         return np.asarray(np.exp(table - table.max()) if self.logs else table)
 
@@ -215,7 +218,7 @@ class Product:
         return held
 
     def _check(self, held: list[Factor]) -> None:
-        """Whether a product is safe from underflow: by the bounds, or else by the entries."""
+        """Raise `Overspan` if a product may underflow: by the bounds, or else by the entries."""
         if self.logs or sum(factor.span or 0.0 for factor in held) > LEAST_SPAN:
             return
         held[:] = [Factor(factor.variables, factor.table, log_span(factor.table)) for factor in held]
@@ -225,13 +228,13 @@ class Product:
     def _times(self, one: Factor, other: Factor) -> Factor:
         variables = (*one.variables, *(v for v in other.variables if v not in one.variables))
         combine = np.add if self.logs else np.multiply
-        return Factor(variables, combine(one.aligned(variables), other.aligned(variables)))
+        return Factor(variables, combine(one.align(variables), other.align(variables)))
 
-    def _multiplied(self, held: list[Factor], last: str) -> tuple[tuple[str, ...], Array]:
+    def _multiply(self, held: list[Factor], last: str) -> tuple[tuple[str, ...], Array]:
         """The product of factors with one variable as the last axis."""
         whole = reduce(self._times, held)
         variables = (*(v for v in whole.variables if v != last), last)
-        return variables, whole.aligned(variables)
+        return variables, whole.align(variables)
 
     def _log_sum(self, table: Array, axis: int) -> Array:
         most = table.max(axis=axis, keepdims=True)
@@ -252,7 +255,7 @@ class Product:
             self.factors.append(Factor(variables, table, span))
 
 
-def contracted(one: Factor, other: Factor, variable: str) -> tuple[tuple[str, ...], Array]:
+def contract(one: Factor, other: Factor, variable: str) -> tuple[tuple[str, ...], Array]:
     """Multiply two factors and sum a variable of both out."""
     shared = [v for v in one.variables if v in other.variables and v != variable]
     left = [v for v in one.variables if v not in other.variables]
@@ -260,8 +263,8 @@ def contracted(one: Factor, other: Factor, variable: str) -> tuple[tuple[str, ..
     size = dict(zip((*one.variables, *other.variables), (*one.table.shape, *other.table.shape), strict=True))
     many, rows, columns = (prod(size[v] for v in names) for names in (shared, left, right))
     length = size[variable]
-    a = one.aligned([*shared, *left, variable]).reshape(many, rows, length)
-    b = other.aligned([*shared, variable, *right]).reshape(many, length, columns)
+    a = one.align([*shared, *left, variable]).reshape(many, rows, length)
+    b = other.align([*shared, variable, *right]).reshape(many, length, columns)
     if many == 1 or rows * columns * length >= PAYING:
         table = a @ b
     else:

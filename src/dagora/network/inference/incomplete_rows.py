@@ -1,7 +1,7 @@
-"""Log-likelihood of rows with holes: what was not seen is summed or integrated out.
+"""Log-likelihood of rows with missing values, which are summed or integrated out.
 
 Discrete networks calibrate a junction tree on many rows at once. Gaussian ones take the normal distribution
-of what was seen, pattern by pattern. Mixed ones are asked for the probability of each different row.
+of the observed nodes, pattern by pattern. Mixed ones compute the probability of each distinct row.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.network.inference.components import joint_moments
 from dagora.network.inference.exact import log_evidence
-from dagora.network.inference.factors import Limits
+from dagora.network.inference.factors import MemoryLimit
 from dagora.network.inference.junction_tree import JunctionTree
-from dagora.network.inference.problem import Known, set_up
+from dagora.network.inference.problem import Evidence, set_up
 from dagora.network.model import Model
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ Masks = Mapping[str, NDArray[np.bool_]]
 
 
 def marginal_log_likelihoods(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
-    """Ln of the probability or density of what was seen in each row; a row without anything seen has 0.
+    """Log probability or density of the observed values of each row; 0 for a row without any.
 
     >>> from dagora.graph.dag import DAG
     >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
@@ -41,7 +41,7 @@ def marginal_log_likelihoods(model: Model, columns: Mapping[str, NDArray[Any]], 
 
 
 def discrete_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
-    """By a junction tree, each different row once."""
+    """Discrete networks: by a junction tree, each distinct row once."""
     codes = np.stack(
         [np.where(seen[node], columns[node].astype(np.int64), -1) for node in model.graph], axis=1
     )
@@ -50,9 +50,9 @@ def discrete_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks
 
 
 def gaussian_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
-    """By the normal distribution of what was seen, one pattern after the other."""
+    """Gaussian networks: by the normal distribution of the observed nodes, one pattern after the other."""
     nodes = model.order
-    lines = set_up(model, nodes, Known()).lines
+    lines = set_up(model, nodes, Evidence()).lines
     for line in lines:
         if (line.lines.sds == 0).any():
             raise DataError(f"'{line.node}' has a standard deviation of 0 in the network: it has no density")
@@ -71,13 +71,13 @@ def gaussian_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks
 
 
 def mixed_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
-    """By one question per different row."""
+    """Mixed networks: by one question per distinct row."""
     nodes = tuple(model.graph)
     values = np.stack([np.where(seen[node], columns[node], np.nan) for node in nodes], axis=1)
     different, which = np.unique(values, axis=0, return_inverse=True)
     logs = np.zeros(len(different))
-    limits = Limits(asked="likelihood")
+    limits = MemoryLimit(asked="likelihood")
     for number, row in enumerate(different.tolist()):
-        known = Known({node: value for node, value in zip(nodes, row, strict=True) if not isnan(value)})
+        known = Evidence({node: value for node, value in zip(nodes, row, strict=True) if not isnan(value)})
         logs[number] = log_evidence(model, known, limits)
     return np.asarray(logs[which.reshape(-1)])

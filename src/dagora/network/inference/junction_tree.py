@@ -1,13 +1,14 @@
-"""Exact inference on a discrete network by a junction tree, made once and asked about any evidence.
+"""Exact inference on a discrete network by a junction tree, built once and calibrated on any evidence.
 
 The moral graph is triangulated (`elimination`), its cliques form a tree, and two passes of messages leave
 every clique with the joint distribution of its variables and the evidence (Lauritzen and Spiegelhalter 1988;
 division by separators as in Jensen, Lauritzen and Olesen 1990). Messages are scaled to a largest entry of 1
-and the scales add up as logarithms. Where the factors of a clique span more than a float can hold, the passes
-are run again on logarithms.
+and the logarithms of the scales are added. If the factors of a clique span more than a float can hold, the
+passes are run again on logarithms.
 
 A clique's axes are those it shares with its parent, in the parent's order, and then its own. So a message
-fits its parent by new axes alone, without a transposition.
+fits its parent by new axes alone, without a transposition. (A `BucketTree` is faster for many rows with few
+missing values.)
 """
 
 from __future__ import annotations
@@ -170,9 +171,9 @@ class JunctionTree:
         log_probability = np.zeros(1)
         for k in reversed(range(len(beliefs))):
             clique = self._cliques[k]
-            belief, scale = arithmetic.scaled(beliefs[k])
+            belief, scale = arithmetic.scale(beliefs[k])
             log_probability = log_probability + scale
-            message = arithmetic.summed(belief, tuple(axis + 1 for axis in clique.own))
+            message = arithmetic.sum_over(belief, tuple(axis + 1 for axis in clique.own))
             if clique.parent < 0:
                 beliefs[k] = arithmetic.times(belief, arithmetic.inverse(expand(message, len(clique.own))))
                 log_probability = log_probability + arithmetic.log_of(message.reshape(len(message)))
@@ -188,7 +189,7 @@ class JunctionTree:
         for k, clique in enumerate(self._cliques):
             if clique.parent < 0:
                 continue
-            above = arithmetic.summed(beliefs[clique.parent], tuple(axis + 1 for axis in clique.others))
+            above = arithmetic.sum_over(beliefs[clique.parent], tuple(axis + 1 for axis in clique.others))
             ratio = arithmetic.times(above, arithmetic.inverse(upward[k]))
             beliefs[k] = arithmetic.times(beliefs[k], expand(ratio, len(clique.own)))
         return [arithmetic.plain(belief) for belief in beliefs], log_probability
@@ -196,7 +197,7 @@ class JunctionTree:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedTree:
-    """A tree after one set of evidence; distributions are those given the evidence."""
+    """A tree calibrated on one set of evidence."""
 
     tree: JunctionTree
     beliefs: list[Array]

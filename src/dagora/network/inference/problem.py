@@ -1,9 +1,9 @@
-"""What of a network bears on a question, with all that is known put in.
+"""The part of a network that is relevant to a question, with the evidence inserted.
 
-`do(x = v)` takes the arrows into x away (Pearl 2000). What is neither asked for, nor known, nor an ancestor
-of these is left out: it sums to 1 (barren nodes). Observed levels pick from tables, observed values move
-intercepts. Then parts of the network hang together only through what is not observed: parts without a
-variable that was asked for do not bear on the answer (d-separation).
+`do(x = v)` removes the arrows into x (Pearl 2000). Barren nodes are left out: they are neither asked for, nor
+known, nor ancestors of such nodes. Observed levels select from tables, observed values move intercepts. The
+rest is then connected only through unobserved nodes: parts without a target do not affect the answer
+(d-separation).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Evidence:
     """Codes of discrete nodes and values of continuous ones: observed, or set by an intervention."""
 
     seen: Mapping[str, float] = field(default_factory=dict)
@@ -30,13 +30,13 @@ class Known:
 
     @property
     def values(self) -> dict[str, float]:
-        """All that is known."""
+        """All values, observed or set."""
         return {**self.seen, **self.do}
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """A continuous node with what is known put in: a regression per configuration of discrete parents."""
+class ReducedRegression:
+    """A continuous node with the evidence inserted: a regression per configuration of discrete parents."""
 
     node: str
     discrete: tuple[str, ...]
@@ -45,27 +45,27 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """The parts of a network that bear on a question."""
+class InferenceProblem:
+    """The relevant parts of a network for a question."""
 
     sizes: Mapping[str, int]
     factors: list[Factor]
     """Tables of discrete nodes."""
-    lines: list[Line]
+    lines: list[ReducedRegression]
     """Continuous nodes, parents before children."""
     open_choices: list[str]
     """Discrete nodes that depend on continuous parents that were not observed."""
 
 
-def relevant_nodes(model: Model, targets: Iterable[str], known: Known) -> list[str]:
+def relevant_nodes(model: Model, targets: Iterable[str], known: Evidence) -> list[str]:
     """Targets, observed nodes and their ancestors once interventions have cut arrows; in topological order.
 
     >>> from dagora.graph.dag import DAG
     >>> graph = DAG("abcd", ["ab", "bc", "cd"])
     >>> tables = {node: np.full((2,) * (1 + len(graph.parents(node))), 0.5) for node in graph}
     >>> model = Model(graph, dict.fromkeys("abcd", ("n", "y")), tables)
-    >>> relevant_nodes(model, ["b"], Known(do={"a": 1})), relevant_nodes(model, ["c"], Known(do={"b": 1}))
-    (['a', 'b'], ['b', 'c'])
+    >>> [relevant_nodes(model, [one], Evidence(do={do: 1})) for one, do in ("ba", "cb")]
+    [['a', 'b'], ['b', 'c']]
     """
     found: set[str] = set()
     stack = [*targets, *known.seen]
@@ -78,8 +78,8 @@ def relevant_nodes(model: Model, targets: Iterable[str], known: Known) -> list[s
     return [node for node in model.order if node in found]
 
 
-def set_up(model: Model, targets: Iterable[str], known: Known) -> Problem:
-    """Put what is known into the parts that bear on the targets."""
+def set_up(model: Model, targets: Iterable[str], known: Evidence) -> InferenceProblem:
+    """Insert the evidence into the parts that are relevant to the targets."""
     values = known.values
     codes = {node: int(value) for node, value in values.items() if node in model.levels}
     factors, lines, open_choices = [], [], []
@@ -87,18 +87,20 @@ def set_up(model: Model, targets: Iterable[str], known: Known) -> Problem:
         if node in known.do:
             continue
         if node in model.tables:
-            factors.append(Factor((*model.parents[node], node), model.distributions[node]).reduced(codes))
+            factors.append(Factor((*model.parents[node], node), model.distributions[node]).restrict(codes))
         elif node in model.lines:
             lines.append(line_given(model, node, values, codes))
         elif any(parent not in values for parent in model.continuous_parents(node)):
             open_choices.append(node)
         else:
-            factors.append(choice_given(model, node, values).reduced(codes))
+            factors.append(choice_given(model, node, values).restrict(codes))
     sizes = {node: len(levels) for node, levels in model.levels.items()}
-    return Problem(sizes, factors, lines, open_choices)
+    return InferenceProblem(sizes, factors, lines, open_choices)
 
 
-def line_given(model: Model, node: str, values: Mapping[str, float], codes: Mapping[str, int]) -> Line:
+def line_given(
+    model: Model, node: str, values: Mapping[str, float], codes: Mapping[str, int]
+) -> ReducedRegression:
     """A regression in which observed parents have their values."""
     given = model.lines[node]
     discrete, continuous = model.discrete_parents(node), model.continuous_parents(node)
@@ -108,7 +110,7 @@ def line_given(model: Model, node: str, values: Mapping[str, float], codes: Mapp
     free = [i for i, parent in enumerate(continuous) if parent not in values]
     if observed:
         intercepts = intercepts + slopes[..., observed] @ [values[continuous[i]] for i in observed]
-    return Line(
+    return ReducedRegression(
         node,
         tuple(parent for parent in discrete if parent not in codes),
         tuple(continuous[i] for i in free),
@@ -124,7 +126,7 @@ def choice_given(model: Model, node: str, values: Mapping[str, float]) -> Factor
 
 
 def bearing_on(targets: Iterable[str], factors: list[Factor]) -> tuple[list[Factor], list[Factor]]:
-    """Divide factors into those that hang together with a target, and the others."""
+    """Divide factors into those that are connected with a target, and the others."""
     holding: dict[str, list[int]] = {}
     for position, factor in enumerate(factors):
         for variable in factor.variables:

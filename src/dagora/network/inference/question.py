@@ -14,7 +14,7 @@ from math import isfinite
 
 from dagora.base.errors import QueryError
 from dagora.base.wording import among
-from dagora.network.inference.problem import Known
+from dagora.network.inference.problem import Evidence
 from dagora.network.model import Model
 
 WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"]+)|([,|=()]))""")
@@ -28,7 +28,7 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, before it is checked against a network.
+    """A question, before it is checked against a network.
 
     >>> parse("P(cancer | smoker=yes, do(diet='very good'))")
     Question(P(cancer | smoker=yes, do(diet='very good')))
@@ -44,22 +44,22 @@ class Question:
 
     def __str__(self) -> str:
         asked = [
-            f"{quoted(name)}={quoted(self.event[name])}" if name in self.event else quoted(name)
+            f"{quote(name)}={quote(self.event[name])}" if name in self.event else quote(name)
             for name in self.of
         ]
-        known = [f"{quoted(name)}={quoted(value)}" for name, value in self.given.items()]
+        known = [f"{quote(name)}={quote(value)}" for name, value in self.given.items()]
         if self.do:
-            known.append(f"do({', '.join(f'{quoted(n)}={quoted(v)}' for n, v in self.do.items())})")
+            known.append(f"do({', '.join(f'{quote(n)}={quote(v)}' for n, v in self.do.items())})")
         return f"{self.kind}({', '.join(asked)}{' | ' if known else ''}{', '.join(known)})"
 
     def __repr__(self) -> str:
         return f"Question({self})"
 
 
-def quoted(value: object) -> str:
-    r"""A word as it can stand in a question.
+def quote(value: object) -> str:
+    r"""Return a word as it can stand in a question.
 
-    >>> quoted("yes"), quoted("very often"), quoted("it's")
+    >>> quote("yes"), quote("very often"), quote("it's")
     ('yes', "'very often'", '"it\'s"')
     """
     text = str(value)
@@ -71,7 +71,7 @@ def quoted(value: object) -> str:
 
 
 def words(text: str) -> list[tuple[str, bool]]:
-    """The words of a question; the second entry tells punctuation."""
+    """The words of a question; the second entry is True for punctuation."""
     found: list[tuple[str, bool]] = []
     position = 0
     text = text.rstrip()
@@ -100,10 +100,10 @@ def parse(text: object) -> Question:
     """
     if not isinstance(text, str):
         raise QueryError(f"a question is text, not a {type(text).__name__}: {SHAPE}")
-    return Reader(text).question()
+    return QuestionReader(text).question()
 
 
-class Reader:
+class QuestionReader:
     """Reads the words of one question from left to right."""
 
     def __init__(self, text: str) -> None:
@@ -135,7 +135,7 @@ class Reader:
                 end = self.condition(given, do)
         if end != ")" or self.position < len(self.words):
             raise QueryError(f"{self.text!r} goes on where it should end: {SHAPE}")
-        return made_question(kind.upper(), of, event, given, do)
+        return make_question(kind.upper(), of, event, given, do)
 
     def condition(self, given: dict[str, Value], do: dict[str, Value]) -> str:
         """One entry after the bar; returns the mark that follows."""
@@ -186,22 +186,22 @@ class Reader:
 
 
 def add_once(known: dict[str, Value], name: str, value: Value) -> None:
-    """Note what is known of a variable; refuse to hear it twice."""
+    """Add the value of a variable; refuse a second one."""
     if name in known:
         raise QueryError(f"'{name}' is given twice: say once what is known of it")
     known[name] = value
 
 
-def made_question(
+def make_question(
     kind: str,
     of: str | Iterable[str] | Mapping[str, Value],
     event: Mapping[str, Value] | None = None,
     given: Mapping[str, Value] | None = None,
     do: Mapping[str, Value] | None = None,
 ) -> Question:
-    """Check a question for what needs no network.
+    """Make a question and check what needs no network.
 
-    >>> made_question("P", "a", given={"a": "yes"})
+    >>> make_question("P", "a", given={"a": "yes"})
     Traceback (most recent call last):
     dagora.QueryError: 'a' is asked for and given: ask for it, or give it
     """
@@ -242,7 +242,7 @@ def check_variable(model: Model, name: object) -> str:
 
 
 def check_value(model: Model, name: str, value: object) -> float:
-    """The code of a level, or a number.
+    """Return the code of a level, or a number.
 
     >>> from dagora.graph.dag import DAG
     >>> check_value(Model(DAG(["a"]), {"a": ("no", "yes")}), "a", "maybe")
@@ -263,23 +263,23 @@ def check_value(model: Model, name: str, value: object) -> float:
     return number
 
 
-def check_known(model: Model, given: Mapping[str, object], do: Mapping[str, object]) -> Known:
-    """Codes and numbers of what is known."""
-    return Known(
+def check_known(model: Model, given: Mapping[str, object], do: Mapping[str, object]) -> Evidence:
+    """Look up evidence and interventions: codes and numbers."""
+    return Evidence(
         {check_variable(model, name): check_value(model, name, value) for name, value in given.items()},
         {check_variable(model, name): check_value(model, name, value) for name, value in do.items()},
     )
 
 
-def check_targets(model: Model, question: Question, known: Known) -> tuple[str, ...]:
-    """The variables that are asked for; `*` is all of which nothing is known."""
+def check_targets(model: Model, question: Question, known: Evidence) -> tuple[str, ...]:
+    """Return the variables that are asked for; `*` is all that are not in the conditioning set."""
     if question.of == (EVERYTHING,) and EVERYTHING not in model.parents:
         return tuple(node for node in model.graph if node not in known.seen and node not in known.do)
     return tuple(check_variable(model, name) for name in question.of)
 
 
 def describe(model: Model, known: Mapping[str, float]) -> str:
-    """What is known, in words of the question."""
+    """The evidence as text, in the form of a question."""
     listed = [
         f"{name}={model.levels[name][int(value)] if name in model.levels else format(value, 'g')}"
         for name, value in known.items()

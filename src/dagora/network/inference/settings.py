@@ -1,4 +1,4 @@
-"""How a question is to be answered: the method, the samples, the memory."""
+"""Settings of a question: the method, the samples, the memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operator import index
 from dagora.base.errors import OptionError
 from dagora.base.memory import free_memory
 from dagora.base.wording import option
-from dagora.network.inference.factors import Limits
+from dagora.network.inference.factors import MemoryLimit
 
 METHODS = ("auto", "exact", "sampling")
 SAMPLES = 100_000
@@ -19,16 +19,16 @@ UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "
 
 
 @dataclass(frozen=True)
-class Settings:
+class QuerySettings:
     """Checked settings."""
 
     method: str
     samples: int
     seed: int
-    limits: Limits
+    limits: MemoryLimit
 
 
-def check_settings(method: str, samples: int, seed: int, memory: int | str | None) -> Settings:
+def check_settings(method: str, samples: int, seed: int, memory: int | str | None) -> QuerySettings:
     """Check the settings of a question.
 
     >>> check_settings("auto", 1000, 0, "1.5 GB").limits.memory
@@ -45,7 +45,7 @@ def check_settings(method: str, samples: int, seed: int, memory: int | str | Non
         enough = False
     if not enough:
         raise OptionError(f"{option('samples')} must be a whole number of at least 1, not {samples}")
-    return Settings(method, int(samples), seed, Limits(bytes_of(memory)))
+    return QuerySettings(method, int(samples), seed, MemoryLimit(bytes_of(memory)))
 
 
 def bytes_of(memory: int | str | None) -> int:

@@ -1,4 +1,4 @@
-"""Several questions at once: those that know the same share one junction tree.
+"""Answer several questions at once: those with the same evidence share one junction tree.
 
 A tree costs about two eliminations and answers for every variable, so it pays from three questions on.
 """
@@ -12,26 +12,26 @@ import numpy as np
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.answer import Answer, Distribution, ask
-from dagora.network.inference.exact import impossible
+from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
-from dagora.network.inference.problem import Known, relevant_nodes
+from dagora.network.inference.problem import Evidence, relevant_nodes
 from dagora.network.inference.question import EVERYTHING, Question, check_known, check_targets, check_value
-from dagora.network.inference.settings import Settings
+from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import Model
 
 PAYING = 3
 """Questions from which on a tree pays."""
 
 
-def ask_all(model: Model, questions: Sequence[Question], settings: Settings) -> list[Answer]:
+def ask_all(model: Model, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
     """Answer questions in their order, as `ask` answers each."""
     trees: dict[tuple[object, ...], CalibratedTree | None] = {}
     groups: dict[tuple[object, ...], list[Question]] = {}
     for question in questions:
-        groups.setdefault(what_is_known(question), []).append(question)
+        groups.setdefault(evidence_key(question), []).append(question)
     answers = []
     for question in questions:
-        group = groups[what_is_known(question)]
+        group = groups[evidence_key(question)]
         alone = [one for one in group if one.kind == "P" and len(one.of) == 1 and one.of != (EVERYTHING,)]
         if (
             question not in alone
@@ -45,7 +45,7 @@ def ask_all(model: Model, questions: Sequence[Question], settings: Settings) -> 
         (target,) = check_targets(model, question, known)
         for name, value in question.event.items():
             check_value(model, name, value)
-        key = what_is_known(question)
+        key = evidence_key(question)
         if key not in trees:
             targets = [check_targets(model, one, known)[0] for one in alone]
             trees[key] = shared_tree(model, targets, known, settings)
@@ -53,30 +53,30 @@ def ask_all(model: Model, questions: Sequence[Question], settings: Settings) -> 
         if tree is None:
             answers.append(ask(model, question, settings))
         elif tree.log_probability == -np.inf:
-            raise impossible(model, known)
+            raise impossible_evidence(model, known)
         else:
             levels = {target: model.levels[target]}
             answers.append(Distribution(question, (target,), None, levels, tree.marginal(target)))
     return answers
 
 
-def what_is_known(question: Question) -> tuple[object, ...]:
-    """The same for questions that can share a tree."""
+def evidence_key(question: Question) -> tuple[object, ...]:
+    """A key that questions with the same evidence share."""
     return tuple(sorted((k, str(v)) for k, v in question.given.items())), tuple(
         sorted((k, str(v)) for k, v in question.do.items())
     )
 
 
 def shared_tree(
-    model: Model, targets: Sequence[str], known: Known, settings: Settings
+    model: Model, targets: Sequence[str], known: Evidence, settings: QuerySettings
 ) -> CalibratedTree | None:
-    """The calibrated tree of all that bears on the targets; None where it would be too large."""
+    """The calibrated tree of all that is relevant to the targets; None if it would be too large."""
     nodes = relevant_nodes(model, targets, known)
     free = [node for node in nodes if node not in known.do]
     edges = [(parent, node) for node in free for parent in model.parents[node]]
     graph = DAG(nodes, edges)
     # The order of the parents is that of the nodes, which are now in a topological order.
-    tables = {node: reordered(model, graph, node) for node in free}
+    tables = {node: reorder_table(model, graph, node) for node in free}
     for node, code in known.do.items():
         if node in nodes:
             tables[node] = np.eye(len(model.levels[node]))[int(code)]
@@ -88,7 +88,7 @@ def shared_tree(
     return tree.calibrate({node: int(code) for node, code in known.values.items() if node in nodes})
 
 
-def reordered(model: Model, graph: DAG, node: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def reorder_table(model: Model, graph: DAG, node: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """A table with its parents in the order of another graph."""
     before = model.parents[node]
     order = [before.index(parent) for parent in graph.parents(node)]

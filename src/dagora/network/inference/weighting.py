@@ -1,8 +1,8 @@
 """Estimated answers by likelihood weighting (Fung and Chang 1990; Shachter and Peot 1990).
 
-Rows are drawn forward with what is known held fixed; a row weighs as much as what was seen is likely given
-its parents in that row. Weighted shares and means are the answer. With weights w, a mean m of f has the
-standard error √Σ w²(f − m)² / Σ w, and the rows are as good as (Σ w)² / Σ w² rows without weights.
+Rows are drawn forward with the evidence held fixed; a row's weight is the likelihood of the observed values
+given their parents in that row. Weighted shares and means are the answer. With weights w, a mean m of f has
+the standard error √Σ w²(f − m)² / Σ w, and the effective number of rows is (Σ w)² / Σ w².
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import Columns, draw_node, seed_sequence
-from dagora.network.inference.exact import impossible
-from dagora.network.inference.problem import Known, relevant_nodes
+from dagora.network.inference.exact import impossible_evidence
+from dagora.network.inference.problem import Evidence, relevant_nodes
 from dagora.network.model import Model
 from dagora.network.node_likelihood import node_log_likelihoods
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class WeightedRows:
     """Rows with weights that sum to 1."""
 
     columns: Columns
@@ -30,7 +30,7 @@ class Weighted:
 
     @property
     def effective(self) -> float:
-        """How many rows without weights are as good."""
+        """The effective number of rows."""
         return float(1.0 / (self.weights**2).sum())
 
     def mean_and_error(self, values: Array) -> tuple[float, float]:
@@ -39,8 +39,10 @@ class Weighted:
         return mean, float(np.sqrt((self.weights**2) @ (values - mean) ** 2))
 
 
-def draw_weighted(model: Model, targets: list[str], known: Known, samples: int, seed: int) -> Weighted:
-    """Draw the nodes that bear on the targets; what is known is held fixed."""
+def draw_weighted_rows(
+    model: Model, targets: list[str], known: Evidence, samples: int, seed: int
+) -> WeightedRows:
+    """Draw the nodes that are relevant to the targets; the evidence is held fixed."""
     rng = np.random.default_rng(seed_sequence(seed))
     columns: Columns = {}
     logs = np.zeros(samples)
@@ -53,6 +55,6 @@ def draw_weighted(model: Model, targets: list[str], known: Known, samples: int, 
         else:
             columns[node] = draw_node(model, node, columns, samples, rng)
     if logs.max() == -np.inf:
-        raise impossible(model, known)
+        raise impossible_evidence(model, known)
     weights = np.exp(logs - logs.max())
-    return Weighted(columns, weights / weights.sum())
+    return WeightedRows(columns, weights / weights.sum())
