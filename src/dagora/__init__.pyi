@@ -45,7 +45,7 @@ from dagora.formats.registry import write_graph as write_graph
 from dagora.formats.registry import write_network as write_network
 from dagora.graph.ancestral.pag import PAG as PAG
 from dagora.graph.ancestral.true_pag import true_pag as true_pag
-from dagora.graph.comparing import compare as compare
+from dagora.graph.compare import compare as compare
 from dagora.graph.cpdag import CPDAG as CPDAG
 from dagora.graph.dag import DAG as DAG
 from dagora.graph.knowledge import Knowledge as Knowledge

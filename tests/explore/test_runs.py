@@ -13,7 +13,7 @@ from dagora.base.events import Budget, Event
 from dagora.explore.best_so_far import BestSoFar, GraphSender
 from dagora.explore.worker import Ear, Voice, Watcher
 from dagora.graph.any_graph import number_of_edges
-from dagora.graph.comparing import compare
+from dagora.graph.compare import compare
 from dagora.report.strength_section import strength_sections
 from tests.explore.conftest import Client
 from tests.report.reading import read

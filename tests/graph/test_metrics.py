@@ -10,7 +10,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
-from dagora.graph.metrics import Metrics, compare, judge
+from dagora.graph.metrics import Metrics, classify_edges, compare
 from tests.graph.graph_strategies import dags, mixed_matrices
 
 
@@ -151,7 +151,7 @@ def test_node_order_does_not_matter(dag, random):
 
 
 def test_verdicts_follow_the_truths_nodes():
-    verdicts = judge(DAG("cba", [("b", "a"), ("a", "c")]), DAG("abc", [("a", "b"), ("b", "c")]))
+    verdicts = classify_edges(DAG("cba", [("b", "a"), ("a", "c")]), DAG("abc", [("a", "b"), ("b", "c")]))
     assert [np.argwhere(np.triu(verdict)).tolist() for verdict in verdicts] == [
         [],
         [[0, 1]],

@@ -40,7 +40,7 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
     """
     from dagora.cli.outputs import check_picture, check_report, show_comparison, write_picture
     from dagora.formats.registry import read_graph
-    from dagora.graph.comparing import compare
+    from dagora.graph.compare import compare
     from dagora.report import write_comparison
 
     if picture:

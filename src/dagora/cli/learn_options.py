@@ -272,7 +272,7 @@ class LearnRequest(CommonRequest):
         from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.cli.strength_outputs import show_strengths, strengths_content
         from dagora.cli.writing import Files
-        from dagora.graph.comparing import compare
+        from dagora.graph.compare import compare
         from dagora.graph.interventions import shown_by_interventions
 
         result = replace(result, command=command_line())

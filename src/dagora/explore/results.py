@@ -11,7 +11,7 @@ from typing import Any
 from dagora.base.errors import OptionError, QueryError
 from dagora.formats.json_format import parse, reason_without_parameters
 from dagora.graph.any_graph import AnyGraph, number_of_edges
-from dagora.graph.comparing import compare
+from dagora.graph.compare import compare
 from dagora.graph.drawing import draw_svg
 from dagora.graph.side_by_side import draw_pair
 from dagora.learners.result import Result

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.base.errors import FormatError, GraphError
-from dagora.formats.graphs import build_graph, mentioned
+from dagora.formats.graphs import build_graph, nodes_of_edges
 from dagora.graph.dag import DAG
 from dagora.graph.named_graph import index_nodes
 
@@ -86,7 +86,7 @@ def _from_list(rows: list[Row], width: int) -> Graph:
         if not row[0] or not row[1]:
             raise FormatError(f"line {line}: an edge needs two names")
         edges.append((row[0], row[1]))
-    return DAG(mentioned(edges), edges)
+    return DAG(nodes_of_edges(edges), edges)
 
 
 def _from_matrix(header: list[str], rows: list[Row]) -> Graph:

@@ -46,11 +46,11 @@ class Token:
     line: int
 
     def is_sign(self, text: str) -> bool:
-        """Whether this is the given sign and not a quoted name."""
+        """Return True if this is the given sign and not a quoted name."""
         return self.kind == "sign" and self.text == text
 
     def is_word(self, words: Iterable[str]) -> bool:
-        """Whether this is one of the keywords, in any case and without quotes."""
+        """Return True if this is one of the keywords, in any case and without quotes."""
         return self.kind == "word" and self.text.lower() in words
 
 
@@ -66,7 +66,7 @@ class Arrow:
 
 
 @dataclass(slots=True)
-class Drawing:
+class ArrowDrawing:
     """The nodes and arrows of a file, before the format decides what its arrows mean."""
 
     kind: str
@@ -75,7 +75,7 @@ class Drawing:
     arrows: list[Arrow] = field(default_factory=list)
 
 
-def parse_drawing(text: str, kinds: tuple[str, ...], *, keywords: bool) -> Drawing:
+def parse_drawing(text: str, kinds: tuple[str, ...], *, keywords: bool) -> ArrowDrawing:
     """Read one graph that opens with one of `kinds`; `keywords` turns on DOT's node, edge, graph, subgraph.
 
     >>> drawing = parse_drawing('dag { "a b" -> c <- d }', ("dag",), keywords=False)
@@ -83,12 +83,12 @@ def parse_drawing(text: str, kinds: tuple[str, ...], *, keywords: bool) -> Drawi
     (['a b', 'c', 'd'], [('a b', '->', 'c'), ('c', '<-', 'd')])
     """
     try:
-        return _Parser(text, kinds, keywords=keywords).drawing
+        return ArrowParser(text, kinds, keywords=keywords).drawing
     except RecursionError:
         raise FormatError("has groups nested too deeply to be read") from None
 
 
-def graph_of(drawing: Drawing, direction: Callable[[Arrow], Direction]) -> Graph:
+def graph_of(drawing: ArrowDrawing, direction: Callable[[Arrow], Direction]) -> Graph:
     """Make the graph of a drawing; `direction` says which way an arrow points, `none` for undirected.
 
     >>> drawing = parse_drawing("dag { a <- b }", ("dag",), keywords=False)
@@ -117,7 +117,9 @@ def quote(name: str, plain: Callable[[str], object]) -> str:
     return f'"{escaped}"'
 
 
-class _Parser:
+class ArrowParser:
+    """Reads the tokens of one graph."""
+
     def __init__(self, text: str, kinds: tuple[str, ...], *, keywords: bool) -> None:
         self.text = text
         self.keywords = keywords
@@ -129,7 +131,7 @@ class _Parser:
         if not opening.is_word(kinds):
             raise _error(f"expected {' or '.join(kinds)} {{ ... }}, not {_show(opening)}", opening)
         named = self._peek().kind in {"word", "quoted"}
-        self.drawing = Drawing(opening.text.lower(), self._take().text if named else "")
+        self.drawing = ArrowDrawing(opening.text.lower(), self._take().text if named else "")
         self._expect("{")
         self._statements({})
         rest = self._peek()
@@ -210,14 +212,14 @@ class _Parser:
             self.keywords and token.is_word({"node", "edge", "graph"})
         ):
             raise _error(f"expected the name of a node, not {_show(token)}", token)
-        name = self._joined(token)
+        name = self._join_strings(token)
         while self.keywords and self._peek().is_sign(":"):
             self._take()
             self._value()
         self.drawing.nodes[name] = None
         return {name: None}
 
-    def _joined(self, token: Token) -> str:
+    def _join_strings(self, token: Token) -> str:
         """Return the text of a name; quoted pieces may be joined by +."""
         text = token.text
         while token.kind == "quoted" and self._peek().is_sign("+") and self._peek(1).kind == "quoted":
@@ -248,7 +250,7 @@ class _Parser:
         token = self._take()
         if token.kind not in {"word", "quoted", "html"}:
             raise _error(f"expected a name or a value, not {_show(token)}", token)
-        return self._joined(token)
+        return self._join_strings(token)
 
     def _peek(self, ahead: int = 0) -> Token:
         return self.tokens[min(self.next + ahead, len(self.tokens) - 1)]

@@ -67,7 +67,7 @@ def parse(text: str) -> DiscreteNetwork:
     >>> network.graph.edges, network.tables["wet"].tolist()
     ((('rain', 'wet'),), [[0.9, 0.1], [0.2, 0.8]])
     """
-    return _Parser(text).network()
+    return BIFParser(text).network()
 
 
 def parse_graph(text: str) -> DAG:
@@ -122,7 +122,7 @@ def _configurations(levels: Sequence[Sequence[str]]) -> Iterator[str]:
     return (f"({', '.join(configuration)})" for configuration in product(*levels))
 
 
-class _Parser:
+class BIFParser:
     """Reads the text in one pass; positions are turned into line numbers only for errors."""
 
     def __init__(self, text: str) -> None:
@@ -177,7 +177,7 @@ class _Parser:
             axes = [listed.index(parent) for parent in graph.parents(node)]
             tables[node] = np.ascontiguousarray(self.tables[node].transpose([*axes, len(listed)]))
         network = DiscreteNetwork(graph, self.levels, tables, self.name)
-        return from_words(network, self.originals) if self.originals.changed else network
+        return from_words(network, self.originals) if self.originals.has_changes else network
 
     def _variable(self) -> None:
         start = self.position

@@ -36,15 +36,15 @@ COMMENT = re.compile(r"// original (name|levels): (.*)")
 
 @dataclass
 class Originals:
-    """What words stand for: the network's name, names of variables, and their levels."""
+    """The original texts behind words: the network's name, names of variables, and their levels."""
 
     network: str | None = None
     names: dict[str, str] = field(default_factory=dict)
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def changed(self) -> bool:
-        """Whether any word differs from its original."""
+    def has_changes(self) -> bool:
+        """Return True if any word differs from its original."""
         return self.network is not None or bool(self.names or self.levels)
 
     def comments(self, word: str) -> list[str]:

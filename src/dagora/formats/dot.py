@@ -56,19 +56,19 @@ def parse_graph(text: str) -> AnyGraph:
 
     if any(has_marks(arrow) for arrow in drawing.arrows) or (drawing.name == NAME and not drawing.arrows):
         return PAG(
-            drawing.nodes, [(arrow.tail, marked(arrow, direction), arrow.head) for arrow in drawing.arrows]
+            drawing.nodes, [(arrow.tail, pag_edge(arrow, direction), arrow.head) for arrow in drawing.arrows]
         )
     return graph_of(drawing, direction)
 
 
 def has_marks(arrow: Arrow) -> bool:
-    """Whether an edge says how both of its ends are drawn."""
+    """Return True if an edge has attributes for both of its ends."""
     return arrow.attributes.get("dir", "").lower() == "both" and {"arrowtail", "arrowhead"} <= set(
         arrow.attributes
     )
 
 
-def marked(arrow: Arrow, direction: Callable[[Arrow], Direction]) -> str:
+def pag_edge(arrow: Arrow, direction: Callable[[Arrow], Direction]) -> str:
     """The edge of a PAG; where only one end is drawn, there is an arrow."""
     if not has_marks(arrow):
         return {"forward": "-->", "back": "<--", "none": "---"}[direction(arrow)]

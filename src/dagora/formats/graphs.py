@@ -24,10 +24,10 @@ def build_graph(nodes: Iterable[str], edges: Iterable[Edge], undirected: Iterabl
     return CPDAG(names, directed, plain) if plain else dag
 
 
-def mentioned(edges: Iterable[Edge]) -> list[str]:
+def nodes_of_edges(edges: Iterable[Edge]) -> list[str]:
     """Nodes in the order in which edges mention them.
 
-    >>> mentioned([("b", "a"), ("a", "c")])
+    >>> nodes_of_edges([("b", "a"), ("a", "c")])
     ['b', 'a', 'c']
     """
     return list(dict.fromkeys(node for edge in edges for node in edge))

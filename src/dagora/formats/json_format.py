@@ -76,7 +76,7 @@ def parse(text: str) -> AnyGraph | Network:
     if kind == "gaussian":
         return _gaussian(document)
     if kind == "mixed":
-        return _mixed(document)
+        return _mixed_network(document)
     if isinstance(document.get("nodes"), dict):
         return _regressions(document["nodes"], _name(document))
     return _graph(document)
@@ -133,13 +133,13 @@ def render_result(content: Object, network: Network | None, reason: str | None) 
 
 
 def reason_without_parameters(text: str) -> str | None:
-    """Why the file of a result has no parameters, if it says so."""
+    """The reason why the file of a result has no parameters, if it has one."""
     reason = _object(text).get("no_parameters")
     return reason if isinstance(reason, str) else None
 
 
 def _parameters(network: Network) -> Object:
-    """What a network has beside its graph."""
+    """The parameters of a network as JSON."""
     graph = network.graph
     if isinstance(network, DiscreteNetwork):
         return {
@@ -296,7 +296,7 @@ def _levels(document: Object, nodes: Iterable[str]) -> dict[str, tuple[str, ...]
     return levels
 
 
-def _mixed(document: Object) -> MixedNetwork:
+def _mixed_network(document: Object) -> MixedNetwork:
     graph = _dag(document)
     for key in ("levels", "tables", "choices", "lines"):
         if not isinstance(document.setdefault(key, {}), dict):

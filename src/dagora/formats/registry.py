@@ -123,7 +123,7 @@ def find_format(path: PathLike) -> Format:
 
 
 def instead_of(suffix: str) -> str:
-    """What writes files that are no graphs.
+    """The way to write files that are no graphs.
 
     >>> instead_of(".png")
     '; pictures are .svg: result.plot() draws one'

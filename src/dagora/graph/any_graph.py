@@ -28,7 +28,7 @@ def without_pag(graph: AnyGraph, what: str) -> Graph:
 
 
 def number_of_edges(graph: AnyGraph) -> int:
-    """How many pairs are joined.
+    """The number of adjacent pairs.
 
     >>> number_of_edges(PAG("abc", [("a", "o->", "b"), ("b", "-->", "c")]))
     2

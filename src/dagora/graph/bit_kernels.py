@@ -12,7 +12,7 @@ ONE = np.uint64(1)
 
 @borrowing
 def is_subset(mask: NDArray[np.uint64], allowed: NDArray[np.uint64]) -> bool:
-    """Whether every bit of `mask` is set in `allowed`."""
+    """Return True if every bit of `mask` is set in `allowed`."""
     for w in range(len(mask)):  # noqa: SIM110 - a kernel
         if mask[w] & ~allowed[w]:
             return False
@@ -21,7 +21,7 @@ def is_subset(mask: NDArray[np.uint64], allowed: NDArray[np.uint64]) -> bool:
 
 @borrowing
 def has_bit(mask: NDArray[np.uint64], bit: int) -> bool:
-    """Whether one bit is set."""
+    """Return True if one bit is set."""
     return bool((mask[bit >> 6] >> np.uint64(bit & 63)) & ONE != 0)
 
 

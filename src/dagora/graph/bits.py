@@ -9,7 +9,7 @@ Rows = NDArray[np.uint64]
 
 
 def words_for(size: int) -> int:
-    """How many 64-bit words hold a set of `size` nodes (at least one).
+    """The number of 64-bit words that hold a set of `size` nodes (at least one).
 
     >>> [words_for(n) for n in (1, 64, 65)]
     [1, 1, 2]

@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from math import hypot
 
 from dagora.graph.dag import Edge
-from dagora.graph.layout import NODE_HEIGHT, Layout, Point, keep_apart
+from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, keep_apart
 
 CORNER = 10.0  # least distance from a corner of a box to an edge that meets it
 PORT_GAP = 9.0
 STEEPEST = 0.7  # largest sideways step per downward step at a bend, so that curves stay clear of boxes
 
 
-def ports(plan: Layout, widths: Mapping[str, float]) -> dict[tuple[Edge, str], Point]:
-    """Where each edge meets each of its two nodes."""
+def ports(plan: GraphLayout, widths: Mapping[str, float]) -> dict[tuple[Edge, str], Point]:
+    """The point where each edge meets each of its two nodes."""
     sides: dict[tuple[str, bool], list[tuple[float, Edge]]] = {}
     for edge, route in plan.routes.items():
         for node, centre, towards in ((edge[0], route[0], route[1]), (edge[1], route[-1], route[-2])):

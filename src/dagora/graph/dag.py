@@ -1,6 +1,6 @@
 """A directed acyclic graph over named nodes.
 
-Acyclic by construction and immutable: code that is given a `DAG` need not check it. Edge (i, j) means i → j
+Acyclic by construction and immutable: functions that take a `DAG` need not check it. Edge (i, j) means i → j
 everywhere. Parents are kept as bit rows, which search kernels take as they are.
 """
 
@@ -176,7 +176,7 @@ class DAG(NamedGraph):
         return frozenset(self._nodes[i] for i in found)
 
     def has_edge(self, tail: str, head: str) -> bool:
-        """Whether tail → head is an edge.
+        """Return True if tail → head is an edge.
 
         >>> DAG("ab", [("a", "b")]).has_edge("b", "a")
         False

@@ -26,8 +26,8 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.curves import CORNER, PORT_GAP, arrowhead, curve, ports
 from dagora.graph.dag import Edge
 from dagora.graph.lagged_graph import LaggedGraph
-from dagora.graph.layout import NODE_HEIGHT, Layout, Point, layout
-from dagora.graph.slices import Line, Slices, place_slices
+from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, layout
+from dagora.graph.slices import Line, TimeLayout, place_slices
 from dagora.graph.strokes import Stroke, Verdict, strokes_of, with_strength
 
 MARGIN = 24.0
@@ -78,17 +78,17 @@ def draw_svg(
     strokes = [with_strength(each, strengths or {}) for each in strokes_of(graph, truth, weights, shown)]
     widths = box_widths(graph.nodes, strokes)
     outline = graph.outline() if isinstance(graph, PAG) else graph
-    plan, line = placed(outline, widths, [stroke.edge for stroke in strokes])
+    plan, line = place_graph(outline, widths, [stroke.edge for stroke in strokes])
     words = MARKED if isinstance(graph, PAG) else JUDGED
     legend = words if truth is not None else SHOWN if shown else {}
     summary = title or f"Graph of {len(graph)} nodes and {number_of_edges(graph)} edges"
-    return assembled(strokes, widths, plan, line, words=words, legend=legend, title=title, summary=summary)
+    return assemble_svg(strokes, widths, plan, line, words=words, legend=legend, title=title, summary=summary)
 
 
-def assembled(
+def assemble_svg(
     strokes: Sequence[Stroke],
     widths: Mapping[str, float],
-    plan: Layout | Slices,
+    plan: GraphLayout | TimeLayout,
     line: LineOf,
     *,
     words: Mapping[Verdict, str],
@@ -129,15 +129,15 @@ def assembled(
         _edge(stroke, line, scale, strongest, words, labelled=labelled)
         for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
     ]
-    parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, Slices) else []
+    parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, TimeLayout) else []
     parts += [_node(name, plan.positions[name], widths[name]) for name in widths]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
-def placed(
+def place_graph(
     graph: Graph, widths: Mapping[str, float], edges: Sequence[Edge]
-) -> tuple[Layout | Slices, LineOf]:
-    """Where nodes are, and the shapes of edges: in layers, or in slices of time for a graph in time.
+) -> tuple[GraphLayout | TimeLayout, LineOf]:
+    """Place nodes and give edges their shapes: in layers, or in slices of time for a graph in time.
 
     `edges` are all that are to be drawn, also those that the graph has the other way round or not at all.
     """
@@ -154,16 +154,16 @@ def placed(
         _, *inner, _ = plan.routes[known] if known == edge else plan.routes[known][::-1]
         tail, head = meets[known, edge[0]], meets[known, edge[1]]
         route = [tail, *inner, head]
-        left, right = moved(tail, route[1], first), moved(head, route[-2], last)
+        left, right = mark_start(tail, route[1], first), mark_start(head, route[-2], last)
         return *curve([left, *inner, right]), (left, tail), (right, head)
 
     return plan, line
 
 
-def moved(end: Point, towards: Point, length: float) -> Point:
+def mark_start(end: Point, towards: Point, length: float) -> Point:
     """The point some way above or below the end of an edge, where its mark begins.
 
-    >>> moved((0.0, 10.0), (3.0, 40.0), 8.0)
+    >>> mark_start((0.0, 10.0), (3.0, 40.0), 8.0)
     (0.0, 18.0)
     """
     (x, y), (_, other) = end, towards
@@ -252,7 +252,7 @@ def _edge(
 
 
 def _mark_length(mark: int, thickness: float) -> float:
-    """How much of an edge its mark takes, next to the node."""
+    """Length of the mark at an end of an edge."""
     return {ARROW: 5.0 + 2.0 * thickness, CIRCLE: 2 * CIRCLE_RADIUS + 0.8}.get(mark, 0.0)
 
 

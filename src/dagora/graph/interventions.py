@@ -1,10 +1,10 @@
-"""What interventions add to an equivalence class: directions that observation alone cannot tell.
+"""The equivalence class under interventions, which determine directions that observation alone cannot.
 
 A regime is a set of rows in which some variables, its targets, were set from outside. If exactly one end of
 an edge is a target of some regime, the edge's direction shows there: setting the child cuts the edge, setting
 the parent does not. Two graphs are equivalent under interventions exactly if they have the same skeleton, the
 same v-structures, and these edges in the same direction (Hauser & Bühlmann 2012, theorem 10, for a family of
-regimes in which no variable is a target always). What follows from these directions, Meek's rules find.
+regimes in which no variable is a target always). Meek's rules find the directions that follow from these.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dagora.graph.equivalence import cpdag_matrix, meek_closure
 Matrix = NDArray[np.bool_]
 
 
-def told_apart(nodes: Sequence[str], regimes: Iterable[Collection[str]]) -> Matrix:
+def separated_by_regimes(nodes: Sequence[str], regimes: Iterable[Collection[str]]) -> Matrix:
     """[i, j]: whether in some regime exactly one of both nodes was set, so that an edge shows its direction.
 
-    >>> told_apart("abc", [{"a"}]).astype(int)
+    >>> separated_by_regimes("abc", [{"a"}]).astype(int)
     array([[0, 1, 1],
            [1, 0, 0],
            [1, 0, 0]])
@@ -41,7 +41,7 @@ def directed_by_regimes(completed: Matrix, dag: Matrix, apart: Matrix) -> Matrix
     """Completed graph of a DAG's class under interventions, from the completed graph of its class without.
 
     >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> directed_by_regimes(cpdag_matrix(chain), chain, told_apart("abc", [{"b"}])).astype(int)
+    >>> directed_by_regimes(cpdag_matrix(chain), chain, separated_by_regimes("abc", [{"b"}])).astype(int)
     array([[0, 1, 0],
            [0, 0, 1],
            [0, 0, 0]])
@@ -58,7 +58,7 @@ def interventional_cpdag(dag: DAG, regimes: Iterable[Collection[str]]) -> CPDAG:
     (('a', 'b'),)
     """
     matrix = dag.to_numpy()
-    apart = told_apart(dag.nodes, regimes)
+    apart = separated_by_regimes(dag.nodes, regimes)
     return CPDAG.from_numpy(directed_by_regimes(cpdag_matrix(matrix), matrix, apart), dag.nodes)
 
 

@@ -82,7 +82,7 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known.
+        """Return True if nothing is known.
 
         >>> Knowledge().is_empty, Knowledge(max_parents=2).is_empty
         (True, False)
@@ -100,7 +100,7 @@ class Knowledge:
         return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier))))
 
     def allows(self, tail: str, head: str) -> bool:
-        """Whether the edge tail → head is permitted by tiers and forbidden edges."""
+        """Return True if tiers and forbidden edges permit tail → head."""
         rank = {name: position for position, tier in enumerate(self.tiers) for name in tier}
         backwards = tail in rank and head in rank and rank[tail] > rank[head]
         return (tail, head) not in self.forbidden and not backwards
@@ -262,7 +262,7 @@ def read_knowledge(path: PathLike) -> Knowledge:
 def as_knowledge(
     knowledge: Knowledge | Mapping[str, Any] | PathLike | None, max_parents: int | None
 ) -> Knowledge:
-    """Make a `Knowledge` of what is given, with the smaller of its own parent limit and `max_parents`."""
+    """Return the knowledge, or an empty one, with the smaller of its own parent limit and `max_parents`."""
     if knowledge is None:
         known = Knowledge()
     elif isinstance(knowledge, Knowledge):

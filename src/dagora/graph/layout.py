@@ -1,10 +1,10 @@
-"""Where to draw the nodes and edges of a graph: a layered layout with x to the right and y downwards.
+"""A layered layout of a graph's nodes and edges, with x to the right and y downwards.
 
 Rows and their order come from `dagora.graph.layers`. Along a row, x solves a least-squares problem: each
 vertex is to be near the mean x of its neighbours, while the order and minimum distances are kept. With the
 distances subtracted that is isotonic regression, solved exactly by pooling adjacent violators. Rows are
-placed in turn, downwards and upwards, several times. Connected parts of the graph are laid out one by one
-and packed side by side.
+placed in turn, downwards and upwards, several times. Connected parts of the graph are laid out one by one and
+packed side by side.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEND_PULL = 6.0  # weight of a neighbouring bend for a bend, so that long edges 
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Centres of the nodes and the points each edge passes through, in a box of `width` × `height`.
 
     A route starts at the centre of its edge's first node and ends at the centre of the second.
@@ -45,7 +45,9 @@ class Layout:
     height: float
 
 
-def layout(graph: Graph, *, widths: Mapping[str, float] | None = None, extra: Iterable[Edge] = ()) -> Layout:
+def layout(
+    graph: Graph, *, widths: Mapping[str, float] | None = None, extra: Iterable[Edge] = ()
+) -> GraphLayout:
     """Lay out a graph; `widths` gives the width of each node, `extra` names further edges to route.
 
     >>> from dagora.graph.dag import DAG
@@ -69,7 +71,7 @@ def layout(graph: Graph, *, widths: Mapping[str, float] | None = None, extra: It
         for edge, points in part.routes.items():
             moved = tuple((x + left, y + top) for x, y in points)
             routes[edges[edge]] = moved if down[edge] == pairs[edge] else moved[::-1]
-    return Layout(
+    return GraphLayout(
         positions={name: positions[name] for name in graph.nodes},
         routes={edge: routes[edge] for edge in edges},
         width=width,

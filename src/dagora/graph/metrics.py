@@ -1,6 +1,6 @@
-"""How close an estimated graph is to the truth.
+"""Distances between an estimated graph and the truth.
 
-Each pair of nodes is read as no edge, →, ← or —, and judged once: *correct*, *reversed* (an edge in both
+Each pair of nodes is read as no edge, →, ← or —, and classified once: *correct*, *reversed* (an edge in both
 graphs, marked differently), *extra* (only in the estimate) or *missing* (only in the truth). Then
 
     SHD = extra + missing + reversed        (structural Hamming distance; a reversed edge counts 1)
@@ -16,9 +16,9 @@ Against a true DAG an undirected edge of the estimate is correct where the truth
 direction (Zheng et al. 2018, NOTEARS). Against a true CPDAG the marks must be the same. On skeletons all
 directions are dropped. To compare CPDAGs, a DAG is replaced by that of its equivalence class.
 
-Of two graphs in time (`lagged_graph`) the edges within a step and those from earlier steps are judged apart,
-too. Time tells the directions of the latter, also in the classes; so only pairs of an earlier and a present
-node count for their FPR.
+Of two graphs in time (`lagged_graph`) the edges within a step and those from earlier steps are compared
+apart, too. Time determines the directions of the latter, also in the classes; so only pairs of an earlier and
+a present node count for their FPR.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Shown):
-    """An estimate judged three times: as it is, by its skeleton, and by its equivalence class.
+    """An estimate compared three times: as it is, by its skeleton, and by its equivalence class.
 
-    `raw` judges it as it was before edges were dropped to make it acyclic, where that is known; `within` and
-    `lagged` judge the edges within a step and from earlier steps of a graph in time. `graphs` are the
+    `raw` compares it as it was before edges were dropped to make it acyclic, if that is known; `within` and
+    `lagged` compare the edges within a step and from earlier steps of a graph in time. `graphs` are the
     estimate and the truth, for pictures of them.
 
     >>> comparison = compare(DAG("ab", [("b", "a")]), DAG("ab", [("a", "b")]))
@@ -134,8 +134,8 @@ class Verdicts:
 def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None) -> Comparison:
     """Compare an estimate with the truth; nodes are matched by name.
 
-    `dropped` are edges that were removed from the estimate to break cycles: with them it is also judged as it
-    was before (`raw`). A pair with edges both ways then counts as reversed where the truth has an edge.
+    `dropped` are edges that were removed from the estimate to break cycles: with them it is also compared as
+    it was before (`raw`). A pair with edges both ways then counts as reversed where the truth has an edge.
 
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
     >>> comparison = compare(DAG("abc", [("b", "a"), ("b", "c")]), truth)
@@ -154,10 +154,10 @@ def compare(estimate: Graph, truth: Graph, dropped: Iterable[Edge] | None = None
     class_marks = cpdag_matrix(marks) if isinstance(aligned, DAG) else marks
     true_class = cpdag_matrix(true_marks) if isinstance(truth, DAG) else true_marks
     return Comparison(
-        dag=measure(judge(aligned, truth)),
-        skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
-        cpdag=measure(_judge(class_marks, true_class)),
-        raw=None if dropped is None else measure(_judge(_with_edges(aligned, dropped), true_marks)),
+        dag=measure(classify_edges(aligned, truth)),
+        skeleton=measure(_classify(marks | marks.T, true_marks | true_marks.T)),
+        cpdag=measure(_classify(class_marks, true_class)),
+        raw=None if dropped is None else measure(_classify(_with_edges(aligned, dropped), true_marks)),
         graphs=(aligned, truth),
     )
 
@@ -174,9 +174,9 @@ def _compare_in_time(
     rows, columns = np.flatnonzero(~present), np.flatnonzero(present)
     found, true = marks[np.ix_(rows, columns)], true_marks[np.ix_(rows, columns)]
     return Comparison(
-        dag=measure(judge(estimate, truth)),
-        skeleton=measure(_judge(marks | marks.T, true_marks | true_marks.T)),
-        cpdag=measure(_judge(ours, theirs)),
+        dag=measure(classify_edges(estimate, truth)),
+        skeleton=measure(_classify(marks | marks.T, true_marks | true_marks.T)),
+        cpdag=measure(_classify(ours, theirs)),
         within=within,
         lagged=_metrics(
             int((found & true).sum()), 0, int((found & ~true).sum()), int((true & ~found).sum()), found.size
@@ -185,13 +185,13 @@ def _compare_in_time(
     )
 
 
-def judge(estimate: Graph, truth: Graph) -> Verdicts:
-    """Judge each pair of nodes, by the rules at the top of this module; rows follow the truth's nodes."""
+def classify_edges(estimate: Graph, truth: Graph) -> Verdicts:
+    """Classify each pair of nodes by the rules at the top of this module; rows follow the truth's nodes."""
     marks, true_marks = align(estimate, truth).to_numpy(), truth.to_numpy()
     if isinstance(truth, DAG):
         undecided = marks & marks.T
         marks = np.where(undecided & (true_marks | true_marks.T), true_marks, marks)
-    return _judge(marks, true_marks)
+    return _classify(marks, true_marks)
 
 
 def align(estimate: Graph, truth: Graph) -> Graph:
@@ -224,9 +224,14 @@ def _with_edges(graph: Graph, edges: Iterable[Edge]) -> Matrix:
     return marks
 
 
-def _judge(marks: Matrix, true_marks: Matrix) -> Verdicts:
+def _classify(marks: Matrix, true_marks: Matrix) -> Verdicts:
     edge, true_edge = marks | marks.T, true_marks | true_marks.T
     same = (marks == true_marks) & (marks == true_marks).T
+    return verdicts_of(edge, true_edge, same)
+
+
+def verdicts_of(edge: Matrix, true_edge: Matrix, same: Matrix) -> Verdicts:
+    """Classify each pair, from where there are edges and where they have the same marks."""
     shared = edge & true_edge
     return Verdicts(shared & same, shared & ~same, edge & ~true_edge, true_edge & ~edge)
 

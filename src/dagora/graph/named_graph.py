@@ -1,4 +1,4 @@
-"""What directed and partially directed graphs over named nodes have in common."""
+"""The common base of directed and partially directed graphs over named nodes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How close an estimated PAG is to the truth: its edges, and the marks at their ends.
+"""Distance of an estimated PAG from the truth: its edges, and the marks at their ends.
 
-Edges are judged as in `dagora.graph.metrics`: correct where both marks are those of the truth, reversed where
+Edges are classified as in `dagora.graph.metrics`: correct if both marks are those of the truth, reversed if
 only the skeleton is right, extra, or missing. Of the marks at the ends of edges that both graphs have, those
 of the estimate are *right* (the same), *open* (a circle where the truth has a mark) or *wrong* (a mark that
 the truth does not have).
@@ -18,7 +18,7 @@ from dagora.graph.ancestral.pag import CIRCLE, NONE, PAG
 from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.cpdag import CPDAG, require_graph
 from dagora.graph.dag import DAG
-from dagora.graph.metrics import Metrics, Verdicts, align_names, measure
+from dagora.graph.metrics import Metrics, Verdicts, align_names, measure, verdicts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class MarkCounts:
 
 @dataclass(frozen=True, slots=True)
 class PAGComparison(Shown):
-    """A PAG judged by its edges, its skeleton, and mark by mark; `graphs` are the estimate and the truth."""
+    """A PAG compared by its edges, its skeleton, and its marks; `graphs` are the estimate and the truth."""
 
     pag: Metrics
     skeleton: Metrics
@@ -77,8 +77,8 @@ def compare_pags(estimate: object, truth: object) -> PAGComparison:
     same = marks == true_marks
     left_open = shared & ~same & (marks == CIRCLE)
     return PAGComparison(
-        pag=measure(judge_pags(found, known)),
-        skeleton=measure(verdicts(marks != NONE, true_marks != NONE, np.ones_like(same))),
+        pag=measure(classify_pag_edges(found, known)),
+        skeleton=measure(verdicts_of(marks != NONE, true_marks != NONE, np.ones_like(same))),
         marks=MarkCounts(
             int((shared & same).sum()), int(left_open.sum()), int((shared & ~same & ~left_open).sum())
         ),
@@ -105,18 +105,8 @@ def both_pags(estimate: object, truth: object) -> tuple[PAG, PAG]:
     return estimate.reorder(known.nodes), known
 
 
-def judge_pags(estimate: PAG, truth: PAG) -> Verdicts:
-    """Judge each pair of nodes; both graphs have them in the same order."""
+def classify_pag_edges(estimate: PAG, truth: PAG) -> Verdicts:
+    """Classify each pair of nodes; both graphs have them in the same order."""
     marks, true_marks = estimate.to_numpy(), truth.to_numpy()
     same = (marks == true_marks) & (marks == true_marks).T
-    return verdicts(marks != NONE, true_marks != NONE, same)
-
-
-def verdicts(
-    edge: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    true_edge: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    same: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-) -> Verdicts:
-    """The verdict on each pair, from where there are edges and where they have the same marks."""
-    shared = edge & true_edge
-    return Verdicts(shared & same, shared & ~same, edge & ~true_edge, true_edge & ~edge)
+    return verdicts_of(marks != NONE, true_marks != NONE, same)

@@ -21,7 +21,7 @@ Names = str | Iterable[str]
 
 
 def d_separated(dag: DAG, x: Names, y: Names, given: Names = ()) -> bool:
-    """Whether every path between `x` and `y` is blocked by `given`; each is a name or several.
+    """Return True if every path between `x` and `y` is blocked by `given`; each is a name or several.
 
     >>> sprinkler = DAG(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
     >>> d_separated(sprinkler, "rain", "sprinkler"), d_separated(sprinkler, "rain", "sprinkler", ["wet"])

@@ -1,10 +1,10 @@
-"""Where the nodes and edges of a graph in time are drawn: a column for each slice, the present on the right.
+"""Layout of a graph in time: a column for each slice, the present on the right.
 
 A variable has one row in all columns. Rows follow an order in which edges within a step lead down. Edges from
 earlier steps run from the right side of a box to the left side of one at the present; those over several
-steps bow upwards, past the boxes between. What is written on an edge stands in the gap behind the column that
-it comes from, where no box hides it. Edges within a step bow out on the right of the last column, the
-further the more rows they pass.
+steps bow upwards, past the boxes between. The label of an edge stands in the gap behind the column that it
+comes from, where no box hides it. Edges within a step bow out on the right of the last column, the further
+the more rows they pass.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Line = tuple[str, Point, tuple[Point, Point], tuple[Point, Point]]
 
 
 @dataclass(frozen=True)
-class Slices:
+class TimeLayout:
     """Centres of the nodes, headings of the columns, and where each edge arrives.
 
     `gaps` has the middle of the gap behind the column of each lag, the present one left out.
@@ -93,11 +93,11 @@ def where_x_is(x: float, ends: tuple[Point, Point, Point, Point]) -> Point:
 
 
 def bow_of(distance: float) -> float:
-    """How far an edge within a step bows out that leads some way down or up."""
+    """The width of the bow of an edge within a step, by its vertical distance."""
     return min(WIDEST_BOW, BOW * (0.6 + abs(distance) / ROW_STEP))
 
 
-def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequence[Edge]) -> Slices:
+def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequence[Edge]) -> TimeLayout:
     """Lay out a graph in time; `edges` are those to be drawn, of its window.
 
     >>> graph = LaggedGraph("ab", 1, [("a", "b", 0), ("b", "b", 1)])
@@ -132,4 +132,4 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     ]
     height = HEADING + NODE_HEIGHT + ROW_STEP * (len(rows) - 1)
     half = {node: widths[node] / 2 for node in positions}
-    return Slices(positions, tuple(headings), x + max(bows, default=0.0), height, half, arrivals, gaps)
+    return TimeLayout(positions, tuple(headings), x + max(bows, default=0.0), height, half, arrivals, gaps)

@@ -1,4 +1,4 @@
-"""The edges of a picture: their marks, weights and strengths, and given a truth, how they are judged."""
+"""The edges of a picture: their marks, weights and strengths, and compared with a truth, their verdicts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import Edge
-from dagora.graph.metrics import judge
-from dagora.graph.pag_metrics import both_pags, judge_pags
+from dagora.graph.metrics import classify_edges
+from dagora.graph.pag_metrics import both_pags, classify_pag_edges
 
 Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
 
@@ -61,7 +61,7 @@ def _strokes(
         return [
             Stroke(edge, sign, "shown" if edge in shown else "plain", weight(edge)) for edge, sign in edges
         ]
-    verdicts = judge(graph, truth)
+    verdicts = classify_edges(graph, truth)
 
     def verdict(edge: Edge) -> Verdict:
         return verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1]))
@@ -88,7 +88,7 @@ def _marked_strokes(graph: PAG, truth: AnyGraph | None) -> list[Stroke]:
     if truth is None:
         return [Stroke((one, other), sign, "plain", None) for one, sign, other in graph.marked_edges]
     found, known = both_pags(graph, truth)
-    verdicts = judge_pags(found, known)
+    verdicts = classify_pag_edges(found, known)
 
     def place(name: str) -> int:
         return known.index(name)

@@ -110,11 +110,11 @@ def draw_weights(
 ) -> tuple[Matrix, list[Matrix], float]:
     """Weights within a step and from each earlier step, and the size of the largest eigenvalue."""
     d = len(within)
-    present = within.to_numpy() * signed(rng, WEIGHT_RANGE, d)
+    present = within.to_numpy() * draw_signed(rng, WEIGHT_RANGE, d)
     best: tuple[float, list[Matrix]] | None = None
     for _ in range(DRAWS):
         past = [
-            (rng.random((d, d)) < degree / d) * signed(rng, LAGGED_RANGE, d) / DECAY**lag
+            (rng.random((d, d)) < degree / d) * draw_signed(rng, LAGGED_RANGE, d) / DECAY**lag
             for lag in range(lags)
         ]
         root = largest_root(present, past)
@@ -132,8 +132,8 @@ def draw_weights(
     return present, past, root
 
 
-def signed(rng: np.random.Generator, sizes: tuple[float, float], d: int) -> Matrix:
-    """Weights of either sign."""
+def draw_signed(rng: np.random.Generator, sizes: tuple[float, float], d: int) -> Matrix:
+    """Draw weights of either sign."""
     weights: Matrix = rng.uniform(*sizes, (d, d)) * rng.choice([-1.0, 1.0], (d, d))
     return weights
 

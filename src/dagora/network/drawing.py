@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines
 
 Columns = dict[str, NDArray[Any]]
@@ -41,11 +41,11 @@ def seed_sequence(seed: int) -> np.random.SeedSequence:
         raise OptionError(f"seed must be a whole number of at least 0, not {seed}") from None
 
 
-def draw_forward(model: Model, rows: int, rng: np.random.Generator) -> Columns:
+def draw_forward(model: NetworkModel, rows: int, rng: np.random.Generator) -> Columns:
     """Draw every node, parents before children.
 
     >>> from dagora.graph.dag import DAG
-    >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.0, 1.0])})
+    >>> coin = NetworkModel(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.0, 1.0])})
     >>> draw_forward(coin, 3, np.random.default_rng(0))["coin"].tolist()
     [1, 1, 1]
     """
@@ -56,7 +56,7 @@ def draw_forward(model: Model, rows: int, rng: np.random.Generator) -> Columns:
 
 
 def draw_node(
-    model: Model, node: str, columns: Mapping[str, NDArray[Any]], rows: int, rng: np.random.Generator
+    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]], rows: int, rng: np.random.Generator
 ) -> NDArray[Any]:
     """Draw one node given the columns of its parents."""
     if node in model.lines:
@@ -74,13 +74,15 @@ def draw_node(
     return draw_levels(table.reshape(-1, table.shape[-1]), configuration, rng)
 
 
-def configurations(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+def configurations(
+    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[Any], ...]:
     """The codes of the discrete parents, to pick a regression per row."""
     return tuple(columns[parent] for parent in model.discrete_parents(node))
 
 
 def node_means(
-    model: Model, lines: Lines, node: str, columns: Mapping[str, NDArray[Any]]
+    model: NetworkModel, lines: Lines, node: str, columns: Mapping[str, NDArray[Any]]
 ) -> NDArray[np.float64]:
     """The expected value of a continuous node in each row, given its parents."""
     chosen = configurations(model, node, columns)
@@ -92,19 +94,23 @@ def node_means(
 
 
 def node_sds(
-    model: Model, lines: Lines, node: str, columns: Mapping[str, NDArray[Any]]
+    model: NetworkModel, lines: Lines, node: str, columns: Mapping[str, NDArray[Any]]
 ) -> NDArray[np.float64]:
     """The standard deviation of a continuous node in each row, given its parents."""
     return np.asarray(lines.sds[configurations(model, node, columns)])
 
 
-def level_probabilities(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+def level_probabilities(
+    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float64]:
     """The distribution of a discrete node in each row, given its parents; some of them are continuous."""
     values = stacked_numbers(model, node, columns)
     return model.choices[node].probabilities(values, configurations(model, node, columns))
 
 
-def stacked_numbers(model: Model, node: str, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+def stacked_numbers(
+    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float64]:
     """The continuous parents of a node along a last axis."""
     return np.stack(
         np.broadcast_arrays(*(columns[parent] for parent in model.continuous_parents(node))), axis=-1
@@ -134,7 +140,7 @@ def draw_levels(
     return drawn.astype(np.uint16)
 
 
-def as_drawn_table(model: Model, columns: Mapping[str, NDArray[Any]]) -> Table:
+def as_drawn_table(model: NetworkModel, columns: Mapping[str, NDArray[Any]]) -> Table:
     """Make a table of the nodes in their order; all levels are declared, in the network's order."""
     schema = Schema(
         Variable(node, Kind.DISCRETE, tuple(model.levels[node]))

@@ -142,7 +142,7 @@ def fit_tables(
 
 
 def rows_for(statistics: Statistics, column: int) -> Statistics:
-    """The rows that tell what a column depends on: those in which it was not set from outside."""
+    """The rows in which a column was not set from outside: only these show its dependence on parents."""
     return statistics.without_set(column) if isinstance(statistics, InterventionalStatistics) else statistics
 
 
@@ -211,9 +211,9 @@ def fit_mixed(
     copies: int = 1,
     steady: float = 0.0,
 ) -> MixedNetwork:
-    """Fit tables, lines and softmaxes, each where the kinds of a node and its parents call for it.
+    """Fit tables, regressions and softmaxes, each for the kinds of a node and its parents that need it.
 
-    The data may hold several `copies` of each row, with different values in its holes. So many rows as
+    The data may hold several `copies` of each row, with different draws of missing values. So many rows as
     `steady` says, with the variance of the line over all rows, are added to each configuration's variance.
     """
     schema = statistics.schema
@@ -312,7 +312,7 @@ def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int],
 def regress(moments: Moments, child: int, parents: list[int]) -> tuple[NDArray[np.float64], float]:
     """Least-squares coefficients of a column on others, and the residual variance RSS / n.
 
-    The scatter is first brought to unit diagonal: a rank judged on raw columns would depend on their units.
+    The scatter is first brought to unit diagonal: a rank found on raw columns would depend on their units.
     """
     columns = [*parents, child]
     scatter = moments.scatter[np.ix_(columns, columns)]

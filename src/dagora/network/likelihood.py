@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagora.data.schema import Schema
-    from dagora.network.model import Model
+    from dagora.network.model import NetworkModel
 
 
 class TableWithMissing(Protocol):
@@ -74,10 +74,10 @@ def log_likelihoods(network: Network, table: Table | TableWithMissing) -> NDArra
     array([-inf,   0.])
     """
     model = require_network(network).model
-    holes = getattr(table, "seen", None)
-    whole = require_table(table) if holes is None else Table(table.schema, table.columns)
+    mask = getattr(table, "seen", None)
+    whole = require_table(table) if mask is None else Table(table.schema, table.columns)
     seen = {
-        node: np.ones(whole.n_rows, dtype=np.bool_) if holes is None else holes[whole.schema.index(node)]
+        node: np.ones(whole.n_rows, dtype=np.bool_) if mask is None else mask[whole.schema.index(node)]
         for node in model.graph
     }
     columns = {node: matched_column(model, whole, node, seen[node]) for node in model.graph}
@@ -96,7 +96,7 @@ def rows_of(columns: Mapping[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dic
 
 
 def complete_log_likelihoods(
-    model: Model, columns: Mapping[str, NDArray[Any]], rows: int
+    model: NetworkModel, columns: Mapping[str, NDArray[Any]], rows: int
 ) -> NDArray[np.float64]:
     """Sum the logarithms of each node's probability or density, given its parents."""
     total = np.zeros(rows)
@@ -107,7 +107,7 @@ def complete_log_likelihoods(
     return total
 
 
-def matched_column(model: Model, table: Table, node: str, seen: NDArray[np.bool_]) -> NDArray[Any]:
+def matched_column(model: NetworkModel, table: Table, node: str, seen: NDArray[np.bool_]) -> NDArray[Any]:
     """The column of a node: codes in the network's order of levels, or values."""
     if node in model.levels:
         return matched_codes(table, node, model.levels[node], seen)

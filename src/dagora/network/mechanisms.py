@@ -1,4 +1,17 @@
-"""Dependence of a node on its parents: the functions f of structural equations x = f(parents) + noise."""
+"""Mechanisms: the functions f of structural equations x = f(parents) + noise.
+
+Linear: Σ_j w_j x_j. Multilayer perceptron (Zheng et al. 2020): Σ_h b_h σ(Σ_j a_jh x_j), 100 sigmoid units
+without intercepts. Fourier (Giudice, Kuipers and Moffa 2023, eq. 15): Σ_j β_j {w_j0 x_j + Σ_{k=1..6}
+[v_jk sin(k x_j) + w_jk cos(k x_j)]}. Weights of the first two and β have a size uniform on a range, [0.5, 2]
+in the papers, and a random sign. A mechanism keeps its parameters: they are part of a simulation's truth.
+
+The thirteen Fourier weights of an edge are one draw from a Dirichlet distribution. The paper gives seven
+concentrations, γ_k = e^(−k/λ) / Σ_{k=0..6} e^(−k/λ), for thirteen weights; we take γ_k for both v_k and w_k.
+Weights are then positive, and the sign of an edge is that of β. The paper's published simulator differs in
+three points, which `published=True` follows: a child has one weight vector and one β for all its parents,
+each weight has a sign of its own, and the γ are divided by their sum over all thirteen. λ = 0 makes it
+linear.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How columns of both kinds depend on each other in simulated tables: four kinds of relations.
+"""Dependence between columns of both kinds in simulated tables: four kinds of relations.
 
 * `clg`: discrete columns come first; a continuous one has a regression and a noise of its own for each
   configuration of its discrete parents (conditional linear Gaussian).
@@ -37,14 +37,14 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Configured:
+class MixedMechanism:
     """intercepts[j] + z · slopes[j] + (z² − 1) · squares, with j the configuration of the discrete parents.
 
     `cards` has the number of levels of each parent, 0 for a number. Results are means with one column, or
     logits with a column per level; `deviations` are those of the noise of a mean, by configuration.
 
     >>> none, one = np.zeros((1, 1)), np.ones(1)
-    >>> doubled = Configured((0,), none, np.full((1, 1, 1), 2.0), none, one, 0 * one, one)
+    >>> doubled = MixedMechanism((0,), none, np.full((1, 1, 1), 2.0), none, one, 0 * one, one)
     >>> doubled(np.array([[1.0], [3.0]])).tolist()
     [[2.0], [6.0]]
     """
@@ -75,7 +75,7 @@ class Configured:
 
 def simulate_mixed(
     graph: DAG, relations: str, sizes: Range, rows: int, rng: np.random.Generator, noise: np.random.Generator
-) -> tuple[Mapping[str, Configured], Table]:
+) -> tuple[Mapping[str, MixedMechanism], Table]:
     """Draw mechanisms by `rng`, and rows from them by `noise`."""
     cards = draw_kinds(graph, relations, rng)
     pilot, values = np.zeros((PILOT_ROWS, len(graph))), np.zeros((rows, len(graph)))
@@ -98,7 +98,7 @@ def simulate_mixed(
 
 
 def draw_kinds(graph: DAG, relations: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The number of levels of each column, 0 for numbers; half of the columns have levels."""
+    """The number of levels of each column, 0 for continuous ones; half of the columns are discrete."""
     half = len(graph) // 2
     if relations in {"clg", "shift"}:
         chosen = np.array(graph.order_indices[:half], dtype=np.int64)
@@ -116,8 +116,8 @@ def draw_mechanism(
     sizes: Range,
     pilot: tuple[Matrix, Matrix],
     rng: np.random.Generator,
-) -> Configured:
-    """Draw how a column of so many levels (0: a number) depends on its parents."""
+) -> MixedMechanism:
+    """Draw the dependence of a column of so many levels (0: continuous) on its parents."""
     discrete = [card for card in cards if card]
     q, k, wide = int(np.prod(discrete, dtype=np.int64)), len(cards) - len(discrete), max(1, levels)
     squares, deviations = np.zeros((k, wide)), np.ones(q)
@@ -142,10 +142,10 @@ def draw_mechanism(
                 if levels
                 else SQUARES * signed_uniform(sizes, (k, wide), rng)
             )
-    return Configured(cards, intercepts, slopes, squares, deviations, *pilot)
+    return MixedMechanism(cards, intercepts, slopes, squares, deviations, *pilot)
 
 
-def draw_values(mechanism: Configured, parents: Matrix, levels: int, rng: np.random.Generator) -> Matrix:
+def draw_values(mechanism: MixedMechanism, parents: Matrix, levels: int, rng: np.random.Generator) -> Matrix:
     """Draw a column given its parents: numbers, or level numbers."""
     found = mechanism(parents)
     if not levels:

@@ -18,12 +18,12 @@ from dagora.network.regressions import Lines, Softmax
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class NetworkModel:
     """A graph with the parameters of every node; the fields are those of `MixedNetwork`.
 
     >>> graph = DAG(["rain", "wet"], [("rain", "wet")])
     >>> tables = {"rain": np.array([0.8, 0.2]), "wet": np.array([[0.9, 0.1], [0.3, 0.7]])}
-    >>> model = Model(graph, {"rain": ("no", "yes"), "wet": ("no", "yes")}, tables)
+    >>> model = NetworkModel(graph, {"rain": ("no", "yes"), "wet": ("no", "yes")}, tables)
     >>> model.kind, model.discrete_parents("wet"), model.continuous_parents("wet")
     ('discrete', ('rain',), ())
     """
@@ -63,5 +63,5 @@ class Model:
         return tuple(parent for parent in self.parents[node] if parent in self.levels)
 
     def continuous_parents(self, node: str) -> tuple[str, ...]:
-        """Parents that are numbers, in the order of the graph."""
+        """Continuous parents, in the order of the graph."""
         return tuple(parent for parent in self.parents[node] if parent not in self.levels)

@@ -18,7 +18,7 @@ from dagora.network.inference.answer import Answer, ask
 from dagora.network.inference.conditional_rows import draw_given
 from dagora.network.inference.question import SHAPE, Value, check_known, make_question, parse
 from dagora.network.inference.settings import SAMPLES, check_settings
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
 from dagora.network.regressions import Softmax as Softmax  # noqa: PLC0414
 
@@ -27,7 +27,7 @@ class QueryableNetwork:
     """A network that answers questions and draws rows; all networks share this base."""
 
     @property
-    def model(self) -> Model:
+    def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
         raise NotImplementedError
 
@@ -112,9 +112,9 @@ class DiscreteNetwork(QueryableNetwork):
             check_table(node, self.tables[node], expected)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
-        return Model(self.graph, self.levels, self.tables)
+        return NetworkModel(self.graph, self.levels, self.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,13 @@ class GaussianNetwork(QueryableNetwork):
                 )
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
         lines = {
             node: Lines(np.array(self.intercepts[node]), self.coefficients[node], np.array(self.sds[node]))
             for node in self.graph
         }
-        return Model(self.graph, lines=lines)
+        return NetworkModel(self.graph, lines=lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +213,9 @@ class MixedNetwork(QueryableNetwork):
                 check_table(node, self.tables[node], expected)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
-        return Model(self.graph, self.levels, self.tables, self.choices, self.lines)
+        return NetworkModel(self.graph, self.levels, self.tables, self.choices, self.lines)
 
 
 Network = DiscreteNetwork | GaussianNetwork | MixedNetwork

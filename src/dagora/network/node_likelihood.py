@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations, node_means, node_sds, stacked_numbers
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 
 def node_log_likelihoods(
-    model: Model,
+    model: NetworkModel,
     node: str,
     columns: Mapping[str, NDArray[Any]],
     tables: Mapping[str, NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Ln of the probability or density of a node's value in each row, given its parents.
+    """Log probability or density of a node's value in each row, given its parents.
 
     `tables` are those of the model, as they are or brought to sum to 1. Columns may be arrays of any shapes
     that broadcast. A node without noise has probability
     1 at its mean and 0 elsewhere.
 
     >>> from dagora.graph.dag import DAG
-    >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
+    >>> coin = NetworkModel(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
     >>> node_log_likelihoods(coin, "coin", {"coin": np.array([1])}, coin.tables).round(4)
     array([-0.2877])
     """

@@ -1,6 +1,6 @@
-"""How a node of a mixed network depends on parents of both kinds: one regression per configuration.
+"""Regressions of a node of a mixed network on parents of both kinds: one per configuration.
 
-A continuous node: x = intercept + Σ slope · parent + sd · N(0, 1), with numbers of its own for each
+A continuous node: x = intercept + Σ slope · parent + sd · N(0, 1), with its own numbers for each
 configuration of the discrete parents (a conditional linear Gaussian). A discrete node with continuous
 parents: P(level l) ∝ exp(intercept_l + Σ slope_l · parent), again per configuration.
 """

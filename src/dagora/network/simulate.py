@@ -198,7 +198,7 @@ def choose_draw(
 
 
 def check_relations(sem: str, relations: str | None) -> str:
-    """How columns of a mixed table are related; other models have no such choice."""
+    """The relations between columns of a mixed table; other models have no such choice."""
     if relations is not None and sem != "mixed":
         raise OptionError(f"{option('relations')} belongs to the sem 'mixed', not to '{sem}'")
     if relations is not None and relations not in RELATIONS:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from dagora.graph.ancestral.pag import PAG, SHOWN
 from dagora.graph.any_graph import AnyGraph, number_of_edges
-from dagora.graph.comparing import compare
+from dagora.graph.compare import compare
 from dagora.graph.pag_metrics import both_pags
 from dagora.graph.side_by_side import WORDS, draw_pair
 from dagora.graph.strokes import Stroke, Verdict, strokes_of

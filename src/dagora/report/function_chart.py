@@ -11,7 +11,7 @@ from dagora.graph.drawing import FONT, INK, clean_text
 from dagora.report.line_chart import COLOURS, Scale, ticks, written
 
 if TYPE_CHECKING:
-    from dagora.network.gaussian_process.network import Function
+    from dagora.network.gaussian_process.network import ParentFunction
 
 WIDTH, HEIGHT = 330.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 10.0, 10.0, 40.0
@@ -19,12 +19,12 @@ MOST_POINTS = 300
 BAND = 2.0  # standard deviations
 
 
-def draw_function(curve: Function) -> str:
+def draw_function(curve: ParentFunction) -> str:
     """Draw a child's function of one parent as SVG.
 
-    >>> from dagora.network.gaussian_process.network import Function
+    >>> from dagora.network.gaussian_process.network import ParentFunction
     >>> x = np.linspace(0, 1, 5)
-    >>> draw_function(Function("b", "a", x, x, 0.1 + 0 * x, x, x))[:4]
+    >>> draw_function(ParentFunction("b", "a", x, x, 0.1 + 0 * x, x, x))[:4]
     '<svg'
     """
     kept = np.unique(np.linspace(0, len(curve.data_x) - 1, min(len(curve.data_x), MOST_POINTS)).astype(int))

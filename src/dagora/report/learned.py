@@ -8,12 +8,12 @@ from typing import Any
 from dagora.base.wording import counted
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
-from dagora.graph.comparing import compare
+from dagora.graph.compare import compare
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.lagged_graph import split_name
-from dagora.graph.metrics import Comparison, judge
+from dagora.graph.metrics import Comparison, classify_edges
 from dagora.graph.pag_metrics import PAGComparison
 from dagora.learners.result import Result
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -247,7 +247,9 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     head += ["weight"] * (result.weights is not None) + ["nats lost without it"] * bool(gains)
     head += ["verdict"] * (truth is not None)
     certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
-    verdicts = None if truth is None else judge(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
+    verdicts = (
+        None if truth is None else classify_edges(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
+    )
     in_time = result.lagged_graph is not None
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):

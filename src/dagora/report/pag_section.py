@@ -5,7 +5,7 @@ from __future__ import annotations
 from dagora.graph.ancestral.pag import PAG, SHOWN
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.drawing import MARKED
-from dagora.graph.pag_metrics import both_pags, judge_pags
+from dagora.graph.pag_metrics import both_pags, classify_pag_edges
 from dagora.report.page import Content, table
 
 CAUTION = (
@@ -66,7 +66,7 @@ def edge_rows(graph: PAG, truth: AnyGraph | None) -> tuple[list[str], list[list[
     if truth is not None:
         head.append("verdict")
         found, known = both_pags(graph, truth)
-        verdicts = judge_pags(found, known)
+        verdicts = classify_pag_edges(found, known)
         for row, (one, _, other) in zip(rows, graph.marked_edges, strict=True):
             row.append(MARKED[verdicts.of_edge(known.index(one), known.index(other))])
     return head, rows

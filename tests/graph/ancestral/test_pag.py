@@ -10,7 +10,7 @@ from dagora.base.errors import FormatError, GraphError
 from dagora.formats.registry import read_graph, write_graph
 from dagora.graph.ancestral.end_marks import contradictions
 from dagora.graph.ancestral.pag import PAG, SIGNS
-from dagora.graph.comparing import compare
+from dagora.graph.compare import compare
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg

@@ -107,7 +107,7 @@ def test_rule_8_by_itself():
     for a, b in ((1, 0), (2, 1)):
         marks.put_tail(a, b)
     assert rules.rule_8(marks)
-    assert marks.directed(0, 2)
+    assert marks.is_directed(0, 2)
 
 
 @pytest.mark.parametrize("rule", NEEDED)

@@ -193,7 +193,7 @@ def test_a_column_of_one_value_that_is_no_node_is_filled_with_it():
     assert found[3, "word"] == ("on", 1.0, None)
     for table in (filled.table, *filled.draws):
         assert table.to_pandas()[["k", "word"]].values.tolist() == [[3.5, "on"]] * 3
-    with pytest.raises(DataError, match="'k' has missing cells but is no node"):
+    with pytest.raises(DataError, match="'k' has missing values but is no node"):
         dagora.impute(linear(), {**with_constants, "k": [3.5, None, 4.5]})
 
 

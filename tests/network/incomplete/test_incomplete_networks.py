@@ -187,7 +187,7 @@ def test_numbers_are_imputed_with_their_standard_deviation() -> None:
     ("data", "words"),
     [
         ({"z": ["x", None]}, "no column of the data is a node"),
-        ({"a": ["l0", None], "z": ["x", None]}, "column 'z' has missing cells but is no node"),
+        ({"a": ["l0", None], "z": ["x", None]}, "column 'z' has missing values but is no node"),
         ({"a": ["l9", None, "l0"]}, "has the level 'l9', which the network does not know"),
     ],
 )

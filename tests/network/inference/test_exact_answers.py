@@ -10,7 +10,7 @@ from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.exact import log_evidence
 from dagora.network.inference.factors import MemoryLimit
-from dagora.network.inference.problem import Evidence
+from dagora.network.inference.problem import NodeEvidence
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Lines, MixedNetwork
 from tests.network.inference.random_networks import (
     given,
@@ -63,7 +63,7 @@ def test_discrete_answers_are_those_of_the_joint_distribution(seed, arithmetic):
     joint = given(network, joint_array(after_surgery(network, do)), seen)
     known = {"given": in_levels(network, seen), "do": in_levels(network, do)}
     if joint.sum() == 0:
-        with pytest.raises(QueryError, match=r"^what is given has probability zero"):
+        with pytest.raises(QueryError, match=r"^the evidence has probability zero"):
             network.query(of=asked, **known)
         return
     answer = network.query(of=asked, **known)
@@ -74,7 +74,7 @@ def test_discrete_answers_are_those_of_the_joint_distribution(seed, arithmetic):
     event = in_levels(network, dict(zip(asked, cell, strict=True)))
     (share,) = network.query(of=event, **known).probabilities.values()
     assert share == pytest.approx(expected[cell], abs=1e-12)
-    assert np.exp(log_evidence(network.model, Evidence(seen, do), MemoryLimit())) == pytest.approx(
+    assert np.exp(log_evidence(network.model, NodeEvidence(seen, do), MemoryLimit())) == pytest.approx(
         joint.sum()
     )
 
@@ -144,7 +144,7 @@ def test_gaussian_answers_are_those_of_the_joint_normal(seed):
     np.testing.assert_allclose([answer.sd[name] for name in asked], np.sqrt(np.diag(left)), atol=1e-9)
     if seen:
         density = stats.multivariate_normal(mean[by], covariance[np.ix_(by, by)]).logpdf(list(seen.values()))
-        assert log_evidence(network.model, Evidence(seen, do), MemoryLimit()) == pytest.approx(density)
+        assert log_evidence(network.model, NodeEvidence(seen, do), MemoryLimit()) == pytest.approx(density)
     if seen and not do:
         known = ", ".join(f"{name}={value!r}" for name, value in seen.items())
         best = network.query(f"MAP({', '.join(asked)} | {known})")
@@ -205,7 +205,7 @@ def test_mixed_answers_are_those_of_all_configurations(seed):
         with pytest.raises(QueryError, match="probability zero"):
             network.query(of=rest[0], given=words)
         return
-    assert log_evidence(network.model, Evidence(seen), MemoryLimit()) == pytest.approx(np.log(total))
+    assert log_evidence(network.model, NodeEvidence(seen), MemoryLimit()) == pytest.approx(np.log(total))
     for name in rest:
         answer = network.query(of=name, given=words)
         if name in network.levels:

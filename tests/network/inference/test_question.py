@@ -100,11 +100,11 @@ def test_any_text_is_a_question_or_gets_one_line(text):
         ),
         (
             "P(pain | smoker='very often', cancer=yes)",
-            "what is given has probability zero, so there is no answer: smoker=very often, cancer=yes",
+            "the evidence has probability zero, so there is no answer: smoker=very often, cancer=yes",
         ),
         (
             "P('blood type' | smoker='very often', cancer=yes)",
-            "what is given has probability zero, so there is no answer: smoker=very often, cancer=yes",
+            "the evidence has probability zero, so there is no answer: smoker=very often, cancer=yes",
         ),
         ("MAP(pain)", "MAP has exact answers only: it cannot be estimated from samples"),
         (

@@ -1,1 +1,1 @@
-"""Graphs of what causes what among some variables, where causes that nobody measured are allowed for."""
+"""Graphs with hidden causes: PAGs, their orientation rules, and the PAG of a DAG with hidden nodes."""

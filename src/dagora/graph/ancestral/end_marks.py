@@ -35,32 +35,32 @@ class EndMarks:
         """The nodes that are joined to a."""
         return list(self._ends[a])
 
-    def joined(self, a: int, b: int) -> bool:
-        """Whether there is an edge between a and b."""
+    def are_joined(self, a: int, b: int) -> bool:
+        """Return True if there is an edge between a and b."""
         return b in self._ends[a]
 
     def is_arrow(self, a: int, b: int) -> bool:
-        """Whether a *→ b."""
+        """Return True if a *→ b."""
         return self._ends[a].get(b) == ARROW
 
     def is_circle(self, a: int, b: int) -> bool:
-        """Whether a *–o b."""
+        """Return True if a *–o b."""
         return self._ends[a].get(b) == CIRCLE
 
     def is_tail(self, a: int, b: int) -> bool:
-        """Whether a *– b, with a tail at b."""
+        """Return True if a *– b, with a tail at b."""
         return self._ends[a].get(b) == TAIL
 
-    def directed(self, a: int, b: int) -> bool:
-        """Whether a → b."""
+    def is_directed(self, a: int, b: int) -> bool:
+        """Return True if a → b."""
         return self._ends[a].get(b) == ARROW and self._ends[b][a] == TAIL
 
     def put_arrow(self, a: int, b: int) -> bool:
-        """Make it a *→ b where there is a circle at b; say whether anything changed."""
+        """Make it a *→ b if there is a circle at b; return True if it changed."""
         return self._put(a, b, ARROW)
 
     def put_tail(self, a: int, b: int) -> bool:
-        """Put a tail at b where there is a circle; say whether anything changed."""
+        """Put a tail at b if there is a circle; return True if it changed."""
         return self._put(a, b, TAIL)
 
     def _put(self, a: int, b: int, mark: int) -> bool:
@@ -74,7 +74,7 @@ class EndMarks:
         del self._ends[a][b], self._ends[b][a]
 
     def adjacent(self) -> Matrix:
-        """Which nodes are joined."""
+        """Boolean matrix of adjacent nodes."""
         joined: Matrix = self.to_numpy() != NONE
         return joined
 
@@ -88,7 +88,7 @@ class EndMarks:
 
 
 def contradictions(marks: Marks) -> int:
-    """How many edges say both that b is no cause of a (an arrow at b) and, along directed edges, that it is.
+    """The number of edges with an arrow at b (b is no cause of a) though directed edges lead from b to a.
 
     >>> contradictions(np.array([[0, 2, 3], [3, 0, 2], [2, 3, 0]]))  # a → b → c → a
     3

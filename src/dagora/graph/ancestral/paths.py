@@ -24,7 +24,7 @@ def uncovered_path(
     """
 
     def ends(before: int, node: int) -> bool:
-        return node == goal and (forbidden_last is None or not marks.joined(before, forbidden_last))
+        return node == goal and (forbidden_last is None or not marks.are_joined(before, forbidden_last))
 
     came_from: dict[tuple[int, int], tuple[int, int] | None] = {begin: None}
     waiting = deque([begin])
@@ -43,7 +43,7 @@ def uncovered_path(
                 if (
                     after not in {before, begin[0]}
                     and step not in came_from
-                    and not marks.joined(before, after)
+                    and not marks.are_joined(before, after)
                     and allowed(node, after)
                 ):
                     came_from[step] = (before, node)
@@ -61,7 +61,7 @@ def simple_path(
     if node == goal:
         return path if ends(before, node) else None
     for after in marks.near(node):
-        if after not in path and not marks.joined(before, after) and allowed(node, after):
+        if after not in path and not marks.are_joined(before, after) and allowed(node, after):
             found = simple_path(marks, [*path, after], goal, allowed, ends)
             if found is not None:
                 return found
@@ -69,7 +69,7 @@ def simple_path(
 
 
 def potentially_directed(marks: EndMarks) -> Step:
-    """Whether an edge may lead from one node to the next: no arrow at the first, no tail at the second."""
+    """Return a test of steps that may be directed: no arrow at the first node, no tail at the second."""
 
     def allowed(one: int, other: int) -> bool:
         return not marks.is_arrow(other, one) and not marks.is_tail(one, other)
@@ -78,7 +78,7 @@ def potentially_directed(marks: EndMarks) -> Step:
 
 
 def circles_only(marks: EndMarks) -> Step:
-    """Whether an edge has circles at both ends."""
+    """Return a test of steps along edges with circles at both ends."""
 
     def allowed(one: int, other: int) -> bool:
         return marks.is_circle(other, one) and marks.is_circle(one, other)
@@ -91,7 +91,7 @@ def discriminating_path(marks: EndMarks, a: int, b: int, c: int) -> list[int] | 
 
     Then d and c are not joined, and the nodes between d and b are colliders on the path and cause c.
     """
-    if not marks.is_arrow(b, a) or not marks.directed(a, c):
+    if not marks.is_arrow(b, a) or not marks.is_directed(a, c):
         return None
     after = {a: b}
     waiting = deque([a])
@@ -101,12 +101,12 @@ def discriminating_path(marks: EndMarks, a: int, b: int, c: int) -> list[int] | 
             if other in {b, c} or other in after or not marks.is_arrow(other, node):
                 continue
             after[other] = node
-            if not marks.joined(other, c):
+            if not marks.are_joined(other, c):
                 path = [other]
                 while path[-1] != b:
                     path.append(after[path[-1]])
                 return [*path, c]
-            if marks.is_arrow(node, other) and marks.directed(other, c):
+            if marks.is_arrow(node, other) and marks.is_directed(other, c):
                 waiting.append(other)
             else:
                 del after[other]  # from another node, it may be a collider

@@ -42,13 +42,13 @@ Settle = Callable[[EndMarks, list[int]], bool]
 GoOn = Callable[[], bool]
 
 
-def unshielded(marks: EndMarks) -> list[tuple[int, int, int]]:
+def unshielded_triples(marks: EndMarks) -> list[tuple[int, int, int]]:
     """All a, b, c with a < c not joined, and b joined to both."""
     return [
         (a, b, c)
         for b in range(len(marks))
         for a, c in combinations(marks.near(b), 2)
-        if not marks.joined(a, c)
+        if not marks.are_joined(a, c)
     ]
 
 
@@ -74,12 +74,12 @@ def settle_by(separates: Separates) -> Settle:
     """R4 as Zhang has it: by whether b is in what separates the ends of a discriminating path."""
 
     def settle(marks: EndMarks, path: list[int]) -> bool:
-        return orient_discriminated(marks, path, in_set=separates(path[0], path[-2], path[-1]))
+        return orient_discriminating_path(marks, path, in_set=separates(path[0], path[-2], path[-1]))
 
     return settle
 
 
-def orient_discriminated(marks: EndMarks, path: list[int], *, in_set: bool) -> bool:
+def orient_discriminating_path(marks: EndMarks, path: list[int], *, in_set: bool) -> bool:
     """Mark the end of a discriminating path, whose last three nodes are a, b, c."""
     a, b, c = path[-3:]
     if in_set:
@@ -94,7 +94,7 @@ def rule_1(marks: EndMarks) -> bool:
         near = marks.near(b)
         into = [a for a in near if marks.is_arrow(a, b)]
         for c in near if into else ():
-            if marks.is_circle(c, b) and any(a != c and not marks.joined(a, c) for a in into):
+            if marks.is_circle(c, b) and any(a != c and not marks.are_joined(a, c) for a in into):
                 changed |= any([marks.put_tail(c, b), marks.put_arrow(b, c)])
     return changed
 
@@ -107,7 +107,7 @@ def rule_2(marks: EndMarks) -> bool:
             if marks.is_circle(a, c) and any(
                 marks.is_arrow(a, b)
                 and marks.is_arrow(b, c)
-                and (marks.directed(a, b) or marks.directed(b, c))
+                and (marks.is_directed(a, b) or marks.is_directed(b, c))
                 for b in marks.near(a)
             ):
                 changed |= marks.put_arrow(a, c)
@@ -124,7 +124,7 @@ def rule_3(marks: EndMarks) -> bool:
             if not marks.is_circle(d, b):
                 continue
             sides = [a for a in into if a != d and marks.is_circle(a, d)]
-            if any(not marks.joined(a, c) for a, c in combinations(sides, 2)):
+            if any(not marks.are_joined(a, c) for a, c in combinations(sides, 2)):
                 changed |= marks.put_arrow(d, b)
     return changed
 
@@ -152,7 +152,7 @@ def rule_5(marks: EndMarks, go_on: GoOn) -> bool:
             break
         for b in marks.near(a):
             for c in marks.near(a):
-                if b == c or marks.joined(b, c) or not (allowed(a, b) and allowed(a, c)):
+                if b == c or marks.are_joined(b, c) or not (allowed(a, b) and allowed(a, c)):
                     continue
                 path = uncovered_path(marks, (a, c), b, allowed, forbidden_last=a)
                 for one, other in zip(path or (), (path or [])[1:], strict=False):
@@ -170,7 +170,7 @@ def rule_6_and_7(marks: EndMarks) -> bool:
         tails = [a for a in near if marks.is_tail(b, a) and not marks.is_arrow(a, b)]
         for c in near if tails else ():
             if marks.is_circle(c, b) and any(
-                a != c and (marks.is_tail(a, b) or not marks.joined(a, c)) for a in tails
+                a != c and (marks.is_tail(a, b) or not marks.are_joined(a, c)) for a in tails
             ):
                 changed |= marks.put_tail(c, b)
     return changed
@@ -181,8 +181,8 @@ def rule_8(marks: EndMarks) -> bool:
     changed = False
     for a in range(len(marks)):
         for c in marks.near(a):
-            if half_directed(marks, a, c) and any(
-                marks.is_tail(b, a) and not marks.is_tail(a, b) and marks.directed(b, c)
+            if is_half_directed(marks, a, c) and any(
+                marks.is_tail(b, a) and not marks.is_tail(a, b) and marks.is_directed(b, c)
                 for b in marks.near(a)
             ):
                 changed |= marks.put_tail(c, a)
@@ -197,9 +197,9 @@ def rule_9(marks: EndMarks, go_on: GoOn) -> bool:
         if not go_on():
             break
         for c in marks.near(a):
-            if half_directed(marks, a, c) and any(
+            if is_half_directed(marks, a, c) and any(
                 b != c
-                and not marks.joined(b, c)
+                and not marks.are_joined(b, c)
                 and allowed(a, b)
                 and uncovered_path(marks, (a, b), c, allowed) is not None
                 for b in marks.near(a)
@@ -216,16 +216,16 @@ def rule_10(marks: EndMarks, go_on: GoOn) -> bool:
         if not go_on():
             break
         for c in marks.near(a):
-            if not half_directed(marks, a, c):
+            if not is_half_directed(marks, a, c):
                 continue
             starts = [first for first in marks.near(a) if first != c and allowed(a, first)]
-            parents = [b for b in marks.near(c) if b != a and marks.directed(b, c)]
+            parents = [b for b in marks.near(c) if b != a and marks.is_directed(b, c)]
             firsts = [
                 {first for first in starts if uncovered_path(marks, (a, first), b, allowed) is not None}
                 for b in parents
             ]
             if any(
-                one != other and not marks.joined(one, other)
+                one != other and not marks.are_joined(one, other)
                 for some, others in combinations(firsts, 2)
                 for one in some
                 for other in others
@@ -234,6 +234,6 @@ def rule_10(marks: EndMarks, go_on: GoOn) -> bool:
     return changed
 
 
-def half_directed(marks: EndMarks, a: int, c: int) -> bool:
-    """Whether a o→ c."""
+def is_half_directed(marks: EndMarks, a: int, c: int) -> bool:
+    """Return True if a o→ c."""
     return marks.is_circle(c, a) and marks.is_arrow(a, c)

@@ -16,7 +16,7 @@ import numpy as np
 from dagora.base.errors import GraphError
 from dagora.graph.ancestral.end_marks import EndMarks
 from dagora.graph.ancestral.pag import ARROW, NONE, PAG, TAIL
-from dagora.graph.ancestral.rules import apply_rules, settle_by, unshielded
+from dagora.graph.ancestral.rules import apply_rules, settle_by, unshielded_triples
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
 from dagora.graph.separation import d_separated
@@ -62,7 +62,7 @@ def pag_of_mag(mag: PAG) -> PAG:
     """The marks that all MAGs with the independences of this one have in common."""
     known = EndMarks(mag.to_numpy() != NONE)
     matrix = mag.to_numpy()
-    for a, b, c in unshielded(known):
+    for a, b, c in unshielded_triples(known):
         if matrix[a, b] == matrix[c, b] == ARROW:
             known.put_arrow(a, b)
             known.put_arrow(c, b)

@@ -126,7 +126,7 @@ def possible_d_sep(marks: EndMarks, x: int) -> set[int]:
         before, node = waiting.pop()
         for after in marks.near(node):
             collider = marks.is_arrow(before, node) and marks.is_arrow(after, node)
-            if after not in {x, before} and (collider or marks.joined(before, after)):
+            if after not in {x, before} and (collider or marks.are_joined(before, after)):
                 step = (node, after)
                 if step not in seen:
                     seen.add(step)

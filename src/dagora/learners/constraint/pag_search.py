@@ -15,7 +15,7 @@ import numpy as np
 from dagora.base.wording import counted
 from dagora.graph.ancestral.end_marks import EndMarks, contradictions
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.ancestral.rules import unshielded
+from dagora.graph.ancestral.rules import unshielded_triples
 from dagora.graph.equivalence import Matrix
 from dagora.learners.constraint.named_tests import (
     check_level,
@@ -61,7 +61,7 @@ class PagSearch:
 
     def direct_colliders(self, marks: EndMarks) -> None:
         """R0: a node between two others that is not in their separating set is a collider."""
-        for a, b, c in unshielded(marks):
+        for a, b, c in unshielded_triples(marks):
             if not self.found.separates(a, b, c):
                 marks.put_arrow(a, b)
                 marks.put_arrow(c, b)

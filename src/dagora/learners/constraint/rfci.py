@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from itertools import combinations, pairwise
 
 from dagora.graph.ancestral.end_marks import EndMarks
-from dagora.graph.ancestral.rules import apply_rules, orient_discriminated, unshielded
+from dagora.graph.ancestral.rules import apply_rules, orient_discriminating_path, unshielded_triples
 from dagora.learners.constraint.pag_search import PagSearch, learn_pag
 from dagora.learners.constraint.skeleton import Case, Given, Pair, Separation, in_parts
 from dagora.learners.result import Outcome
@@ -72,7 +72,7 @@ class DependenceChecks:
     def direct_colliders(self, marks: EndMarks) -> None:
         """R0 on paths whose neighbouring nodes are dependent; other edges are removed."""
         while self._search.go_on():
-            new = [path for path in unshielded(marks) if path not in self._paths]
+            new = [path for path in unshielded_triples(marks) if path not in self._paths]
             if not new:
                 break
             self._paths.update(new)
@@ -102,7 +102,7 @@ class DependenceChecks:
                 self.direct_colliders(marks)
                 return True
             self._discriminating.add(tuple(path))
-        return orient_discriminated(marks, path, in_set=path[-2] in given)
+        return orient_discriminating_path(marks, path, in_set=path[-2] in given)
 
     def _separating_set(self, a: int, b: int) -> Given:
         return self._search.found.separations[sorted_pair(a, b)].given

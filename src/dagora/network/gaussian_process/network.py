@@ -50,13 +50,13 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
-    """How a child depends on one parent: posterior mean and sd at `x`, in the units of the columns.
+class ParentFunction:
+    """A child's dependence on one parent: posterior mean and sd at `x`, in the units of the columns.
 
     The function runs through the child's average. `data_x` and `data_y` are the rows: the parent, and the
     child less what its other parents explain. With one parent these are the child's own values.
 
-    >>> Function("y", "x", *[np.zeros(2)] * 5).child
+    >>> ParentFunction("y", "x", *[np.zeros(2)] * 5).child
     'y'
     """
 
@@ -108,17 +108,17 @@ class GaussianProcessNetwork:
         nodes: Iterable[str] | None = None,
         **reading: Any,  # noqa: ANN401 - those of `read_table`
     ) -> dict[str, Prediction]:
-        """Predict nodes (all of them, if not told) from their parents, which must be columns of the data.
+        """Predict nodes (by default all of them) from their parents, which must be columns of the data.
 
         The data are of any kind that `fit` takes, such as a table, a frame or a mapping of columns; other
         columns are ignored. Options of `read_table`, such as `missing`, say how they are to be understood.
         """
-        told = self.graph.nodes if nodes is None else as_names("nodes", nodes)
-        table = as_table(data, self._reading_of_parents(data, told, reading))
+        chosen = self.graph.nodes if nodes is None else as_names("nodes", nodes)
+        table = as_table(data, self._reading_of_parents(data, chosen, reading))
         found = {}
-        for node in told:
+        for node in chosen:
             values = [table.values(table.names.index(parent)) for parent in self.graph.parents(node)]
-            found[node] = self._predicted(node, values, table.n_rows)
+            found[node] = self._predict(node, values, table.n_rows)
         return found
 
     def _reading_of_parents(
@@ -134,7 +134,7 @@ class GaussianProcessNetwork:
             raise OptionError(f"predict has no option '{next(iter(unknown))}'")
         return options
 
-    def functions(self) -> list[Function]:
+    def functions(self) -> list[ParentFunction]:
         """The posterior function of every edge, over the range of the parent's values."""
         return [curve for node in self.graph for curve in self._functions_of(node)]
 
@@ -147,7 +147,7 @@ class GaussianProcessNetwork:
         rng = np.random.default_rng(seed_sequence(seed))
         values: dict[str, Array] = {}
         for node in self.graph.order:
-            found = self._predicted(node, [values[parent] for parent in self.graph.parents(node)], rows)
+            found = self._predict(node, [values[parent] for parent in self.graph.parents(node)], rows)
             values[node] = found.mean + found.sd * rng.standard_normal(rows)
         schema = Schema(Variable(node, Kind.CONTINUOUS) for node in self.graph)
         return Table(schema, tuple(values[node] for node in self.graph))
@@ -156,22 +156,22 @@ class GaussianProcessNetwork:
     def _columns(self) -> dict[str, Array]:
         return {node: self.table.values(self.table.names.index(node)) for node in self.graph}
 
-    def _scaled(self, node: str, values: Array) -> Array:
+    def _standardise(self, node: str, values: Array) -> Array:
         column = self._columns[node]
         scaled: Array = (values - column.mean()) / column.std(ddof=1)
         return scaled
 
     def _matrix(self, node: str, values: Sequence[Array], rows: int) -> Array:
         parents = self.graph.parents(node)
-        scaled = [self._scaled(parent, some) for parent, some in zip(parents, values, strict=True)]
+        scaled = [self._standardise(parent, some) for parent, some in zip(parents, values, strict=True)]
         return np.column_stack(scaled) if scaled else np.zeros((rows, 0))
 
     def _regression(self, node: str) -> tuple[Regression, Array]:
         values = [self._columns[parent] for parent in self.graph.parents(node)]
         x = self._matrix(node, values, self.table.n_rows)
-        return Regression(self.processes[node], x, self._scaled(node, self._columns[node])), x
+        return Regression(self.processes[node], x, self._standardise(node, self._columns[node])), x
 
-    def _predicted(self, node: str, values: Sequence[Array], rows: int) -> Prediction:
+    def _predict(self, node: str, values: Sequence[Array], rows: int) -> Prediction:
         regression, _ = self._regression(node)
         mean, variance = regression.predict(self._matrix(node, values, rows))
         column = self._columns[node]
@@ -179,7 +179,7 @@ class GaussianProcessNetwork:
         noisy = np.sqrt(variance + self.processes[node].noise ** 2)
         return Prediction(column.mean() + unit * mean, unit * noisy, unit * np.sqrt(variance))
 
-    def _functions_of(self, node: str) -> list[Function]:
+    def _functions_of(self, node: str) -> list[ParentFunction]:
         parents = self.graph.parents(node)
         if not parents:
             return []
@@ -187,16 +187,16 @@ class GaussianProcessNetwork:
         column = self._columns[node]
         unit, level = float(column.std(ddof=1)), float(column.mean())
         fitted, _ = regression.predict(x)
-        left = self._scaled(node, column) - fitted
+        left = self._standardise(node, column) - fitted
         middle = float(fitted.mean())
         curves = []
         for k, parent in enumerate(parents):
             own = self._columns[parent]
             grid = np.linspace(own.min(), own.max(), GRID)
-            mean, variance = regression.effect(k, self._scaled(parent, grid))
+            mean, variance = regression.effect(k, self._standardise(parent, grid))
             at_rows, _ = regression.effect(k, x[:, k])
             curves.append(
-                Function(
+                ParentFunction(
                     node, parent, grid, level + unit * (middle + mean), unit * np.sqrt(variance),
                     own, level + unit * (middle + at_rows + left),
                 )

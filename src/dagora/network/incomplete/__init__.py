@@ -1,1 +1,1 @@
-"""Networks and rows with holes: what is expected of the missing cells, parameters by EM, imputation."""
+"""Networks and tables with missing values: fitting, imputation, draws."""

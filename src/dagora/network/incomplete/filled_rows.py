@@ -26,7 +26,7 @@ from dagora.network.drawing import draw_node
 from dagora.network.incomplete.importance_sampling import CANDIDATES, MissingValueProposal, resample
 from dagora.network.incomplete.missing_groups import MissingGroup, MissingGroups, find_missing_groups
 from dagora.network.incomplete.proposal_plan import ProposalPlan, affordable_plans
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,8 @@ class FilledRows:
     >>> rows = FilledRows(IncompleteTable.of(whole, [[True, False], [True, True]]), copies=1, seed=1)
     >>> tables = {"ill": np.array([0.5, 0.5])}
     >>> lines = {"dose": Lines(np.array([1.5, 2.5]), np.zeros((2, 0)), np.array([0.1, 0.1]))}
-    >>> model = Model(DAG(["ill", "dose"], [("ill", "dose")]), {"ill": ("no", "yes")}, tables, {}, lines)
+    >>> graph = DAG(["ill", "dose"], [("ill", "dose")])
+    >>> model = NetworkModel(graph, {"ill": ("no", "yes")}, tables, {}, lines)
     >>> rows.sweep(model).round(3)  # ln of the density of what was seen in each row
     array([0.69, 0.69])
     >>> rows.table().codes(0).tolist()
@@ -81,7 +82,7 @@ class FilledRows:
         """The filled copies as they are now, one below the other."""
         return Table(self._schema, tuple(self.columns[name].ravel() for name in self._schema.names))
 
-    def sweep(self, model: Model, budget: Budget | None = None) -> Floats:
+    def sweep(self, model: NetworkModel, budget: Budget | None = None) -> Floats:
         """Draw every missing value anew; return the log density of the observed values of each row.
 
         It is an estimate where discrete nodes have missing continuous parents, and NaN where discrete
@@ -126,7 +127,7 @@ class FilledRows:
 
     def _draw(
         self,
-        model: Model,
+        model: NetworkModel,
         group: MissingGroup,
         plan: ProposalPlan,
         rows: NDArray[np.int64],
@@ -158,7 +159,7 @@ class FilledRows:
             self.columns[name][:, rows] = column.reshape(self.copies, len(rows))
         return masses if whole else np.full(len(rows), np.nan)
 
-    def scales(self, model: Model) -> dict[str, tuple[float, float]]:
+    def scales(self, model: NetworkModel) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation of each continuous column as observed; if 0, that of its regression."""
         return {
             node: (mean, sd or float(model.lines[node].sds.max()) or 1.0)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dagora.network.drawing import configurations
 from dagora.network.incomplete.proposal_plan import GaussianBlock
 from dagora.network.incomplete.row_factors import Floats, Levels, RowFactor
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 # Least residual standard deviation, as a share of the column's: without noise, the precision is infinite.
 SMALLEST_SD = 1e-6
@@ -37,7 +37,7 @@ class GaussianTerms:
 
 
 def regression_terms(
-    model: Model,
+    model: NetworkModel,
     block: GaussianBlock,
     columns: Mapping[str, NDArray[Any]],
     shape: tuple[int, ...],

@@ -22,7 +22,7 @@ from dagora.network.incomplete.gaussian_block import BlockDistribution, regressi
 from dagora.network.incomplete.proposal_plan import ProposalPlan
 from dagora.network.incomplete.row_factors import Floats, RowElimination, RowFactor
 from dagora.network.incomplete.softmax_approximation import SoftmaxApproximation, approximate_softmax
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Columns = dict[str, NDArray[Any]]
@@ -35,7 +35,7 @@ class MissingValueProposal:
 
     def __init__(
         self,
-        model: Model,
+        model: NetworkModel,
         plan: ProposalPlan,
         given: Mapping[str, NDArray[Any]],
         cases: int,

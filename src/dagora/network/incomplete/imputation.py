@@ -74,6 +74,6 @@ def complete_table(
 def impossible_row(row: int) -> DataError:
     """The error for a row of probability 0 under the network."""
     return DataError(
-        f"data row {row + 1} has probability 0 under the network: nothing can be expected of "
-        "its missing cells; fit the network with a pseudocount"
+        f"data row {row + 1} has probability 0 under the network: its missing "
+        "values have no distribution; fit the network with a pseudocount"
     )

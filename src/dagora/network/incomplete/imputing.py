@@ -85,7 +85,7 @@ def check_columns(network: Network, table: IncompleteTable) -> None:
     for name, seen in zip(table.names, table.seen, strict=True):
         if name not in known and not seen.all():
             raise DataError(
-                f"column '{name}' has missing cells but is no node of the network: leave it out "
+                f"column '{name}' has missing values but is no node of the network: leave it out "
                 f"({option('drop', name)})"
             )
 
@@ -96,8 +96,8 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
     if not tree.fits:
         return impute_by_draws(network, table, draws, seed)
     codes = node_codes(network, table)
-    holes = (codes == tree.levels[:, None]).any(axis=0)
-    impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & holes)
+    incomplete = (codes == tree.levels[:, None]).any(axis=0)
+    impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & incomplete)
     if len(impossible):
         raise impossible_row(int(impossible[0]))
     filled = codes.copy()

@@ -1,4 +1,4 @@
-"""How the missing values of a group are sampled: which families enter the proposal, and how.
+"""Plans for sampling the missing values of a group: the role of each family in the proposal.
 
 Given the discrete variables, missing continuous ones are jointly Gaussian, unless a discrete node has one of
 them as a parent. The softmax of such a node shapes the proposal and enters the importance weight. Where that
@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.network.incomplete.missing_groups import MissingGroup
 from dagora.network.incomplete.row_factors import find_order
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 # Floats of a row's largest table above which some discrete variables keep their value while the others are
 # drawn: up to here, at least 64 rows are worked on together (`filled_rows.BLOCK`).
@@ -36,7 +36,7 @@ class GaussianBlock:
 
 @dataclass(frozen=True)
 class ProposalPlan:
-    """How the missing values of one group are sampled."""
+    """A plan for sampling the missing values of one group."""
 
     discrete: tuple[str, ...]  # drawn jointly; other missing discrete variables keep their current value
     blocks: tuple[GaussianBlock, ...]
@@ -53,7 +53,7 @@ class ProposalPlan:
 
 
 def make_plan(
-    model: Model, group: MissingGroup, discrete: tuple[str, ...], *, weight_only: bool = False
+    model: NetworkModel, group: MissingGroup, discrete: tuple[str, ...], *, weight_only: bool = False
 ) -> ProposalPlan:
     """Plan to draw these discrete variables of a group, and all its continuous ones.
 
@@ -91,7 +91,9 @@ def make_plan(
     return ProposalPlan(discrete, blocks, exact, reweighted, tuple(order), cells, widest)
 
 
-def affordable_plans(model: Model, group: MissingGroup, rng: np.random.Generator) -> list[ProposalPlan]:
+def affordable_plans(
+    model: NetworkModel, group: MissingGroup, rng: np.random.Generator
+) -> list[ProposalPlan]:
     """Return one plan for all discrete variables of a group, or several for some each if that is too much."""
     missing = tuple(name for name in group.members if name in model.levels)
     whole = make_plan(model, group, missing)

@@ -25,7 +25,7 @@ from dagora.network.drawing import configurations
 from dagora.network.incomplete.gaussian_block import GaussianTerms
 from dagora.network.incomplete.proposal_plan import GaussianBlock
 from dagora.network.incomplete.row_factors import Floats
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 # The search ends where the squared distance from the mode, in units of the density's width, is below 1e-4: a
 # hundredth of a standard deviation. 60 steps leave room for shortened ones.
@@ -102,7 +102,7 @@ class SoftmaxApproximation:
 
 
 def approximate_softmax(
-    model: Model,
+    model: NetworkModel,
     block: GaussianBlock,
     lines: GaussianTerms,
     columns: Mapping[str, NDArray[Any]],
@@ -124,7 +124,7 @@ def approximate_softmax(
 
 
 def softmax_in_cases(
-    model: Model,
+    model: NetworkModel,
     node: str,
     block: GaussianBlock,
     columns: Mapping[str, NDArray[Any]],

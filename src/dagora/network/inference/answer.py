@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
 from dagora.network.inference.exact import joint_table, mixture, most_probable, reduce_question
-from dagora.network.inference.problem import Evidence, set_up
+from dagora.network.inference.problem import NodeEvidence, set_up
 from dagora.network.inference.question import (
     Question,
     check_known,
@@ -23,7 +23,7 @@ from dagora.network.inference.question import (
 )
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.inference.weighting import draw_weighted_rows
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 Array = NDArray[np.float64]
 
@@ -262,7 +262,7 @@ class Explanation(Answer):
         return {"most_probable": dict(self.most_probable), "probability": self.probability}
 
 
-def ask(model: Model, question: Question, settings: QuerySettings) -> Answer:
+def ask(model: NetworkModel, question: Question, settings: QuerySettings) -> Answer:
     """Answer a question: exactly, or by weighted samples where it is asked for or cannot be otherwise."""
     known = check_known(model, question.given, question.do)
     targets = check_targets(model, question, known)
@@ -296,10 +296,10 @@ def ask(model: Model, question: Question, settings: QuerySettings) -> Answer:
 
 
 def explain(
-    model: Model,
+    model: NetworkModel,
     question: Question,
     targets: Sequence[str],
-    known: Evidence,
+    known: NodeEvidence,
     settings: QuerySettings,
     *,
     sampling: bool,
@@ -322,7 +322,11 @@ def explain(
 
 
 def estimate(
-    model: Model, question: Question, targets: Sequence[str], known: Evidence, settings: QuerySettings
+    model: NetworkModel,
+    question: Question,
+    targets: Sequence[str],
+    known: NodeEvidence,
+    settings: QuerySettings,
 ) -> Answer:
     """Estimate a distribution from weighted samples."""
     drawn = draw_weighted_rows(model, list(targets), known, settings.samples, settings.seed)

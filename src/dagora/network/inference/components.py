@@ -8,7 +8,7 @@ the rest. So the answer for a continuous node is a mixture over configurations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import pi, prod
 
@@ -180,12 +180,3 @@ def singular_density(
     logs = np.where(off.any(axis=1), -np.inf, logs)
     inverse = np.einsum("kij,kj,klj->kil", vectors, np.where(kept, 1 / safe, 0.0), vectors)
     return logs, cross @ inverse, residuals
-
-
-def moments_of(components: Iterable[Component]) -> dict[str, tuple[Component, int]]:
-    """Where each continuous node is found."""
-    return {
-        node: (component, position)
-        for component in components
-        for position, node in enumerate(component.nodes)
-    }

@@ -17,12 +17,12 @@ from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component
 from dagora.network.inference.exact import ReducedQuestion, impossible_evidence, reduce_question
 from dagora.network.inference.factors import Factor, MemoryLimit, Product, find_order
-from dagora.network.inference.problem import Evidence, relevant_nodes
-from dagora.network.model import Model
+from dagora.network.inference.problem import NodeEvidence, relevant_nodes
+from dagora.network.model import NetworkModel
 
 
 def draw_given(
-    model: Model, known: Evidence, rows: int, rng: np.random.Generator, limits: MemoryLimit
+    model: NetworkModel, known: NodeEvidence, rows: int, rng: np.random.Generator, limits: MemoryLimit
 ) -> Columns:
     """Draw all nodes; observed and set ones have their value in every row."""
     if not known.values:
@@ -44,9 +44,9 @@ def draw_given(
 
 
 def draw_discrete(
-    model: Model,
+    model: NetworkModel,
     reduced: ReducedQuestion,
-    known: Evidence,
+    known: NodeEvidence,
     columns: Columns,
     rows: int,
     rng: np.random.Generator,

@@ -13,9 +13,9 @@ from dagora.base.errors import QueryError
 from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.components import Component, split_components
 from dagora.network.inference.factors import Factor, MemoryLimit, Product, find_order
-from dagora.network.inference.problem import Evidence, InferenceProblem, bearing_on, set_up
+from dagora.network.inference.problem import InferenceProblem, NodeEvidence, bearing_on, set_up
 from dagora.network.inference.question import describe
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class ReducedQuestion:
 
 
 def reduce_question(
-    model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit
+    model: NetworkModel, targets: Sequence[str], known: NodeEvidence, limits: MemoryLimit
 ) -> ReducedQuestion:
     """Insert the evidence and eliminate the continuous nodes."""
     problem = set_up(model, targets, known)
@@ -72,7 +72,11 @@ def sum_all(product: Product, order: Sequence[str]) -> Product:
 
 
 def joint_table(
-    model: Model, reduced: ReducedQuestion, targets: Sequence[str], known: Evidence, limits: MemoryLimit
+    model: NetworkModel,
+    reduced: ReducedQuestion,
+    targets: Sequence[str],
+    known: NodeEvidence,
+    limits: MemoryLimit,
 ) -> Array:
     """P(targets | evidence), one axis per target; all are discrete."""
     sizes = reduced.problem.sizes
@@ -102,7 +106,11 @@ def check_joint(targets: Sequence[str], sizes: Mapping[str, int], limits: Memory
 
 
 def refuse_impossible(
-    model: Model, far: list[Factor], reduced: ReducedQuestion, known: Evidence, sizes: Mapping[str, int]
+    model: NetworkModel,
+    far: list[Factor],
+    reduced: ReducedQuestion,
+    known: NodeEvidence,
+    sizes: Mapping[str, int],
 ) -> None:
     """Refuse evidence of probability zero in parts that do not bear on the answer, unless they are large."""
     if reduced.log_scale == -np.inf:
@@ -123,19 +131,19 @@ def refuse_impossible(
         raise impossible_evidence(model, known)
 
 
-def impossible_evidence(model: Model, known: Evidence) -> QueryError:
+def impossible_evidence(model: NetworkModel, known: NodeEvidence) -> QueryError:
     """The error for evidence of probability zero."""
     return QueryError(
-        f"what is given has probability zero, so there is no answer: {describe(model, known.values)}"
+        f"the evidence has probability zero, so there is no answer: {describe(model, known.values)}"
     )
 
 
-def log_evidence(model: Model, known: Evidence, limits: MemoryLimit) -> float:
+def log_evidence(model: NetworkModel, known: NodeEvidence, limits: MemoryLimit) -> float:
     """Log of the probability (or density) of the evidence; −∞ if it is impossible.
 
     >>> from dagora.graph.dag import DAG
-    >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
-    >>> round(log_evidence(coin, Evidence({"coin": 1}), MemoryLimit()), 4)
+    >>> coin = NetworkModel(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
+    >>> round(log_evidence(coin, NodeEvidence({"coin": 1}), MemoryLimit()), 4)
     -0.2877
     """
     reduced = reduce_question(model, (), known, limits)
@@ -153,7 +161,9 @@ class GaussianMixture:
     covariances: Array
 
 
-def mixture(model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit) -> GaussianMixture:
+def mixture(
+    model: NetworkModel, targets: Sequence[str], known: NodeEvidence, limits: MemoryLimit
+) -> GaussianMixture:
     """The distribution of continuous targets: one normal distribution per possible configuration."""
     reduced = reduce_question(model, targets, known, limits)
     used = [c for c in reduced.components if any(target in c.nodes for target in targets)]
@@ -178,7 +188,7 @@ def mixture(model: Model, targets: Sequence[str], known: Evidence, limits: Memor
 
 
 def most_probable(
-    model: Model, targets: Sequence[str], known: Evidence, limits: MemoryLimit
+    model: NetworkModel, targets: Sequence[str], known: NodeEvidence, limits: MemoryLimit
 ) -> tuple[dict[str, int], float]:
     """The most probable codes of discrete targets jointly, and their probability given the evidence."""
     reduced = reduce_question(model, targets, known, limits)

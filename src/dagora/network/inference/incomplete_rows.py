@@ -18,18 +18,18 @@ from dagora.network.inference.components import joint_moments
 from dagora.network.inference.exact import log_evidence
 from dagora.network.inference.factors import MemoryLimit
 from dagora.network.inference.junction_tree import JunctionTree
-from dagora.network.inference.problem import Evidence, set_up
-from dagora.network.model import Model
+from dagora.network.inference.problem import NodeEvidence, set_up
+from dagora.network.model import NetworkModel
 
 Array = NDArray[np.float64]
 Masks = Mapping[str, NDArray[np.bool_]]
 
 
-def marginal_log_likelihoods(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
+def marginal_log_likelihoods(model: NetworkModel, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
     """Log probability or density of the observed values of each row; 0 for a row without any.
 
     >>> from dagora.graph.dag import DAG
-    >>> coin = Model(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
+    >>> coin = NetworkModel(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
     >>> marginal_log_likelihoods(coin, {"coin": np.array([1, 0])}, {"coin": np.array([True, True])}).round(4)
     array([-0.2877, -1.3863])
     """
@@ -40,7 +40,7 @@ def marginal_log_likelihoods(model: Model, columns: Mapping[str, NDArray[Any]], 
     return mixed_rows(model, columns, seen)
 
 
-def discrete_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
+def discrete_rows(model: NetworkModel, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
     """Discrete networks: by a junction tree, each distinct row once."""
     codes = np.stack(
         [np.where(seen[node], columns[node].astype(np.int64), -1) for node in model.graph], axis=1
@@ -49,10 +49,10 @@ def discrete_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks
     return np.asarray(JunctionTree(model).log_probabilities(different)[which.reshape(-1)])
 
 
-def gaussian_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
+def gaussian_rows(model: NetworkModel, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
     """Gaussian networks: by the normal distribution of the observed nodes, one pattern after the other."""
     nodes = model.order
-    lines = set_up(model, nodes, Evidence()).lines
+    lines = set_up(model, nodes, NodeEvidence()).lines
     for line in lines:
         if (line.lines.sds == 0).any():
             raise DataError(f"'{line.node}' has a standard deviation of 0 in the network: it has no density")
@@ -70,7 +70,7 @@ def gaussian_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks
     return logs
 
 
-def mixed_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
+def mixed_rows(model: NetworkModel, columns: Mapping[str, NDArray[Any]], seen: Masks) -> Array:
     """Mixed networks: by one question per distinct row."""
     nodes = tuple(model.graph)
     values = np.stack([np.where(seen[node], columns[node], np.nan) for node in nodes], axis=1)
@@ -78,6 +78,8 @@ def mixed_rows(model: Model, columns: Mapping[str, NDArray[Any]], seen: Masks) -
     logs = np.zeros(len(different))
     limits = MemoryLimit(asked="likelihood")
     for number, row in enumerate(different.tolist()):
-        known = Evidence({node: value for node, value in zip(nodes, row, strict=True) if not isnan(value)})
+        known = NodeEvidence(
+            {node: value for node, value in zip(nodes, row, strict=True) if not isnan(value)}
+        )
         logs[number] = log_evidence(model, known, limits)
     return np.asarray(logs[which.reshape(-1)])

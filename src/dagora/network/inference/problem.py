@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.inference.factors import Factor
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class NodeEvidence:
     """Codes of discrete nodes and values of continuous ones: observed, or set by an intervention."""
 
     seen: Mapping[str, float] = field(default_factory=dict)
@@ -57,14 +57,14 @@ class InferenceProblem:
     """Discrete nodes that depend on continuous parents that were not observed."""
 
 
-def relevant_nodes(model: Model, targets: Iterable[str], known: Evidence) -> list[str]:
+def relevant_nodes(model: NetworkModel, targets: Iterable[str], known: NodeEvidence) -> list[str]:
     """Targets, observed nodes and their ancestors once interventions have cut arrows; in topological order.
 
     >>> from dagora.graph.dag import DAG
     >>> graph = DAG("abcd", ["ab", "bc", "cd"])
     >>> tables = {node: np.full((2,) * (1 + len(graph.parents(node))), 0.5) for node in graph}
-    >>> model = Model(graph, dict.fromkeys("abcd", ("n", "y")), tables)
-    >>> [relevant_nodes(model, [one], Evidence(do={do: 1})) for one, do in ("ba", "cb")]
+    >>> model = NetworkModel(graph, dict.fromkeys("abcd", ("n", "y")), tables)
+    >>> [relevant_nodes(model, [one], NodeEvidence(do={do: 1})) for one, do in ("ba", "cb")]
     [['a', 'b'], ['b', 'c']]
     """
     found: set[str] = set()
@@ -78,7 +78,7 @@ def relevant_nodes(model: Model, targets: Iterable[str], known: Evidence) -> lis
     return [node for node in model.order if node in found]
 
 
-def set_up(model: Model, targets: Iterable[str], known: Evidence) -> InferenceProblem:
+def set_up(model: NetworkModel, targets: Iterable[str], known: NodeEvidence) -> InferenceProblem:
     """Insert the evidence into the parts that are relevant to the targets."""
     values = known.values
     codes = {node: int(value) for node, value in values.items() if node in model.levels}
@@ -99,7 +99,7 @@ def set_up(model: Model, targets: Iterable[str], known: Evidence) -> InferencePr
 
 
 def line_given(
-    model: Model, node: str, values: Mapping[str, float], codes: Mapping[str, int]
+    model: NetworkModel, node: str, values: Mapping[str, float], codes: Mapping[str, int]
 ) -> ReducedRegression:
     """A regression in which observed parents have their values."""
     given = model.lines[node]
@@ -118,7 +118,7 @@ def line_given(
     )
 
 
-def choice_given(model: Model, node: str, values: Mapping[str, float]) -> Factor:
+def choice_given(model: NetworkModel, node: str, values: Mapping[str, float]) -> Factor:
     """The table of a discrete node whose continuous parents are all observed."""
     parents = np.array([values[parent] for parent in model.continuous_parents(node)])
     chances = model.choices[node].log_probabilities(parents)

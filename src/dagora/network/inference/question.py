@@ -14,8 +14,8 @@ from math import isfinite
 
 from dagora.base.errors import QueryError
 from dagora.base.wording import among
-from dagora.network.inference.problem import Evidence
-from dagora.network.model import Model
+from dagora.network.inference.problem import NodeEvidence
+from dagora.network.model import NetworkModel
 
 WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"]+)|([,|=()]))""")
 SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
@@ -226,11 +226,11 @@ def make_question(
     return Question(kind, asked, event, given, do)
 
 
-def check_variable(model: Model, name: object) -> str:
+def check_variable(model: NetworkModel, name: object) -> str:
     """Return the name of a variable; refuse an unknown one with the nearest name.
 
     >>> from dagora.graph.dag import DAG
-    >>> check_variable(Model(DAG(["smoker"])), "smokr")
+    >>> check_variable(NetworkModel(DAG(["smoker"])), "smokr")
     Traceback (most recent call last):
     dagora.QueryError: there is no variable 'smokr' in the network: did you mean 'smoker'?
     """
@@ -241,11 +241,11 @@ def check_variable(model: Model, name: object) -> str:
     raise QueryError(f"there is no variable '{name}' in the network: {hint}")
 
 
-def check_value(model: Model, name: str, value: object) -> float:
+def check_value(model: NetworkModel, name: str, value: object) -> float:
     """Return the code of a level, or a number.
 
     >>> from dagora.graph.dag import DAG
-    >>> check_value(Model(DAG(["a"]), {"a": ("no", "yes")}), "a", "maybe")
+    >>> check_value(NetworkModel(DAG(["a"]), {"a": ("no", "yes")}), "a", "maybe")
     Traceback (most recent call last):
     dagora.QueryError: 'a' has no level 'maybe': known are no, yes
     """
@@ -263,22 +263,22 @@ def check_value(model: Model, name: str, value: object) -> float:
     return number
 
 
-def check_known(model: Model, given: Mapping[str, object], do: Mapping[str, object]) -> Evidence:
+def check_known(model: NetworkModel, given: Mapping[str, object], do: Mapping[str, object]) -> NodeEvidence:
     """Look up evidence and interventions: codes and numbers."""
-    return Evidence(
+    return NodeEvidence(
         {check_variable(model, name): check_value(model, name, value) for name, value in given.items()},
         {check_variable(model, name): check_value(model, name, value) for name, value in do.items()},
     )
 
 
-def check_targets(model: Model, question: Question, known: Evidence) -> tuple[str, ...]:
+def check_targets(model: NetworkModel, question: Question, known: NodeEvidence) -> tuple[str, ...]:
     """Return the variables that are asked for; `*` is all that are not in the conditioning set."""
     if question.of == (EVERYTHING,) and EVERYTHING not in model.parents:
         return tuple(node for node in model.graph if node not in known.seen and node not in known.do)
     return tuple(check_variable(model, name) for name in question.of)
 
 
-def describe(model: Model, known: Mapping[str, float]) -> str:
+def describe(model: NetworkModel, known: Mapping[str, float]) -> str:
     """The evidence as text, in the form of a question."""
     listed = [
         f"{name}={model.levels[name][int(value)] if name in model.levels else format(value, 'g')}"
@@ -288,7 +288,7 @@ def describe(model: Model, known: Mapping[str, float]) -> str:
     return ", ".join(listed[:MOST_NAMED]) + more
 
 
-def kinds_of(model: Model, names: Iterable[str]) -> tuple[list[str], list[str]]:
+def kinds_of(model: NetworkModel, names: Iterable[str]) -> tuple[list[str], list[str]]:
     """Divide names into discrete and continuous ones."""
     listed = list(names)
     return [n for n in listed if n in model.levels], [n for n in listed if n not in model.levels]

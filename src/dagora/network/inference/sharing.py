@@ -14,16 +14,16 @@ from dagora.graph.dag import DAG
 from dagora.network.inference.answer import Answer, Distribution, ask
 from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
-from dagora.network.inference.problem import Evidence, relevant_nodes
+from dagora.network.inference.problem import NodeEvidence, relevant_nodes
 from dagora.network.inference.question import EVERYTHING, Question, check_known, check_targets, check_value
 from dagora.network.inference.settings import QuerySettings
-from dagora.network.model import Model
+from dagora.network.model import NetworkModel
 
 PAYING = 3
 """Questions from which on a tree pays."""
 
 
-def ask_all(model: Model, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
+def ask_all(model: NetworkModel, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
     """Answer questions in their order, as `ask` answers each."""
     trees: dict[tuple[object, ...], CalibratedTree | None] = {}
     groups: dict[tuple[object, ...], list[Question]] = {}
@@ -68,7 +68,7 @@ def evidence_key(question: Question) -> tuple[object, ...]:
 
 
 def shared_tree(
-    model: Model, targets: Sequence[str], known: Evidence, settings: QuerySettings
+    model: NetworkModel, targets: Sequence[str], known: NodeEvidence, settings: QuerySettings
 ) -> CalibratedTree | None:
     """The calibrated tree of all that is relevant to the targets; None if it would be too large."""
     nodes = relevant_nodes(model, targets, known)
@@ -82,13 +82,17 @@ def shared_tree(
             tables[node] = np.eye(len(model.levels[node]))[int(code)]
     try:
         # A tree holds its tables twice, and messages.
-        tree = JunctionTree(Model(graph, model.levels, tables), most_cells=settings.limits.memory // 24)
+        tree = JunctionTree(
+            NetworkModel(graph, model.levels, tables), most_cells=settings.limits.memory // 24
+        )
     except QueryError:
         return None
     return tree.calibrate({node: int(code) for node, code in known.values.items() if node in nodes})
 
 
-def reorder_table(model: Model, graph: DAG, node: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def reorder_table(
+    model: NetworkModel, graph: DAG, node: str
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """A table with its parents in the order of another graph."""
     before = model.parents[node]
     order = [before.index(parent) for parent in graph.parents(node)]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dagora.network.drawing import Columns, draw_node, seed_sequence
 from dagora.network.inference.exact import impossible_evidence
-from dagora.network.inference.problem import Evidence, relevant_nodes
-from dagora.network.model import Model
+from dagora.network.inference.problem import NodeEvidence, relevant_nodes
+from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ class WeightedRows:
 
 
 def draw_weighted_rows(
-    model: Model, targets: list[str], known: Evidence, samples: int, seed: int
+    model: NetworkModel, targets: list[str], known: NodeEvidence, samples: int, seed: int
 ) -> WeightedRows:
     """Draw the nodes that are relevant to the targets; the evidence is held fixed."""
     rng = np.random.default_rng(seed_sequence(seed))

@@ -21,7 +21,7 @@ from dagora.graph.bits import Rows
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
-from dagora.graph.interventions import directed_by_regimes, told_apart
+from dagora.graph.interventions import directed_by_regimes, separated_by_regimes
 from dagora.posterior.resample.agreed_graph import agreed_class, agreed_dag
 from dagora.posterior.summary.draws_json import parent_lists, parent_rows
 from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, distinct_graphs
@@ -103,7 +103,7 @@ class Strengths(WeightedGraphs[Graph]):
 
     @cached_property
     def _regimes_apart(self) -> NDArray[np.bool_]:
-        return told_apart(self.nodes, self.interventions)
+        return separated_by_regimes(self.nodes, self.interventions)
 
     def _class_of(self, graph: Marks) -> Marks:
         """The marks of the class of a graph; interventions make it smaller."""

@@ -45,12 +45,12 @@ class Operator:
 class ClassGraph:
     """The completed graph of a class, with the node sets that operators are made of.
 
-    `told_apart[i, j]` says that interventions show the direction of an edge between i and j.
+    `separated_by_regimes[i, j]` says that interventions show the direction of an edge between i and j.
     """
 
-    def __init__(self, matrix: Matrix, told_apart: Matrix | None = None) -> None:
+    def __init__(self, matrix: Matrix, separated_by_regimes: Matrix | None = None) -> None:
         self.matrix = matrix
-        self.told_apart = told_apart
+        self.separated_by_regimes = separated_by_regimes
         self._lines = matrix & matrix.T
         self.adjacent = matrix | matrix.T
         self._offsets, self._heads = successor_lists(len(matrix), np.flatnonzero(matrix))
@@ -142,7 +142,7 @@ class ClassGraph:
             return None
         member[x, y] = operator.kind != DELETE
         member[y, x] = False
-        return class_of(member, self.told_apart)
+        return class_of(member, self.separated_by_regimes)
 
     def _orient(self, pattern: Matrix, node: int, into: Collection[int]) -> None:
         """Direct the lines at `node`: those from `into` towards it, the others away from it."""
@@ -172,9 +172,9 @@ class ClassGraph:
         return np.flatnonzero((self.matrix & ~after.matrix).any(axis=1))
 
 
-def class_of(dag: Matrix, told_apart: Matrix | None) -> ClassGraph | None:
+def class_of(dag: Matrix, separated_by_regimes: Matrix | None) -> ClassGraph | None:
     """The class of a DAG; None where the graph has a cycle."""
     completed = complete(dag)
-    if completed is not None and told_apart is not None:
-        completed = directed_by_regimes(completed, dag, told_apart)
-    return None if completed is None else ClassGraph(completed, told_apart)
+    if completed is not None and separated_by_regimes is not None:
+        completed = directed_by_regimes(completed, dag, separated_by_regimes)
+    return None if completed is None else ClassGraph(completed, separated_by_regimes)

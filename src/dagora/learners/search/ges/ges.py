@@ -23,7 +23,7 @@ from dagora.base.errors import DataError, KnowledgeError
 from dagora.base.events import Edges, Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.interventions import told_apart
+from dagora.graph.interventions import separated_by_regimes
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
@@ -60,7 +60,11 @@ def ges(
     """
     names = score.schema.names
     limits = limits_of(run.knowledge, names)
-    apart = told_apart(names, score.interventions.regimes) if isinstance(score, InterventionalScore) else None
+    apart = (
+        separated_by_regimes(names, score.interventions.regimes)
+        if isinstance(score, InterventionalScore)
+        else None
+    )
     search = EquivalenceSearch(score, run, limits, first_class(start, names, limits, apart))
     kinds = (INSERT, DELETE, TURN) if turning else (INSERT, DELETE)
     status = "local-optimum"

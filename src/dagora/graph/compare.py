@@ -29,9 +29,9 @@ def compare(
 ) -> Comparison | PAGComparison:
     """Compare an estimate with the truth; nodes are matched by name.
 
-    `dropped` are edges that were removed from the estimate to break cycles: with them it is also judged as it
-    was before (`raw`). A PAG is compared mark by mark with a PAG, or with the one that follows from a true
-    DAG; the nodes of the DAG that the estimate does not have are hidden then.
+    `dropped` are edges that were removed from the estimate to break cycles: with them it is also compared as
+    it was before (`raw`). A PAG is compared mark by mark with a PAG, or with the PAG of a true DAG, of which
+    the nodes that the estimate does not have are hidden.
 
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
