@@ -112,7 +112,7 @@ def named_score(method: Method, name: str) -> Score:
     return chosen
 
 
-class Entry(Protocol):
+class HasOptions(Protocol):
     """A method or a sampler, which declares options of its own."""
 
     @property
@@ -125,7 +125,7 @@ class Entry(Protocol):
 
 
 def split_options(
-    method: Entry, score: Score | None, options: Mapping[str, object]
+    method: HasOptions, score: Score | None, options: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Check options, fill in defaults, and return those of the method and those of the score.
 

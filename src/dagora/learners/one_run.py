@@ -13,8 +13,7 @@ from dagora.base.events import ignore
 from dagora.base.wording import spoken
 from dagora.graph.dag import DAG
 from dagora.kernels.compilation import compilation
-from dagora.learners.candidates.candidate_score import CandidateScore
-from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.candidates.candidates import Candidates, CandidateScore
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.method import Method
 from dagora.learners.result import Outcome

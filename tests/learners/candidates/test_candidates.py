@@ -6,8 +6,7 @@ import pytest
 from dagora.base.errors import KnowledgeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.candidates.candidate_score import CandidateScore
-from dagora.learners.candidates.candidates import Candidates
+from dagora.learners.candidates.candidates import Candidates, CandidateScore
 
 LISTED = [
     [((), -5.0), ((1,), -3.0), ((1, 2), -1.0)],

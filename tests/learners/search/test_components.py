@@ -4,7 +4,13 @@ import pytest
 
 from dagora.graph.bits import pack
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.search.components import NO_ROW, LocalProblem, components, feasible_order, undominated
+from dagora.learners.search.components import (
+    NO_ROW,
+    LocalProblem,
+    components,
+    feasible_order,
+    find_undominated,
+)
 from tests.learners.search.exact.exact_oracles import best_of_graphs, layered_lists, random_lists
 from tests.learners.search.order.order_oracles import best_of_order
 
@@ -101,7 +107,7 @@ def test_undominated_keeps_what_no_earlier_subset_beats(sets, members, shares):
         matrix = rng.random((sets, members)) < rng.choice(shares)
         listed = [frozenset(np.flatnonzero(row)) for row in matrix]
         kept = [not any(listed[j] <= listed[i] for j in range(i)) for i in range(sets)]
-        assert undominated(pack(matrix), members).tolist() == kept
+        assert find_undominated(pack(matrix), members).tolist() == kept
 
 
 @pytest.mark.parametrize("seed", range(40))

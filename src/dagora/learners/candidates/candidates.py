@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import KnowledgeError
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.graph.bit_kernels import first_subset
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
+from dagora.scores.local_score import Family, ScoreCapabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,3 +169,41 @@ def best_first(child: int, masks: Rows, scores: NDArray[np.float64], columns: in
     """Sort a child's sets by score; among equal scores the given order is kept."""
     order = np.argsort(-scores, kind="stable")
     return ParentSets(child, np.ascontiguousarray(masks[order]), scores[order], columns)
+
+
+class CandidateScore:
+    """The LocalScore that candidates define: a family scores as its best candidate subset.
+
+    So every search on scores can run on a `.jkl` file. A set that is not listed was dropped because a subset
+    scores at least as much. Here it gets that subset's score and never more, so no search prefers it.
+    """
+
+    capabilities = ScoreCapabilities()
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates = candidates
+        self._schema = Schema(Variable(name, Kind.DISCRETE) for name in candidates.names)
+
+    @property
+    def schema(self) -> Schema:
+        """The variables, of which only the names are known."""
+        return self._schema
+
+    @property
+    def n_rows(self) -> int:
+        """Unknown, so 0."""
+        return 0
+
+    def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
+        """Score of each family's best candidate subset; −∞ where no candidate fits."""
+        flat = self._candidates.flat
+        members = np.zeros((len(families), len(self._schema)), dtype=np.bool_)
+        for row, (_, parents) in enumerate(families):
+            members[row, list(parents)] = True
+        masks = pack(members)
+        values = np.full(len(families), -np.inf)
+        for k, (child, _) in enumerate(families):
+            row = first_subset(flat.masks, flat.offsets[child], flat.offsets[child + 1], masks[k])
+            if row < flat.offsets[child + 1]:
+                values[k] = flat.scores[row]
+        return values

@@ -49,8 +49,8 @@ class Path(NamedTuple):
     stop: NDArray[np.int64]
 
 
-class Room(NamedTuple):
-    """Working memory: a table of counts, a hash table of atoms, and per cell what its atoms add up to."""
+class Scratch(NamedTuple):
+    """Working memory: a table of counts, a hash table of atoms, and per cell the sum over its atoms."""
 
     table: NDArray[np.int64]
     slots: NDArray[np.int64]
@@ -67,11 +67,11 @@ def split(
     cells: int,
     codes: NDArray[np.int64],
     levels: int,
-    room: Room,
+    work: Scratch,
     out: NDArray[np.int64],
 ) -> int:
     """Split cells by one more column: write the new labels to `out` and return how many there are."""
-    table = room.table
+    table = work.table
     for k in range(cells * levels):
         table[k] = -1
     count = 0
@@ -86,10 +86,10 @@ def split(
 
 @kernel
 def mark_mixed(
-    labels: NDArray[np.int64], cells: int, child: Child, room: Room, out: NDArray[np.int64]
+    labels: NDArray[np.int64], cells: int, child: Child, work: Scratch, out: NDArray[np.int64]
 ) -> int:
     """Write the rows of cells with several levels of the child to `out`; return how many there are."""
-    seen = room.table
+    seen = work.table
     for cell in range(cells):
         seen[cell] = -1
     for i in range(len(labels)):
@@ -121,14 +121,14 @@ def fill(start: float, table: NDArray[np.float64]) -> None:
 
 @kernel
 def count_levels(
-    labels: NDArray[np.int64], cells: int, configurations: float, child: Child, room: Room
+    labels: NDArray[np.int64], cells: int, configurations: float, child: Child, work: Scratch
 ) -> tuple[float, int]:
     """BDeu of the child with parents of these cells, and how many cells of child and parents are occupied.
 
     Afterwards entry z · (levels + 1) of the table is the number of the child's levels in cell z.
     """
     r = child.own_levels
-    table = room.table
+    table = work.table
     for k in range(cells * (r + 1)):
         table[k] = 0
     for i in range(len(labels)):
@@ -155,18 +155,18 @@ def count_levels(
 
 @kernel
 def interval_bound(
-    labels: NDArray[np.int64], configurations: float, occupied: int, tail: int, child: Child, room: Room
+    labels: NDArray[np.int64], configurations: float, occupied: int, tail: int, child: Child, work: Scratch
 ) -> float:
     """No set between P and P with all columns from `tail` on scores more than this.
 
-    `labels` are the cells of P; `room.table` is as `count_levels` left it, and `occupied` what it returned.
+    `labels` are the cells of P; `work.table` is as `count_levels` left it, and `occupied` what it returned.
     """
     r = child.own_levels
     bits = 4
     while (1 << bits) < 2 * child.mixed[tail]:
         bits += 1
     mask = (1 << bits) - 1
-    slots, keys, counts = room.slots, room.keys, room.counts
+    slots, keys, counts = work.slots, work.keys, work.counts
     for unused in range(mask + 1):
         slots[unused] = -1
     atoms = 0
@@ -203,25 +203,27 @@ def interval_bound(
         without = fit - logs[first] - logs[other] + logs[first - 1] + logs[other - 1] - logs[total - 2]
         fit -= logs[total]
         z = keys[atom] >> 32
-        if room.fit[z] == 0.0:
-            room.touched[mixed] = z
+        if work.fit[z] == 0.0:
+            work.touched[mixed] = z
             mixed += 1
-            room.loss[z] = without - fit
+            work.loss[z] = without - fit
         else:
-            room.loss[z] = min(room.loss[z], without - fit)
-        room.fit[z] += fit
+            work.loss[z] = min(work.loss[z], without - fit)
+        work.fit[z] += fit
     bound = -occupied * price
     for k in range(mixed):
-        z = room.touched[k]
+        z = work.touched[k]
         by_levels = price - second
-        by_fit = room.fit[z] + min(0.0, room.loss[z] - price - second) + room.table[z * (r + 1)] * price
+        by_fit = work.fit[z] + min(0.0, work.loss[z] - price - second) + work.table[z * (r + 1)] * price
         bound += min(by_levels, by_fit)
-        room.fit[z] = 0.0
+        work.fit[z] = 0.0
     return bound
 
 
 @kernel
-def prepare(child: Child, start: NDArray[np.int64], cells: int, configurations: float, room: Room) -> float:
+def prepare(
+    child: Child, start: NDArray[np.int64], cells: int, configurations: float, work: Scratch
+) -> float:
     """Fill in a child's tails and pairs; return the score of its required parents.
 
     `start` numbers the cells of those.
@@ -230,27 +232,27 @@ def prepare(child: Child, start: NDArray[np.int64], cells: int, configurations: 
     here, there = np.empty_like(start), np.empty_like(start)
     count = 1
     child.tails[d] = 0
-    child.mixed[d] = mark_mixed(child.tails[d], count, child, room, child.hard[d])
+    child.mixed[d] = mark_mixed(child.tails[d], count, child, work, child.hard[d])
     for j in range(d - 1, -1, -1):
-        count = split(child.tails[j + 1], count, child.codes[j], child.levels[j], room, child.tails[j])
-        child.mixed[j] = mark_mixed(child.tails[j], count, child, room, child.hard[j])
-    empty, _ = count_levels(start, cells, configurations, child, room)
+        count = split(child.tails[j + 1], count, child.codes[j], child.levels[j], work, child.tails[j])
+        child.mixed[j] = mark_mixed(child.tails[j], count, child, work, child.hard[j])
+    empty, _ = count_levels(start, cells, configurations, child, work)
     for i in range(d):
-        one = split(start, cells, child.codes[i], child.levels[i], room, here)
+        one = split(start, cells, child.codes[i], child.levels[i], work, here)
         child.pairs[i, i] = max(
-            empty, count_levels(here, one, configurations * child.levels[i], child, room)[0]
+            empty, count_levels(here, one, configurations * child.levels[i], child, work)[0]
         )
         for j in range(i):
-            two = split(here, one, child.codes[j], child.levels[j], room, there)
+            two = split(here, one, child.codes[j], child.levels[j], work, there)
             size = configurations * child.levels[i] * child.levels[j]
             best = max(child.pairs[i, i], child.pairs[j, j])
-            child.pairs[i, j] = max(best, count_levels(there, two, size, child, room)[0])
+            child.pairs[i, j] = max(best, count_levels(there, two, size, child, work)[0])
             child.pairs[j, i] = child.pairs[i, j]
     return empty
 
 
 @kernel
-def stop_of(depth: int, occupied: int, child: Child, path: Path, room: Room, slack: float) -> int:
+def stop_of(depth: int, occupied: int, child: Child, path: Path, work: Scratch, slack: float) -> int:
     """The column from which on no set is worth a look that adds later columns only.
 
     It is found by bisection, after a look at the first column: at most sets, nothing can be added at all.
@@ -259,7 +261,7 @@ def stop_of(depth: int, occupied: int, child: Child, path: Path, room: Room, sla
     best = path.best[depth]
     middle = low
     while low < high:
-        bound = interval_bound(path.labels[depth], path.configurations[depth], occupied, middle, child, room)
+        bound = interval_bound(path.labels[depth], path.configurations[depth], occupied, middle, child, work)
         if bound > best + slack * abs(best):
             low = middle + 1
         else:
@@ -273,7 +275,7 @@ def walk(
     depth: int,
     child: Child,
     path: Path,
-    room: Room,
+    work: Scratch,
     deepest: int,
     slack: float,
     steps: int,
@@ -293,11 +295,11 @@ def walk(
         new = depth + 1
         path.chosen[depth] = j
         path.cells[new] = split(
-            path.labels[depth], path.cells[depth], child.codes[j], child.levels[j], room, path.labels[new]
+            path.labels[depth], path.cells[depth], child.codes[j], child.levels[j], work, path.labels[new]
         )
         path.configurations[new] = path.configurations[depth] * child.levels[j]
         score, occupied = count_levels(
-            path.labels[new], path.cells[new], path.configurations[new], child, room
+            path.labels[new], path.cells[new], path.configurations[new], child, work
         )
         scored += 1
         below = path.best[depth]
@@ -314,6 +316,6 @@ def walk(
         path.following[new] = j + 1
         path.stop[new] = 0
         if new < deepest:
-            path.stop[new] = stop_of(new, occupied, child, path, room, slack)
+            path.stop[new] = stop_of(new, occupied, child, path, work, slack)
             depth = new
     return depth, scored, kept

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from dagora.base.events import Event
 from dagora.graph.bits import pack
 from dagora.learners.candidates.candidates import Candidates, ParentSets, best_first
-from dagora.learners.candidates.interval_kernels import Child, Path, Room, prepare, split, walk
+from dagora.learners.candidates.interval_kernels import Child, Path, Scratch, prepare, split, walk
 from dagora.learners.run import Run
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.local_score import TIE
@@ -60,7 +60,7 @@ WEIGHT = 3.0
 
 
 @dataclass(frozen=True)
-class Sets:
+class ChildSets:
     """The sets of one child that beat the subsets they were compared with; `whole` if none is missing."""
 
     child: int
@@ -86,7 +86,7 @@ class IntervalSearch:
         names = self._score.schema.names
         found, unfinished = [], []
         for sets in self._search_all(range(len(names))):
-            found.append(self._undominated(sets))
+            found.append(self._drop_dominated(sets))
             if not sets.whole:
                 unfinished.append(names[sets.child])
             self._run.on_event(Event("scoring", len(found), total=len(names), message="columns"))
@@ -96,27 +96,27 @@ class IntervalSearch:
             note = f"not looked at: sets of more than {FALLBACK} parents of {', '.join(unfinished)} ({why})"
         return Candidates(names, tuple(found), complete=not unfinished, note=note)
 
-    def _search_all(self, children: Iterable[int]) -> Iterator[Sets]:
+    def _search_all(self, children: Iterable[int]) -> Iterator[ChildSets]:
         if self._run.jobs == 1:
             yield from map(self.search, children)
             return
         with ThreadPoolExecutor(self._run.jobs) as pool:
             yield from pool.map(self.search, children)
 
-    def search(self, x: int) -> Sets:
+    def search(self, x: int) -> ChildSets:
         """Walk through the sets of one child."""
         base = self._required[:, x]
-        free = self.ordered(x, np.flatnonzero(~(self._forbidden[:, x] | base)))
+        free = self.order_columns(x, np.flatnonzero(~(self._forbidden[:, x] | base)))
         deepest = min(self._limit - int(base.sum()), len(free))
         bits = self._walk(x, free, deepest)
         if bits is None:
             bits = self._walk(x, free, min(FALLBACK, deepest), patient=True)
             assert bits is not None
-            return Sets(x, self._members(bits, free, base), whole=deepest <= FALLBACK)
-        return Sets(x, self._members(bits, free, base), whole=True)
+            return ChildSets(x, self._members(bits, free, base), whole=deepest <= FALLBACK)
+        return ChildSets(x, self._members(bits, free, base), whole=True)
 
-    def ordered(self, x: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The columns in the order of the walk: those of much entropy, and much information on x, first."""
+    def order_columns(self, x: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sort the columns for the walk: those of much entropy, and much information on x, first."""
         own = entropy(self._codes[x])
         value = []
         for j in free.tolist():
@@ -125,11 +125,11 @@ class IntervalSearch:
             value.append(entropy(self._codes[j]) + (WEIGHT * information / own if own > 0 else 0.0))
         return free[np.argsort(-np.array(value), kind="stable")]
 
-    def start(self, x: int, free: NDArray[np.int64]) -> tuple[Child, Path, Room]:
+    def start(self, x: int, free: NDArray[np.int64]) -> tuple[Child, Path, Scratch]:
         """A walk that stands at the required parents of x."""
         n, d, r = self._codes.shape[1], len(free), int(self._levels[x])
         most = int(max(self._levels.max(), r + 1))
-        room = Room(
+        work = Scratch(
             np.empty((n + 1) * most, dtype=np.int64),
             np.empty(max(16, 4 * n), dtype=np.int64),
             np.empty(n, dtype=np.int64),
@@ -164,18 +164,18 @@ class IntervalSearch:
             levels = int(self._levels[column])
             labels = np.empty_like(path.labels[0])
             path.cells[0] = split(
-                path.labels[0], int(path.cells[0]), self._codes[column], levels, room, labels
+                path.labels[0], int(path.cells[0]), self._codes[column], levels, work, labels
             )
             path.labels[0] = labels
             path.configurations[0] *= levels
-        path.best[0] = prepare(child, path.labels[0], int(path.cells[0]), float(path.configurations[0]), room)
-        return child, path, room
+        path.best[0] = prepare(child, path.labels[0], int(path.cells[0]), float(path.configurations[0]), work)
+        return child, path, work
 
     def _walk(
         self, x: int, free: NDArray[np.int64], deepest: int, *, patient: bool = False
     ) -> NDArray[np.uint64] | None:
         """Bits of the sets found, the first of them the empty one; None where it takes too long."""
-        child, path, room = self.start(x, free)
+        child, path, work = self.start(x, free)
         if not patient and self._run.budget.exhausted:
             return None
         parts = [np.zeros(1, dtype=np.uint64)]
@@ -183,7 +183,7 @@ class IntervalSearch:
         most = AFFORDABLE / (len(child.values) + EXTRA_ROWS)
         while depth >= 0:
             found = np.zeros(STEPS, dtype=np.uint64)
-            depth, scored, kept = walk(depth, child, path, room, deepest, TIE / 2, STEPS, found)
+            depth, scored, kept = walk(depth, child, path, work, deepest, TIE / 2, STEPS, found)
             parts.append(found[:kept])
             done += scored
             count += kept
@@ -200,7 +200,7 @@ class IntervalSearch:
         members[:, free] |= (bits[:, None] >> places & np.uint64(1)).astype(np.bool_)
         return members
 
-    def _undominated(self, sets: Sets) -> ParentSets:
+    def _drop_dominated(self, sets: ChildSets) -> ParentSets:
         """Of the sets found, those that score more than every subset."""
         order = np.lexsort((*sets.members.T[::-1], sets.members.sum(axis=1)))
         members = sets.members[order]

@@ -26,7 +26,7 @@ from dagora.graph.bits import Rows
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.learners.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.learners.candidates.interval_search import MOST_COLUMNS, IntervalSearch
-from dagora.learners.candidates.pruning import Grown, joined, rules_for
+from dagora.learners.candidates.pruning import Grown, join_parts, rules_for
 from dagora.learners.run import Run
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
@@ -64,7 +64,7 @@ class Alive:
 
 def find_candidates(score: LocalScore, run: Run) -> Candidates:
     """Find the parent sets that can matter among all that knowledge permits, as far as time allows."""
-    search = LevelSearch(score, run, AFFORDABLE)
+    search = CandidateSearch(score, run, AFFORDABLE)
     if not search.endless:
         return search.find()
     d = len(score.schema.names)
@@ -79,10 +79,10 @@ def find_candidates(score: LocalScore, run: Run) -> Candidates:
 
 def quick_candidates(score: LocalScore, run: Run) -> Candidates:
     """Find the parent sets that are likeliest to matter, for any score; complete where that costs little."""
-    return LevelSearch(score, run, QUICKLY).find()
+    return CandidateSearch(score, run, QUICKLY).find()
 
 
-class LevelSearch:
+class CandidateSearch:
     """The state of one search; no level costs more than `affordable` sets times rows.
 
     Where little is to be spent and no rows are counted, all levels together cost no more than that: such
@@ -111,7 +111,7 @@ class LevelSearch:
         self._limit = min(limit, largest)
         self._narrowed = False
         self._notes: list[str] = []
-        self._kept: list[list[Kept]] = [[] for _ in range(d)]
+        self._kept: list[list[BestSets]] = [[] for _ in range(d)]
         self._alive = []
         first = score.families([(child, tuple(base)) for child, base in enumerate(self._base)])
         for child in range(d):
@@ -119,12 +119,14 @@ class LevelSearch:
             self._alive.append(
                 Alive(np.zeros((1, 0), dtype=np.int64), first[child : child + 1].copy(), allowed)
             )
-            self._kept[child].append(Kept(masks_of(self._base[child][None, :], d), first[child : child + 1]))
+            self._kept[child].append(
+                BestSets(masks_of(self._base[child][None, :], d), first[child : child + 1])
+            )
         self._rules.start(self._base, first)
 
     @property
     def endless(self) -> bool:
-        """Whether no rule cuts sets, and there are many columns and no low limit on parents."""
+        """True if no rule cuts sets, and there are many columns and no low limit on parents."""
         return not self._rules.cuts and self._limit > 4 and len(self._names) > 16
 
     def find(self) -> Candidates:
@@ -240,7 +242,7 @@ class LevelSearch:
 
         def join(child: int) -> tuple[Grown, NDArray[np.float64], NDArray[np.int64]]:
             own = [k for k, entry in enumerate(grown) if entry.child == child]
-            entry, scores = joined([grown[k] for k in own]), np.concatenate([values[k] for k in own])
+            entry, scores = join_parts([grown[k] for k in own]), np.concatenate([values[k] for k in own])
             return entry, scores, better_than_subsets(entry, scores)
 
         for whole in self._threads.map(join, children):
@@ -285,7 +287,7 @@ class LevelSearch:
         """Keep the sets of one child that score more than all their subsets; all sets may grow further."""
         rows = self._best_few(better, own)
         few = entry.only(rows)
-        self._kept[entry.child].append(Kept(masks_of(few.parents, len(self._names)), own[rows]))
+        self._kept[entry.child].append(BestSets(masks_of(few.parents, len(self._names)), own[rows]))
         if size == 1:
             self._singles[entry.child] = list(zip(entry.sets[:, 0].tolist(), own.tolist(), strict=True))
         alive = self._alive[entry.child]
@@ -306,18 +308,18 @@ class LevelSearch:
 
 
 @dataclass(frozen=True)
-class Kept:
+class BestSets:
     """Sets of one child and size that score more than all their subsets."""
 
     masks: Rows
     scores: NDArray[np.float64]
 
-    def best(self, most: int) -> Kept:
+    def best(self, most: int) -> BestSets:
         """Only the best of them; of those with equal scores the first."""
         if len(self.scores) <= most:
             return self
         rows = np.sort(np.argsort(-self.scores, kind="stable")[:most])
-        return Kept(self.masks[rows], self.scores[rows])
+        return BestSets(self.masks[rows], self.scores[rows])
 
 
 def better_than_subsets(entry: Grown, own: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -71,8 +71,8 @@ class Grown:
         )
 
 
-def joined(parts: Sequence[Grown]) -> Grown:
-    """Several parts of a child's sets as one."""
+def join_parts(parts: Sequence[Grown]) -> Grown:
+    """Join parts of a child's sets into one."""
     if len(parts) == 1:
         return parts[0]
     return replace(
@@ -85,7 +85,7 @@ def joined(parts: Sequence[Grown]) -> Grown:
     )
 
 
-class Rules(Protocol):
+class PruningRules(Protocol):
     """Prunes sets before they are scored; `cuts` says whether there is any rule."""
 
     cuts: bool
@@ -94,7 +94,7 @@ class Rules(Protocol):
         """Receive the scores of the children with their required parents only."""
 
     def cutting(self, child: int) -> Cutting:
-        """What cuts the sets of a child while they grow from those alive."""
+        """The rule that cuts the sets of a child while they grow from those alive."""
 
     def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
         """The sets of the next level that no rule cuts."""
@@ -109,7 +109,7 @@ class Rules(Protocol):
         """Keep only some of a child's sets alive."""
 
 
-def rules_for(score: LocalScore, allowed: NDArray[np.bool_], threads: Threads) -> Rules:
+def rules_for(score: LocalScore, allowed: NDArray[np.bool_], threads: Threads) -> PruningRules:
     """The rules that hold for a score; the children are shared among threads."""
     if isinstance(score, DiscreteScore) and score.price > 0:
         return EntropyRules(score, threads)

@@ -21,7 +21,7 @@ Flag = NDArray[np.bool_]
 LOOK = 0.05
 
 
-def never() -> Flag:
+def never_stop() -> Flag:
     """A flag that stays down, for kernels that are to run to their end."""
     return np.zeros(1, dtype=np.bool_)
 
@@ -41,7 +41,7 @@ class Alarm:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._flag = never()
+        self._flag = never_stop()
         self._over = Event()
         self._watcher = Thread(target=self._watch, daemon=True)
 

@@ -33,7 +33,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.column_order import in_order_by_score
 from dagora.learners.search.greedy.hill_climb import hill_climb, tabu_beside, tabu_search
 from dagora.learners.search.greedy.neighbour_scores import NeighbourScores
-from dagora.learners.search.order.order_search import Work, order_search, search_orders
+from dagora.learners.search.order.order_search import WorkLimit, order_search, search_orders
 from dagora.learners.search.order.widen import Widening
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.local_score import TIE, LocalScore
@@ -64,14 +64,16 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         return order_search(source, run)
     capabilities = source.given.capabilities
     if capabilities.is_expensive:
-        return said(hill_climb(source.given, run), "hill climbing, as each score of this kind takes long")
+        return with_account(
+            hill_climb(source.given, run), "hill climbing, as each score of this kind takes long"
+        )
     if source.by_name.capabilities.is_slow:
-        return said(tabu_search(source.by_name, run), "tabu search, as cells are missing")
+        return with_account(tabu_search(source.by_name, run), "tabu search, as cells are missing")
     counts_rows = isinstance(source.given, DiscreteScore) and capabilities.counts_rows
     kept = NeighbourScores() if counts_rows else None
     first = tabu_beside(source.given, run, kept)
     if run.budget.exhausted:
-        return said(first, "tabu search")
+        return with_account(first, "tabu search")
     own = OwnLimit.of(run, len(source.given.schema))
     work = own_work(run, len(source.given.schema))
     found, sets = search_by_name(source, first, own.run, work, kept)
@@ -79,14 +81,14 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         # From the graph of the first search, the search over orders ends in one at least as good.
         start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
         found = search_from(start, sets, source.by_name, own.run, work)
-    found = own.explained(found)
+    found = own.explain(found)
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
     if not sets.complete:
         done += " and those near the graphs that it reached"
     stats = {**found.stats, "tabu_score": cast("float", first.score)}
     outcome = replace(found, graph=graph.reorder(source.given.schema.names), stats=stats)
-    return said(outcome, done)
+    return with_account(outcome, done)
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ class OwnLimit:
         left = max(OWN_SECONDS / 2, OWN_SECONDS - asked.budget.elapsed)
         return cls(replace(asked, budget=asked.budget.at_most(left)), asked)
 
-    def explained(self, found: Outcome) -> Outcome:
-        """The outcome; where it was not the user who ended the search, with words that say so."""
+    def explain(self, found: Outcome) -> Outcome:
+        """The outcome; if it was not the user who ended the search, its message says so."""
         if found.status != "time-limit" or self.asked.budget.exhausted:
             return found
         effort = found.message.partition(":")[0]
@@ -114,18 +116,18 @@ class OwnLimit:
         return replace(found, status="finished", message=f"{effort}: {why}")
 
 
-def own_work(asked: Run, columns: int) -> Work | None:
+def own_work(asked: Run, columns: int) -> WorkLimit | None:
     """The work of the search over orders, which also ends by itself where columns are few; or no limit."""
     if columns > WIDE or not math.isinf(asked.budget.left):
         return None
     most, long = (WORK, "a second") if columns <= QUICK else (MORE_WORK, "half a minute")
     more = option("time_limit")
     why = f"with no time limit, auto ends after about {long} of that ({more} allows more)"
-    return Work(most / ROUNDS, most, why)
+    return WorkLimit(most / ROUNDS, most, why)
 
 
 def search_by_name(
-    source: ColumnOrders, first: Outcome, run: Run, work: Work | None, kept: NeighbourScores | None
+    source: ColumnOrders, first: Outcome, run: Run, work: WorkLimit | None, kept: NeighbourScores | None
 ) -> tuple[Outcome, Candidates]:
     """Tabu search and search over orders on the columns by name; also the parent sets they began with."""
     score = source.by_name
@@ -138,7 +140,7 @@ def search_by_name(
     return search_from(start, sets, score, run, work), sets
 
 
-def search_from(start: DAG, sets: Candidates, score: LocalScore, run: Run, work: Work | None) -> Outcome:
+def search_from(start: DAG, sets: Candidates, score: LocalScore, run: Run, work: WorkLimit | None) -> Outcome:
     """Search orders from that of a graph, on parent sets that are widened where they are not complete."""
     if not sets.complete:
         families = score.families([(child, start.parent_indices(child)) for child in range(len(start))])
@@ -150,11 +152,11 @@ def search_from(start: DAG, sets: Candidates, score: LocalScore, run: Run, work:
 
 
 def clearly_above(one: Outcome, other: Outcome) -> bool:
-    """Whether an outcome scores more than another, by more than a tie."""
+    """Return True if an outcome scores more than another by more than a tie."""
     ours, theirs = cast("float", one.score), other.score
     return theirs is None or ours > theirs + TIE * abs(ours)
 
 
-def said(outcome: Outcome, done: str) -> Outcome:
+def with_account(outcome: Outcome, done: str) -> Outcome:
     """The outcome with a message that begins with what was done."""
     return replace(outcome, message=f"{done}: {outcome.message}")

@@ -79,7 +79,7 @@ class LocalProblem:
             # Sort again: of two sets with the same score, the larger one may now have become the smaller.
             turn = np.lexsort((inside.sum(axis=1), -self.scores[own]))
             within = pack(inside[turn])
-            kept = undominated(within, len(positions))
+            kept = find_undominated(within, len(positions))
             masks.append(within[kept])
             scores.append(self.scores[own][turn[kept]])
             rows.append(self.rows[own][turn[kept]])
@@ -129,7 +129,7 @@ class LocalProblem:
         return float(self.scores[self.offsets[:-1]].sum())
 
     def tie(self, score: float | None = None) -> float:
-        """What counts as a tie between networks, by the score of one (without it: by the bound).
+        """The difference that counts as a tie between networks, by the score of one (by default the bound).
 
         It is never below what sums of the scores are rounded by, which may span many orders of magnitude: so
         a search that takes only what gains more ends.
@@ -221,7 +221,7 @@ def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
 
 
 def why_cyclic(candidates: Candidates) -> str:
-    """Why no acyclic graph can be made of the candidates; empty where one can be.
+    """The reason why the candidates permit no acyclic graph; empty if they permit one.
 
     >>> why_cyclic(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
     "no acyclic graph can be made of the candidate parent sets: 'a', 'b' always need each other"
@@ -233,10 +233,10 @@ def why_cyclic(candidates: Candidates) -> str:
     return f"no acyclic graph can be made of the candidate parent sets: {names} always need each other"
 
 
-def undominated(masks: Rows, members: int) -> NDArray[np.bool_]:
-    """Which of one child's sets, given best first, are no superset of (nor equal to) an earlier one.
+def find_undominated(masks: Rows, members: int) -> NDArray[np.bool_]:
+    """Mark the sets of one child, given best first, that neither contain nor equal an earlier one.
 
-    >>> undominated(pack(np.array([[0, 1, 1], [1, 1, 1], [1, 0, 0]], dtype=bool)), 3)
+    >>> find_undominated(pack(np.array([[0, 1, 1], [1, 1, 1], [1, 0, 0]], dtype=bool)), 3)
     array([ True, False,  True])
     """
     if members << members <= len(masks) ** 2:

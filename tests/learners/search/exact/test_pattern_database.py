@@ -3,14 +3,19 @@ import pytest
 
 from dagora.learners.search.components import LocalProblem
 from dagora.learners.search.exact.astar_kernels import bound_of
-from dagora.learners.search.exact.pattern_database import conflicts, grouped, partition, pattern_database
+from dagora.learners.search.exact.pattern_database import (
+    conflicts,
+    group_members,
+    partition,
+    pattern_database,
+)
 from tests.learners.search.exact.exact_oracles import completed, random_lists
 
 
 @pytest.mark.parametrize("group", [1, 2, 3, 7])
 def test_the_bound_is_never_too_low_and_falls_no_faster_than_scores_are_earned(group):
     candidates = random_lists(np.random.default_rng(group), 7, most=3, density=0.6)
-    problem, positions, starts = grouped(LocalProblem.of(candidates, tuple(range(7))), group)
+    problem, positions, starts = group_members(LocalProblem.of(candidates, tuple(range(7))), group)
     assert [candidates.names[x] for x in positions] == [candidates.names[x] for x in problem.members]
     database = pattern_database(problem, starts, lambda: False)
     truth = completed(problem)
@@ -83,5 +88,5 @@ def test_strong_pairs_share_a_group():
 
 def test_no_database_without_time():
     candidates = random_lists(np.random.default_rng(0), 4)
-    problem, _, starts = grouped(LocalProblem.of(candidates, (0, 1, 2, 3)), 2)
+    problem, _, starts = group_members(LocalProblem.of(candidates, (0, 1, 2, 3)), 2)
     assert pattern_database(problem, starts, lambda: True) is None

@@ -18,7 +18,7 @@ pytest.importorskip("pyscipopt")
 from dagora.learners.search.exact import relaxation as relaxation_module
 from dagora.learners.search.exact.relaxation import Relaxation
 from dagora.learners.search.exact.root import tighten
-from dagora.learners.search.exact.separation import Cut, Sets, separate
+from dagora.learners.search.exact.separation import Cut, ProgramSets, separate
 
 
 @pytest.fixture(autouse=True)
@@ -68,14 +68,14 @@ def test_no_set_of_any_optimum_is_lost(seed, facets):
         assert needed <= set(root.kept.tolist())
         assert root.bound >= optimum - 1e-9
         assert problem.score(root.order) <= optimum + 1e-9
-        assert not root.closed or problem.score(root.order) == pytest.approx(optimum)
+        assert not root.is_closed or problem.score(root.order) == pytest.approx(optimum)
 
 
 def test_on_four_nodes_facets_leave_no_gap():
     for seed in range(10):
         problem = LocalProblem.whole(competing_lists(np.random.default_rng(seed), 4, most=3))
         root = tighten(problem, np.arange(len(problem.scores)), np.arange(4), watch(), facets=True)
-        assert root.closed
+        assert root.is_closed
 
 
 def test_covers_close_what_facets_leave(monkeypatch):
@@ -94,7 +94,7 @@ def test_the_program_with_few_sets_is_the_whole_program(monkeypatch, first):
     monkeypatch.setattr(relaxation_module, "FIRST", first)
     monkeypatch.setattr(relaxation_module, "ENTERING", 3)
     problem = LocalProblem.whole(competing_lists(np.random.default_rng(1), 6, most=3))
-    sets = Sets(problem.masks, problem.offsets)
+    sets = ProgramSets(problem.masks, problem.offsets)
     gains = gains_of(problem)
     # With so large a tolerance nothing is excluded.
     relaxation = Relaxation(sets, gains, 1e6)
@@ -115,7 +115,7 @@ def test_the_program_with_few_sets_is_the_whole_program(monkeypatch, first):
 
 def test_every_cut_holds_for_every_network():
     problem = LocalProblem.whole(random_lists(np.random.default_rng(2), 9, most=2))
-    sets = Sets(problem.masks, problem.offsets)
+    sets = ProgramSets(problem.masks, problem.offsets)
     relaxation = Relaxation(sets, gains_of(problem), 1e6)
     relaxation.learn_of(problem.choose(np.arange(9)))
     cuts = []
@@ -132,7 +132,7 @@ def test_every_cut_holds_for_every_network():
 
 
 def test_a_cut_among_fewer_sets():
-    cut = Cut(np.array([0, 2, 3]), np.array([1.0, 2.0, 3.0]), 4.0, "covers").among(np.array([0, 1, -1, 2]))
+    cut = Cut(np.array([0, 2, 3]), np.array([1.0, 2.0, 3.0]), 4.0, "covers").renumber(np.array([0, 1, -1, 2]))
     assert cut.rows.tolist() == [0, 2]
     assert cut.weights.tolist() == [1.0, 3.0]
 
@@ -150,7 +150,7 @@ def test_a_budget_ends_the_rounds():
 
     root = tighten(problem, kept, np.arange(9), watch(Run(budget=budget, on_event=stop)), facets=True)
     assert rounds == [1, 2, 3]
-    assert not root.closed
+    assert not root.is_closed
     assert root.bound < problem.bound
     late = tighten(problem, kept, np.arange(9), watch(Run(budget=Budget(1e-9))), facets=True)
     assert late.bound == problem.bound

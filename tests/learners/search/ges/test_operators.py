@@ -13,7 +13,7 @@ from dagora.graph.enumerate import all_dags
 from dagora.learners.search.ges import operators as ges_operators
 from dagora.learners.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph, Operator
 from dagora.learners.search.ges.family_memory import FamilyMemory
-from dagora.learners.search.ges.operators import Limits, offers
+from dagora.learners.search.ges.operators import ClassLimits, offers
 from dagora.scores.local_score import graph_score
 from tests.learners.search.ges.class_oracles import KINDS, members, neighbouring_classes
 from tests.learners.search.search_oracles import random_score
@@ -35,7 +35,7 @@ def class_of(dag):
 
 
 def limits(size, most=None):
-    return Limits(np.eye(size, dtype=bool), size if most is None else most)
+    return ClassLimits(np.eye(size, dtype=bool), size if most is None else most)
 
 
 def legal_operators(kind, graph, memory, limits):
@@ -140,7 +140,7 @@ def test_pairs_that_must_stay_apart_are_not_offered():
         INSERT,
         class_of(DAG(["x0", "x1", "x2", "x3"])),
         FamilyMemory(score, Budget()),
-        Limits(apart, 4),
+        ClassLimits(apart, 4),
         range(4),
     )
     pairs = {(int(x), table.y) for table in tables for x in table.x}

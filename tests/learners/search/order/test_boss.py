@@ -13,10 +13,11 @@ from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.graph.cpdag import CPDAG
 from dagora.learners.run import Run
+from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order import moment_places
-from dagora.learners.search.order.best_places import ListedOrders, follow, wanted
+from dagora.learners.search.order.best_places import ListedOrders, follow, wanted_nodes
 from dagora.learners.search.order.boss import boss
-from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees, Rules
+from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
 from dagora.learners.search.order.moment_places import MomentOrders
 from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
@@ -81,18 +82,18 @@ def grown_and_shrunk(score: object, child: int, allowed: set[int]) -> tuple[floa
 def test_trees_give_what_growth_and_shrinkage_give(seed: int) -> None:
     table = dagora.simulate(dagora.random_dag("er", 8, 3, seed=seed), "gaussian", 60, seed=seed).table
     score = make_score(table, "bic-gaussian")
-    trees = GrowShrinkTrees(score, Rules(np.zeros((8, 8), dtype=bool), 8), Budget())
+    trees = GrowShrinkTrees(score, ClassLimits(np.zeros((8, 8), dtype=bool), 8), Budget())
     order = np.random.default_rng(seed).permutation(8)
     place = np.argsort(order)
     for cut, child in enumerate(order.tolist()):
         while trees.flat.branches[end := follow(trees.flat, child, place, cut)] < 0:
-            trees.expand(wanted(trees.flat, trees.used))
+            trees.expand(wanted_nodes(trees.flat, trees.used))
         expected, parents = grown_and_shrunk(score, child, set(order[:cut].tolist()))
         assert trees.flat.value[end] == pytest.approx(expected)
         assert set(trees.parents(end)) == parents
 
 
-def in_both_ways(score: object, rules: Rules) -> tuple[ListedOrders, MomentOrders]:
+def in_both_ways(score: object, rules: ClassLimits) -> tuple[ListedOrders, MomentOrders]:
     """Four orders improved on listed families, and within one kernel."""
     listed = ListedOrders(GrowShrinkTrees(score, rules, Budget()), Run(seed=3), 4)
     by_kernel = MomentOrders(score.capabilities.pivot_form(), rules, Run(seed=3), 4)
@@ -117,8 +118,8 @@ def test_the_kernel_finds_what_listed_families_give(name: str, seed: int, degree
     score = make_score(dagora.Table.from_numpy(values), name)
     apart = np.zeros((12, 12), dtype=bool)
     apart[2, 5] = apart[5, 2] = True
-    assert_same(*in_both_ways(score, Rules(apart, 12)))
-    assert_same(*in_both_ways(score, Rules(apart, 2)))
+    assert_same(*in_both_ways(score, ClassLimits(apart, 12)))
+    assert_same(*in_both_ways(score, ClassLimits(apart, 2)))
 
 
 def test_the_kernel_knows_rows_in_which_columns_were_set() -> None:
@@ -126,13 +127,13 @@ def test_the_kernel_knows_rows_in_which_columns_were_set() -> None:
     names = table.names
     interventions = Interventions.of_rows([None] * 60 + [names[2]] * 30 + [(names[2], names[6])] * 30, names)
     score = score_named("bic-gaussian").make(InterventionalStatistics(table, interventions))
-    assert_same(*in_both_ways(score, Rules(np.zeros((8, 8), dtype=bool), 8)))
+    assert_same(*in_both_ways(score, ClassLimits(np.zeros((8, 8), dtype=bool), 8)))
 
 
 def test_trees_that_were_forgotten_grow_again(monkeypatch: pytest.MonkeyPatch) -> None:
     table = dagora.simulate(dagora.random_dag("er", 12, 6, seed=1), "gaussian", 200, seed=1).table
     score = make_score(table, "bic-gaussian")
-    rules = Rules(np.zeros((12, 12), dtype=bool), 12)
+    rules = ClassLimits(np.zeros((12, 12), dtype=bool), 12)
     expected = in_both_ways(score, rules)[1]
     monkeypatch.setattr(moment_places, "FIRST_ROOM", 50)
     monkeypatch.setattr(moment_places, "MOST_BRANCHES", 400)

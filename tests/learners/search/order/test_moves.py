@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.kernels.random import random_below, shuffle
-from dagora.learners.search.alarm import never
+from dagora.learners.search.alarm import never_stop
 from dagora.learners.search.best_parents import choose_parents
 from dagora.learners.search.order.insertions import best_insertion, index_sets, insert, relocate, stand, worth
 from dagora.learners.search.order.moves import descend, effort_of, empty_pool, iterate
@@ -66,7 +66,9 @@ def test_one_word_and_two_words_give_the_same_search(problem):
     for sets in (flat, wide):
         order = np.arange(len(candidates))
         best_order, state = order.copy(), np.array([7], dtype=np.uint64)
-        best = iterate(sets, order, best_order, -np.inf, state, 1e-9, 50, np.zeros(1), effort_of(), never())
+        best = iterate(
+            sets, order, best_order, -np.inf, state, 1e-9, 50, np.zeros(1), effort_of(), never_stop()
+        )
         found.append((best, order.tolist(), best_order.tolist(), int(state[0])))
     assert found[0] == found[1]
 
@@ -129,7 +131,7 @@ def test_a_descent_ends_where_no_insertion_gains(problem):
     order = rng.permutation(len(candidates))
     start = best_of_order(candidates, order)
     state = np.array([5], dtype=np.uint64)
-    end = descend(flat, order, state, 1e-9, never())
+    end = descend(flat, order, state, 1e-9, never_stop())
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= start - 1e-9
     assert all(best_of_order(candidates, other) <= end + 1e-6 for other in neighbours(order.tolist()))
@@ -140,7 +142,7 @@ def test_iterating_finds_the_optimum_of_small_problems(problem):
     order = rng.permutation(len(candidates))
     best_order = order.copy()
     state = np.array([7], dtype=np.uint64)
-    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200, np.zeros(1), effort_of(), never())
+    best = iterate(flat, order, best_order, -np.inf, state, 1e-9, 200, np.zeros(1), effort_of(), never_stop())
     assert best == pytest.approx(best_of_order(candidates, best_order))
     assert best == pytest.approx(best_of_all(candidates))
 
@@ -150,7 +152,7 @@ def test_swaps_end_at_least_where_no_swap_gains(problem):
     d = len(candidates)
     order, found = rng.permutation(d), np.empty(d, dtype=np.int64)
     start = best_of_order(candidates, order)
-    best = swap_search(flat, order, found, 3, 20, 1e-9, never())
+    best = swap_search(flat, order, found, 3, 20, 1e-9, never_stop())
     assert best == pytest.approx(best_of_order(candidates, found))
     assert best >= start - 1e-9
     for p in range(d - 1):
@@ -163,7 +165,7 @@ def test_swaps_and_their_tabu_list_step_by_step(problem, length):
     start = rng.permutation(len(candidates))
     score, best_order, last = tabu_swaps(candidates, start.tolist(), length, 15)
     order, found = start.copy(), np.empty_like(start)
-    assert swap_search(flat, order, found, length, 15, 1e-9, never()) == pytest.approx(score)
+    assert swap_search(flat, order, found, length, 15, 1e-9, never_stop()) == pytest.approx(score)
     assert found.tolist() == best_order
     assert order.tolist() == last
 
@@ -176,9 +178,9 @@ def test_worse_orders_are_accepted_now_and_then():
         candidates = random_candidates(rng, 7)
         order = rng.permutation(7)
         best_order, state = order.copy(), np.array([seed], dtype=np.uint64)
-        start = descend(candidates.flat, order, state, 1e-9, never())
+        start = descend(candidates.flat, order, state, 1e-9, never_stop())
         best = iterate(
-            candidates.flat, order, best_order, start, state, 1e-9, 20, np.zeros(1), effort_of(), never()
+            candidates.flat, order, best_order, start, state, 1e-9, 20, np.zeros(1), effort_of(), never_stop()
         )
         assert best == pytest.approx(max(start, best_of_order(candidates, best_order)))
         below.append(best_of_order(candidates, order) < best - 1e-6)
@@ -208,7 +210,7 @@ def test_many_words():
     order = rng.permutation(70)
     choice = np.empty(70, dtype=np.int64)
     state = np.array([9], dtype=np.uint64)
-    end = descend(flat, order, state, 1e-9, never())
+    end = descend(flat, order, state, 1e-9, never_stop())
     assert end == pytest.approx(best_of_order(candidates, order.tolist()))
     assert end >= best_of_order(candidates, range(70))
     total = select_acyclic(flat, order, choice)
@@ -230,7 +232,7 @@ def test_kernels_end_where_they_are_when_the_flag_is_up():
     found = np.empty_like(start)
     assert swap_search(candidates.flat, order, found, 3, 20, 1e-9, up) == pytest.approx(worth_of_start)
     assert found.tolist() == order.tolist() == start.tolist()
-    assert descend(candidates.flat, order, state, 1e-9, never()) > worth_of_start + 1e-6
+    assert descend(candidates.flat, order, state, 1e-9, never_stop()) > worth_of_start + 1e-6
 
 
 def test_pieces_of_a_search_are_the_search():
@@ -243,7 +245,7 @@ def test_pieces_of_a_search_are_the_search():
         effort = effort_of(trials)
         for kicks in pieces:
             best = iterate(
-                candidates.flat, order, best_order, best, state, 1e-9, kicks, losses, effort, never()
+                candidates.flat, order, best_order, best, state, 1e-9, kicks, losses, effort, never_stop()
             )
         return best, order.tolist(), best_order.tolist(), state.tolist(), losses.tolist(), effort.tolist()
 

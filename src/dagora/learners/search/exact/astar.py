@@ -36,8 +36,8 @@ from dagora.learners.search.exact.astar_kernels import (
     begin,
     trace_order,
 )
-from dagora.learners.search.exact.component_solver import Answer, Watch, solve_exactly
-from dagora.learners.search.exact.pattern_database import grouped, pattern_database
+from dagora.learners.search.exact.component_solver import ComponentAnswer, Watch, solve_exactly
+from dagora.learners.search.exact.pattern_database import group_members, pattern_database
 from dagora.learners.search.exact.state_store import BYTES_PER_STATE, make_store
 
 # States are sets of 64 bits.
@@ -62,14 +62,14 @@ def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int =
     ('optimal', -3.0, (('b', 'a'),))
     """
 
-    def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
+    def solve(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
         return search(problem, order, watch, memory, group)
 
     return solve_exactly(candidates, run, solve, "A*", refusal, effort=20)
 
 
 def refusal(size: int) -> str:
-    """Why a component of that size cannot be solved; empty where it can be."""
+    """The reason why a component of that size cannot be solved; empty if it can be."""
     if size <= LARGEST:
         return ""
     return (
@@ -88,12 +88,12 @@ def largest_group(memory: float) -> int:
     return max((g for g in range(1, LARGEST) if 8 * 2**g * (LARGEST // g + 1) <= quarter), default=1)
 
 
-def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group: int) -> Answer:
+def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group: int) -> ComponentAnswer:
     """Find a best order of one component, or the best that time and memory allow, starting from `start`."""
-    problem, positions, starts = grouped(given, min(group, largest_group(memory)))
+    problem, positions, starts = group_members(given, min(group, largest_group(memory)))
     database = pattern_database(problem, starts, lambda: watch.exhausted)
     if database is None:
-        return Answer(start, given.bound, "time-limit")
+        return ComponentAnswer(start, given.bound, "time-limit")
     room = memory * GIBIBYTE - database.tables.nbytes
     sets = WordSets(problem.masks[:, 0].copy(), problem.scores, problem.offsets)
     counts = np.zeros(5, dtype=np.int64)
@@ -125,4 +125,4 @@ def search(given: LocalProblem, start: Order, watch: Watch, memory: float, group
     waiting = status != "optimal" and counts[WAITING] > 0
     bound = max(float(best[0]), float(store.keys[0])) if waiting else float(best[0])
     stats = {"expanded": float(counts[EXPANDED]), "generated": float(counts[GENERATED])}
-    return Answer(best_order(), bound, status, stats)
+    return ComponentAnswer(best_order(), bound, status, stats)

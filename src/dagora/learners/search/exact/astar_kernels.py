@@ -40,7 +40,7 @@ class WordSets(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search works on and changes.
+    """The inputs and the changing state of a search.
 
     `store` and `counts` hold its states, `best[0]` is the score of the best network known. Only networks that
     score more than `best[0] + tie` are looked for.
@@ -56,7 +56,7 @@ class Search(NamedTuple):
 
 @kernel
 def group_bound(patterns: PatternDatabase, placed: np.uint64, k: int) -> float:
-    """What the remaining variables of group k can add at most."""
+    """The most that the remaining variables of group k can add."""
     low, high = patterns.starts[k], patterns.starts[k + 1]
     within = (placed >> np.uint64(low)) & ((ONE << np.uint64(high - low)) - ONE)
     value: float = patterns.tables[patterns.offsets[k] + np.int64(within)]
@@ -65,7 +65,7 @@ def group_bound(patterns: PatternDatabase, placed: np.uint64, k: int) -> float:
 
 @kernel
 def bound_of(patterns: PatternDatabase, placed: np.uint64) -> float:
-    """What the remaining variables can add at most: h."""
+    """The most that the remaining variables can add: h."""
     total = 0.0
     for k in range(len(patterns.starts) - 1):
         total += group_bound(patterns, placed, k)

@@ -46,7 +46,7 @@ WORK = 1_000_000
 MOST_FOUND = 1024
 
 
-class Point(NamedTuple):
+class LpPoint(NamedTuple):
     """A point of the linear program: the candidate sets with a positive value.
 
     The sets of child x are entries `starts[x]` to `starts[x + 1]` of `rows` and `values`: the set of entry k
@@ -60,9 +60,9 @@ class Point(NamedTuple):
 
 
 class Users(NamedTuple):
-    """Which entries of a point contain a node: entries `listed[begins[y]:begins[y + 1]]` contain y.
+    """The entries of a point by node: entries `listed[begins[y]:begins[y + 1]]` contain y.
 
-    Entry k belongs to child `owner[k]`; the values of all entries of child x add up to `full[x]`.
+    Entry k belongs to child `owner[k]`; the values of all entries of child x sum to `full[x]`.
     """
 
     listed: NDArray[np.int64]
@@ -86,7 +86,7 @@ class Cluster(NamedTuple):
 @kernel
 def positive_part(
     masks: NDArray[np.uint64], offsets: NDArray[np.int64], values: NDArray[np.float64]
-) -> Point:
+) -> LpPoint:
     """The point in which candidate row k has the value `values[k]`; rows `offsets[x]` on are those of x."""
     d = len(offsets) - 1
     rows = np.empty(len(values), dtype=np.int64)
@@ -99,11 +99,11 @@ def positive_part(
                 count += 1
         starts[x + 1] = count
     kept = rows[:count].copy()
-    return Point(masks, kept, values[kept], starts)
+    return LpPoint(masks, kept, values[kept], starts)
 
 
 @kernel
-def arc_weights(point: Point) -> NDArray[np.float64]:
+def arc_weights(point: LpPoint) -> NDArray[np.float64]:
     """Weight [i, j] of every arc i → j: the value of the sets of j that contain i."""
     d = len(point.starts) - 1
     weights = np.zeros((d, d))
@@ -116,7 +116,7 @@ def arc_weights(point: Point) -> NDArray[np.float64]:
 
 
 @kernel
-def users_of(point: Point) -> Users:
+def users_of(point: LpPoint) -> Users:
     """List the entries of a point by the nodes that they contain."""
     d = len(point.starts) - 1
     owner = np.empty(len(point.rows), dtype=np.int64)
@@ -154,7 +154,7 @@ def toggle(y: int, cluster: Cluster, users: Users, values: NDArray[np.float64]) 
 
 @kernel
 def change(y: int, cluster: Cluster, users: Users, values: NDArray[np.float64]) -> float:
-    """How the cluster's sum changes when a node is toggled."""
+    """The change of the cluster's sum when a node is toggled."""
     inside, met, free = cluster
     total = float(-free[y] if inside[y] else free[y])
     for p in range(users.begins[y], users.begins[y + 1]):
@@ -253,7 +253,7 @@ def least_sum(
 
 @kernel
 def violated_clusters(
-    point: Point, weights: NDArray[np.float64]
+    point: LpPoint, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     """Clusters whose inequality a point violates, each once as a bit row, and by how much.
 

@@ -1,4 +1,4 @@
-"""What the exact methods share: they solve one component after the other, each from a good first order.
+"""The frame of the exact methods: they solve one component after the other, each from a good first order.
 
 Every component of the candidate-parent graph first gets an order by local search. A solver then proves it
 optimal or finds a better one. Where time or memory runs out before that, the best orders found make the
@@ -20,7 +20,7 @@ from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.learners.search.alarm import Alarm, never
+from dagora.learners.search.alarm import Alarm, never_stop
 from dagora.learners.search.components import LocalProblem, Order, components, feasible_order, why_cyclic
 from dagora.learners.search.order.moves import descend, effort_of, iterate
 
@@ -29,7 +29,7 @@ WORK_A_ROUND = 2_000_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class ComponentAnswer:
     """The best order found of a component, a bound on the score of any order, and how the search ended.
 
     The status is `optimal`, `time-limit` or `memory-limit`.
@@ -57,7 +57,7 @@ class Watch:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the run's budget is exhausted."""
+        """True if the run's budget is exhausted."""
         return self.run.budget.exhausted
 
     def report(
@@ -80,7 +80,7 @@ class Watch:
         )
 
 
-Solver = Callable[[LocalProblem, Order, Watch], Answer]
+Solver = Callable[[LocalProblem, Order, Watch], ComponentAnswer]
 
 
 def solve_exactly(
@@ -116,12 +116,12 @@ def solve_exactly(
     return outcome_of(candidates, run, phase, problems, answers)
 
 
-def first_answer(problem: LocalProblem, order: Order) -> Answer:
+def first_answer(problem: LocalProblem, order: Order) -> ComponentAnswer:
     """An order as the answer until a solver has a better one; optimal where it reaches the bound."""
     score = problem.score(order)
     if score >= problem.bound - problem.tie():
-        return Answer(order, score, "optimal")
-    return Answer(order, problem.bound, "time-limit")
+        return ComponentAnswer(order, score, "optimal")
+    return ComponentAnswer(order, problem.bound, "time-limit")
 
 
 def watch_of(
@@ -130,7 +130,7 @@ def watch_of(
     phase: str,
     problems: list[LocalProblem],
     scores: list[float],
-    answers: list[Answer],
+    answers: list[ComponentAnswer],
     k: int,
 ) -> Watch:
     """The watch of component k: the scores, bounds and edges of the others are added to its own."""
@@ -151,7 +151,7 @@ def quick_order(problem: LocalProblem, start: Order, run: Run, patience: int) ->
     state = random_state(run.seed)
     order = start.copy()
     if len(problem) * len(problem.scores) <= WORK_A_ROUND:
-        best = descend(problem.flat, order, state, problem.tie(), never())
+        best = descend(problem.flat, order, state, problem.tie(), never_stop())
     else:
         with Alarm(run.budget) as stop:
             best = descend(problem.flat, order, state, problem.tie(), stop)
@@ -172,7 +172,7 @@ def improve_order(
     """The best order seen by iterated local search from an order with that score.
 
     The search ends after `patience` disturbances in a row without a gain, after about `most` disturbances in
-    all, at the problem's bound, or with the budget. After every round of some milliseconds `report` is told
+    all, at the problem's bound, or with the budget. After every round of some milliseconds `report` gets
     the best score and its order, which the next round changes in place.
     """
     tolerance = problem.tie()
@@ -197,7 +197,7 @@ def improve_order(
 
 
 def outcome_of(
-    candidates: Candidates, run: Run, phase: str, problems: list[LocalProblem], answers: list[Answer]
+    candidates: Candidates, run: Run, phase: str, problems: list[LocalProblem], answers: list[ComponentAnswer]
 ) -> Outcome:
     """Combine the components' answers into one outcome."""
     choice = chosen_rows(problems, [answer.order for answer in answers])

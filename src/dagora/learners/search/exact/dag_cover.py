@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.bit_kernels import has_bit
 from dagora.kernels.decorators import kernel
-from dagora.learners.search.exact.cluster_cuts import Point
+from dagora.learners.search.exact.cluster_cuts import LpPoint
 
 # Numbers below count as zero in the simplex method, and as no violation.
 ZERO = 1e-9
@@ -41,7 +41,7 @@ LARGEST_DENOMINATOR = 24
 
 
 class Entries(NamedTuple):
-    """What a point leaves on n nodes: those of the x-th are `starts[x]` to `starts[x + 1]`.
+    """The entries of a point on n nodes: those of the x-th are `starts[x]` to `starts[x + 1]`.
 
     Bit y of `sets[k]` says that the y-th node is in the set. Empty sets are left out.
     """
@@ -52,7 +52,7 @@ class Entries(NamedTuple):
 
 
 @kernel
-def entries_on(point: Point, nodes: NDArray[np.int64]) -> Entries:
+def entries_on(point: LpPoint, nodes: NDArray[np.int64]) -> Entries:
     """The entries of a point on some nodes."""
     n = len(nodes)
     room = 0
@@ -82,7 +82,7 @@ def entries_on(point: Point, nodes: NDArray[np.int64]) -> Entries:
 
 @kernel
 def code_on(mask: NDArray[np.uint64], nodes: NDArray[np.int64]) -> int:
-    """What a parent set leaves on some nodes, as bits of a number."""
+    """The intersection of a parent set with some nodes, as bits of a number."""
     code = 0
     for y in range(len(nodes)):
         if has_bit(mask, nodes[y]):
@@ -268,8 +268,8 @@ def lift(entries: Entries, gains: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 @kernel
-def violated_covers(point: Point, sets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Which of some sets of nodes a point cannot be covered on with weight 1, and how far it is beyond.
+def violated_covers(point: LpPoint, sets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The sets of nodes on which a point cannot be covered with weight 1, and by how much it exceeds that.
 
     >>> from dagora.learners.search.exact.cluster_cuts import positive_part
     >>> masks = np.array([[6], [0], [5], [0], [3], [0]], dtype=np.uint64)  # both others, or none
@@ -301,7 +301,7 @@ def violated_covers(point: Point, sets: NDArray[np.int64]) -> tuple[NDArray[np.i
 
 
 @kernel
-def cover_inequality(point: Point, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+def cover_inequality(point: LpPoint, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
     """The lifted inequality that a point violates on some nodes, as `lift` returns it.
 
     Its side is −1 where the coefficients are no integers.

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.graph.bit_kernels import has_bit
 from dagora.kernels.decorators import kernel
 from dagora.kernels.rows import copy_row
-from dagora.learners.search.exact.cluster_cuts import Point
+from dagora.learners.search.exact.cluster_cuts import LpPoint
 
 # One facet of each class: its right-hand side, then for each node the coefficients of the eight sets of the
 # other three, where bit j of a set's number stands for the j-th of these. Non-decreasing in S, all of them.
@@ -122,7 +122,7 @@ def set_code(mask: NDArray[np.uint64], nodes: NDArray[np.int64], x: int, size: i
 
 
 @kernel
-def project(point: Point, nodes: NDArray[np.int64], size: int, projected: NDArray[np.float64]) -> None:
+def project(point: LpPoint, nodes: NDArray[np.int64], size: int, projected: NDArray[np.float64]) -> None:
     """Sum a point's values over parent sets that agree on the first `size` nodes; `facets` has the layout."""
     projected[:] = 0.0
     for x in range(size):
@@ -132,7 +132,7 @@ def project(point: Point, nodes: NDArray[np.int64], size: int, projected: NDArra
 
 
 @kernel
-def most_violated(
+def find_most_violated(
     separators: Separators, low: int, high: int, projected: NDArray[np.float64]
 ) -> tuple[int, float]:
     """The facet among low … high − 1 that a point is farthest beyond, and how far; −1 where there is none."""
@@ -148,7 +148,7 @@ def most_violated(
 
 @kernel
 def all_may_be_on_cycles(arcs: NDArray[np.bool_], nodes: NDArray[np.int64], size: int) -> bool:
-    """Whether each of the first `size` nodes has an arc from and an arc to another of them.
+    """Return True if each of the first `size` nodes has an arc from and an arc to another of them.
 
     A node that lacks either is on no cycle, so that the facets of the other nodes are enough.
     """
@@ -165,7 +165,7 @@ def all_may_be_on_cycles(arcs: NDArray[np.bool_], nodes: NDArray[np.int64], size
 
 @kernel
 def violated_facets(
-    point: Point, arcs: NDArray[np.bool_], separators: Separators, limit: int
+    point: LpPoint, arcs: NDArray[np.bool_], separators: Separators, limit: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """For every three or four nodes that may be on cycles, the facet that a point is farthest beyond.
 
@@ -217,7 +217,7 @@ def violated_facets(
                     project(point, nodes, size, projected)
                     triples = separators.triples
                     low, high = (0, triples) if size == 3 else (triples, len(separators.sides))
-                    facet, distance = most_violated(separators, low, high, projected)
+                    facet, distance = find_most_violated(separators, low, high, projected)
                     if facet >= 0 and count < MOST_FOUND:
                         copy_row(nodes, found[count])
                         if size == 3:

@@ -23,7 +23,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, Order
-from dagora.learners.search.exact.component_solver import Answer, Watch, solve_exactly
+from dagora.learners.search.exact.component_solver import ComponentAnswer, Watch, solve_exactly
 
 # Sets examined between two looks at the clock: well below 0.2 s.
 WORK_PER_ROUND = 20_000_000
@@ -43,7 +43,7 @@ def dynamic(candidates: Candidates, run: Run, *, memory: float = 4.0) -> Outcome
 
 
 def refusal(size: int, memory: float) -> str:
-    """Why a component of that size cannot be solved; empty where it can be."""
+    """The reason why a component of that size cannot be solved; empty if it can be."""
     needed = 8.0 * 2.0**size / GIBIBYTE
     if needed <= memory:
         return ""
@@ -54,23 +54,23 @@ def refusal(size: int, memory: float) -> str:
     )
 
 
-def solve(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
+def solve(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
     """The best order of one component, or the given one where time or memory runs out."""
     size = len(problem)
     score = problem.score(order)
     try:
         table = np.empty(1 << size, dtype=np.float64)
     except MemoryError:
-        return Answer(order, problem.bound, "memory-limit")
+        return ComponentAnswer(order, problem.bound, "memory-limit")
     for done in completions(problem, table):
         watch.report(done, score, problem.bound, lambda: order, total=1 << size)
         if done < 1 << size and watch.exhausted:
-            return Answer(order, problem.bound, "time-limit", {"subsets": float(done)})
+            return ComponentAnswer(order, problem.bound, "time-limit", {"subsets": float(done)})
     masks = problem.masks[:, 0].astype(np.int64)
     # Every step may lose a tie: all together no more than one.
     tolerance = problem.tie(float(table[0])) / size
     best = ascend(table, masks, problem.scores, problem.offsets, tolerance)
-    return Answer(best, problem.score(best), "optimal", {"subsets": float(1 << size)})
+    return ComponentAnswer(best, problem.score(best), "optimal", {"subsets": float(1 << size)})
 
 
 def completions(problem: LocalProblem, table: NDArray[np.float64]) -> Iterator[int]:

@@ -21,7 +21,13 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import NO_ROW, LocalProblem, Order
-from dagora.learners.search.exact.component_solver import Answer, Watch, failure, improve_order, solve_exactly
+from dagora.learners.search.exact.component_solver import (
+    ComponentAnswer,
+    Watch,
+    failure,
+    improve_order,
+    solve_exactly,
+)
 
 # The solver's numbers and ours may differ by this share of the numbers that the solver sees: its tolerance.
 AGREEMENT = 1e-6
@@ -57,7 +63,7 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
     """
     SCIP.require("the method ilp")
 
-    def solver(problem: LocalProblem, order: Order, watch: Watch) -> Answer:
+    def solver(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
         return solve(problem, order, watch, facets=facets, memory=memory)
 
     try:
@@ -66,7 +72,9 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
         return failure(candidates, str(error))
 
 
-def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, memory: float) -> Answer:
+def solve(
+    problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, memory: float
+) -> ComponentAnswer:
     """Solve one component, given an order to start from."""
     from dagora.learners.search.exact.ilp_program import IlpProgram
     from dagora.learners.search.exact.root import tighten
@@ -74,16 +82,16 @@ def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, me
     start = better_order(problem, order, watch)
     kept = worth_keeping(problem, start)
     if len(kept) * BYTES_A_SET > memory * GIBIBYTE:
-        return Answer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
+        return ComponentAnswer(start, problem.bound, "memory-limit", {"sets": float(len(kept))})
     root = tighten(problem, kept, start, watch, facets=facets)
     stats = Counter(
         {"sets": float(len(kept)), "sets_after_root": float(len(root.kept)), "nodes": 0.0, **root.stats}
     )
-    if root.closed:
-        return Answer(root.order, problem.score(root.order), "optimal", stats)
+    if root.is_closed:
+        return ComponentAnswer(root.order, problem.score(root.order), "optimal", stats)
     parents = int(np.bitwise_count(problem.masks[root.kept]).sum())
     if parents * HAND_OVER > watch.run.budget.left:
-        return Answer(root.order, max(root.bound, problem.score(root.order)), "time-limit", stats)
+        return ComponentAnswer(root.order, max(root.bound, problem.score(root.order)), "time-limit", stats)
     program = IlpProgram(problem, root.kept, root.order, watch, cuts=root.cuts, facets=facets, memory=memory)
     try:
         status = program.solve(watch.run.budget.left - parents * TAKE_BACK)
@@ -93,9 +101,9 @@ def solve(problem: LocalProblem, order: Order, watch: Watch, *, facets: bool, me
         program.free()
     if status == "optimal":
         verify(problem, root.order, best, claim, bound, program.unit)
-        return Answer(best, problem.score(best), "optimal", stats)
+        return ComponentAnswer(best, problem.score(best), "optimal", stats)
     reason = "memory-limit" if status == "memlimit" else "time-limit"
-    return Answer(best, max(bound, problem.score(best)), reason, stats)
+    return ComponentAnswer(best, max(bound, problem.score(best)), reason, stats)
 
 
 def better_order(problem: LocalProblem, order: Order, watch: Watch) -> Order:

@@ -20,7 +20,7 @@ class Network(Protocol):
 
     variables: list[Variable]
 
-    def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
+    def guard(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
         """Run a callback and keep the exception it raises, if any."""
 
     def separate(self, *, integral: bool) -> int:
@@ -41,19 +41,19 @@ class Acyclicity(Conshdlr):
 
     def conssepalp(self, *_: object) -> dict[str, int]:
         """Cut off the LP solution."""
-        return self.network.guarded(lambda: self.network.separate(integral=False), PY_SCIP_RESULT.DIDNOTRUN)
+        return self.network.guard(lambda: self.network.separate(integral=False), PY_SCIP_RESULT.DIDNOTRUN)
 
     def consenfolp(self, *_: object) -> dict[str, int]:
         """Cut off an integral LP solution that has a cycle."""
-        return self.network.guarded(lambda: self.enforce(by_cuts=True), PY_SCIP_RESULT.INFEASIBLE)
+        return self.network.guard(lambda: self.enforce(by_cuts=True), PY_SCIP_RESULT.INFEASIBLE)
 
     def consenfops(self, *_: object) -> dict[str, int]:
         """Refuse a pseudo solution that has a cycle."""
-        return self.network.guarded(lambda: self.enforce(by_cuts=False), PY_SCIP_RESULT.INFEASIBLE)
+        return self.network.guard(lambda: self.enforce(by_cuts=False), PY_SCIP_RESULT.INFEASIBLE)
 
     def conscheck(self, _: object, solution: Solution, *__: object) -> dict[str, int]:
         """Accept what has no cycle."""
-        return self.network.guarded(lambda: self.judge(solution), PY_SCIP_RESULT.INFEASIBLE)
+        return self.network.guard(lambda: self.judge(solution), PY_SCIP_RESULT.INFEASIBLE)
 
     def constrans(self, _: object) -> dict[str, Constraint]:
         """Create the transformed constraint here: the one that SCIP would create is freed twice."""
@@ -65,7 +65,7 @@ class Acyclicity(Conshdlr):
             self.model.addVarLocksType(variable, locktype, up + down, up + down)
 
     def judge(self, solution: Solution | None) -> int:
-        """Whether an integral solution (None: the current one) has no cycle."""
+        """Report if an integral solution (None: the current one) has no cycle."""
         cyclic = self.network.order_of(solution) is None
         return int(PY_SCIP_RESULT.INFEASIBLE if cyclic else PY_SCIP_RESULT.FEASIBLE)
 
@@ -86,4 +86,4 @@ class OrderHeuristic(Heur):
 
     def heurexec(self, *_: object) -> dict[str, int]:
         """Start from the LP solution."""
-        return self.network.guarded(lambda: self.network.improve(self), PY_SCIP_RESULT.DIDNOTRUN)
+        return self.network.guard(lambda: self.network.improve(self), PY_SCIP_RESULT.DIDNOTRUN)

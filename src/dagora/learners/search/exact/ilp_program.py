@@ -32,11 +32,11 @@ from dagora.graph.bits import unpack
 from dagora.kernels.random import random_state
 from dagora.learners.search.alarm import Alarm
 from dagora.learners.search.components import LocalProblem, Order, place_all
-from dagora.learners.search.exact.cluster_cuts import Point, arc_weights, order_along, positive_part
+from dagora.learners.search.exact.cluster_cuts import LpPoint, arc_weights, order_along, positive_part
 from dagora.learners.search.exact.component_solver import Watch
 from dagora.learners.search.exact.gains import unit_of
 from dagora.learners.search.exact.ilp_handlers import Acyclicity, OrderHeuristic
-from dagora.learners.search.exact.separation import Cut, Sets, separate
+from dagora.learners.search.exact.separation import Cut, ProgramSets, separate
 from dagora.learners.search.order.moves import descend, effort_of, iterate
 
 # From this many parent sets on, SCIP branches on arcs, which is faster there than branching on sets.
@@ -84,7 +84,7 @@ class IlpProgram:
         memory: float,
     ) -> None:
         self.whole = problem
-        self.sets = Sets(problem.masks[kept], np.searchsorted(kept, problem.offsets))
+        self.sets = ProgramSets(problem.masks[kept], np.searchsorted(kept, problem.offsets))
         self.kept = kept
         self.watch = watch
         self.with_facets = facets
@@ -213,7 +213,7 @@ class IlpProgram:
             self._columns = [self.model.getTransformedVar(variable) for variable in self.variables]
         return self._columns
 
-    def guarded(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
+    def guard(self, callback: Callable[[], int], otherwise: int) -> dict[str, int]:
         """Run a callback. An exception ends the solve and is kept, as SCIP would lose it."""
         if self.error is None:
             try:
@@ -262,7 +262,7 @@ class IlpProgram:
         model.releaseRow(row)
         return infeasible
 
-    def _point(self) -> Point:
+    def _point(self) -> LpPoint:
         values = np.array([column.getLPSol() for column in self.columns])
         return positive_part(*self.sets, values)
 

@@ -48,7 +48,9 @@ def pattern_database(
     return PatternDatabase(starts, offsets, tables)
 
 
-def grouped(problem: LocalProblem, limit: int) -> tuple[LocalProblem, NDArray[np.int64], NDArray[np.int64]]:
+def group_members(
+    problem: LocalProblem, limit: int
+) -> tuple[LocalProblem, NDArray[np.int64], NDArray[np.int64]]:
     """Divide the members into groups of at most `limit` whose members compete to be each other's parents.
 
     Returns the problem with each group's members side by side, their former positions, and the groups'
@@ -61,7 +63,7 @@ def grouped(problem: LocalProblem, limit: int) -> tuple[LocalProblem, NDArray[np
 
 
 def conflicts(problem: LocalProblem) -> NDArray[np.float64]:
-    """What two members lose, as only one of them can be the other's parent."""
+    """The loss of each two members, as only one of them can be the other's parent."""
     size = len(problem)
     loss = np.zeros((size, size))
     for x in range(size):
@@ -87,16 +89,16 @@ def partition(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
     padded = np.zeros((count * limit, count * limit))
     padded[:size, :size] = weights
     np.fill_diagonal(padded, 0.0)
-    groups = joined(padded, limit)
+    groups = join_groups(padded, limit)
     while len(groups) > count:
         for x in groups.pop(min(range(len(groups)), key=lambda k: len(groups[k]))):
             open_groups = [group for group in groups if len(group) < limit]
             max(open_groups, key=lambda group: padded[x, group].sum()).append(x)
-    divided = [[x for x in group if x < size] for group in exchanged(padded, groups)]
+    divided = [[x for x in group if x < size] for group in exchange_members(padded, groups)]
     return [group for group in divided if group]
 
 
-def joined(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
+def join_groups(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
     """Join the two groups with the largest weight between them, as long as two fit into one."""
     between = weights.copy()
     groups = [[x] for x in range(len(weights))]
@@ -113,7 +115,7 @@ def joined(weights: NDArray[np.float64], limit: int) -> list[list[int]]:
         between = np.delete(np.delete(between, b, axis=0), b, axis=1)
 
 
-def exchanged(weights: NDArray[np.float64], groups: list[list[int]]) -> list[list[int]]:
+def exchange_members(weights: NDArray[np.float64], groups: list[list[int]]) -> list[list[int]]:
     """Exchange members between groups as long as that increases the weight inside them."""
     size = len(weights)
     home = np.empty(size, dtype=np.int64)

@@ -9,15 +9,15 @@ when their price has been zero for some rounds. The prices of every solution giv
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pyscipopt import LP
 from scipy.sparse import csr_array
 
-from dagora.learners.search.exact.cluster_cuts import Point, positive_part
-from dagora.learners.search.exact.fixing import priced
-from dagora.learners.search.exact.separation import Cut, Sets
+from dagora.learners.search.exact.cluster_cuts import LpPoint, positive_part
+from dagora.learners.search.exact.separation import Cut, ProgramSets
 
 # Sets of each child, best first, that the program begins with.
 FIRST = 5
@@ -42,7 +42,7 @@ class Relaxation:
     to `tolerance`, is excluded.
     """
 
-    def __init__(self, sets: Sets, gains: NDArray[np.float64], tolerance: float) -> None:
+    def __init__(self, sets: ProgramSets, gains: NDArray[np.float64], tolerance: float) -> None:
         self.sets = sets
         self.gains = gains
         self.known = -math.inf
@@ -72,11 +72,11 @@ class Relaxation:
         self._enter(network[self._place[network] < 0])
 
     @property
-    def closed(self) -> bool:
-        """Whether the bound proves that no network is better than the known one."""
+    def is_closed(self) -> bool:
+        """True if the bound proves that no network is better than the known one."""
         return self.bound <= self.known + self.tolerance
 
-    def solve(self, seconds: float) -> Point | None:
+    def solve(self, seconds: float) -> LpPoint | None:
         """Solve the program; None where time ran out or the solver failed. The bound holds in any case."""
         if math.isfinite(seconds):
             self._lp.setRealParam(TIME_LIMIT, max(seconds, 1e-3))
@@ -110,7 +110,7 @@ class Relaxation:
             reduced -= self._prices @ self._coefficients()
             paid = float(self._prices @ np.array([cut.side for cut in self.cuts]))
         reduced[~self.alive] = -np.inf
-        bound, with_set = priced(reduced, self.sets.offsets, paid)
+        bound, with_set = reduced_cost_bounds(reduced, self.sets.offsets, paid)
         self.bound = min(self.bound, bound)
         self.alive &= with_set >= self.known - self.tolerance
         self.alive[self._best] = True
@@ -168,3 +168,34 @@ class Relaxation:
         self._inside = self._inside[~excluded]
         self._place[:] = -1
         self._place[self._inside] = np.arange(len(self._inside))
+
+
+class ReducedCostBounds(NamedTuple):
+    """The bound by some prices, and the part of it that is left with each set chosen."""
+
+    bound: float
+    with_set: NDArray[np.float64]
+
+
+def reduced_cost_bounds(
+    reduced: NDArray[np.float64], offsets: NDArray[np.int64], paid: float
+) -> ReducedCostBounds:
+    """The bound from the reduced gains r of all sets and the sum `paid` of prices times sides.
+
+    Give every cut Σ a_c(x, P) I(x, P) ≤ b_c a price y_c ≥ 0. Each network keeps the cuts and has one set per
+    child, so its gain Σ g(x, P(x)) is at most
+
+        bound(y) = Σ_x max_P r(x, P) + Σ_c y_c b_c,    r(x, P) = g(x, P) − Σ_c y_c a_c(x, P),
+
+    whatever the prices are: nothing here relies on how exactly a linear program was solved. A network with
+    the set P of x gains at most bound(y) − (max_P' r(x, P') − r(x, P)). Where that is below the gain of a
+    known network, the set is in no network that is as good.
+
+    Sets of child x are `offsets[x]` to `offsets[x + 1]`; those that are excluded already have r = −∞.
+
+    >>> reduced_cost_bounds(np.array([-1.0, -4.0, 0.0, -2.0]), np.array([0, 2, 4]), 0.5)
+    ReducedCostBounds(bound=-0.5, with_set=array([-0.5, -3.5, -0.5, -2.5]))
+    """
+    top = np.maximum.reduceat(reduced, offsets[:-1])
+    bound = float(top.sum()) + paid
+    return ReducedCostBounds(bound, bound - (np.repeat(top, np.diff(offsets)) - reduced))

@@ -1,4 +1,4 @@
-"""What can be said before any branching: cutting planes until they gain no more.
+"""The root of the branch and cut: cutting planes are added until they gain no more.
 
 Linear program and cuts take turns. Each solution suggests an order to a local search, and its prices bound
 every network and exclude parent sets. Often the bound meets the best network here; otherwise branch and cut
@@ -20,7 +20,7 @@ from dagora.learners.search.exact.cluster_cuts import arc_weights, order_along
 from dagora.learners.search.exact.component_solver import Watch
 from dagora.learners.search.exact.gains import unit_of
 from dagora.learners.search.exact.relaxation import Relaxation
-from dagora.learners.search.exact.separation import Cut, Sets, separate
+from dagora.learners.search.exact.separation import Cut, ProgramSets, separate
 from dagora.learners.search.order.moves import descend, effort_of, iterate
 
 # The loop ends when so many rounds have closed less than this share of the gap.
@@ -37,7 +37,7 @@ class Root:
 
     order: Order
     bound: float
-    closed: bool
+    is_closed: bool
     kept: NDArray[np.int64]
     cuts: list[Cut]
     stats: dict[str, float]
@@ -48,7 +48,7 @@ def tighten(
 ) -> Root:
     """Exclude sets from those that are kept, and find a bound and cuts."""
     offsets = np.searchsorted(kept, problem.offsets)
-    sets = Sets(problem.masks[kept], offsets)
+    sets = ProgramSets(problem.masks[kept], offsets)
     gains = problem.scores[kept] - np.repeat(problem.scores[problem.offsets[:-1]], np.diff(offsets))
     unit = unit_of(gains)
     tolerance = max(problem.tie(), problem.tie(float(np.abs(gains).max(initial=0.0))))
@@ -64,7 +64,7 @@ def tighten(
 
     while not watch.exhausted:
         point = relaxation.solve(watch.run.budget.left)
-        if point is None or relaxation.closed:
+        if point is None or relaxation.is_closed:
             break
         order = order_along(arc_weights(point))
         with Alarm(watch.run.budget) as stop:
@@ -91,8 +91,8 @@ def tighten(
     return Root(
         best,
         max(score, problem.bound + unit * min(0.0, relaxation.bound)),
-        relaxation.closed,
+        relaxation.is_closed,
         kept[alive],
-        [cut.among(place) for cut in relaxation.cuts],
+        [cut.renumber(place) for cut in relaxation.cuts],
         stats | {kind: float(number) for kind, number in counts.items()},
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dagora.learners.search.exact.cluster_cuts import (
     LEAST_VALUE,
-    Point,
+    LpPoint,
     arc_weights,
     cluster_row,
     violated_clusters,
@@ -38,7 +38,7 @@ COVER_SIZES = (5, 6, 7)
 COVERED_SETS = 250
 
 
-class Sets(NamedTuple):
+class ProgramSets(NamedTuple):
     """Parent sets of a linear program: those of x are rows `offsets[x]` to `offsets[x + 1]` of `masks`."""
 
     masks: NDArray[np.uint64]
@@ -53,17 +53,17 @@ class Cut(NamedTuple):
     side: float
     kind: str
 
-    def among(self, place: NDArray[np.int64]) -> Cut:
-        """The cut after row k has become `place[k]`; rows that become −1 are gone."""
+    def renumber(self, place: NDArray[np.int64]) -> Cut:
+        """The cut after row k has become `place[k]`; rows that become −1 are left out."""
         there = place[self.rows]
         return self._replace(rows=there[there >= 0], weights=self.weights[there >= 0])
 
 
-def separate(point: Point, sets: Sets, *, facets: bool, integral: bool = False) -> list[Cut]:
+def separate(point: LpPoint, sets: ProgramSets, *, facets: bool, integral: bool = False) -> list[Cut]:
     """Cuts that a point violates, at most a round's worth of each kind; of an integral point, clusters only.
 
     >>> from dagora.learners.search.exact.cluster_cuts import positive_part
-    >>> sets = Sets(np.array([[2], [0], [1], [0]], dtype=np.uint64), np.array([0, 2, 4]))  # a: {b}; b: {a}
+    >>> sets = ProgramSets(np.array([[2], [0], [1], [0]], dtype=np.uint64), np.array([0, 2, 4]))  # {b}; {a}
     >>> [cut] = separate(positive_part(*sets, np.array([1.0, 0.0, 1.0, 0.0])), sets, facets=True)
     >>> cut.rows, cut.weights, cut.side, cut.kind
     (array([1, 3]), array([-1., -1.]), -1.0, 'clusters')
@@ -78,7 +78,7 @@ def separate(point: Point, sets: Sets, *, facets: bool, integral: bool = False) 
     return cuts
 
 
-def clusters(point: Point, weights: NDArray[np.float64], sets: Sets) -> list[Cut]:
+def clusters(point: LpPoint, weights: NDArray[np.float64], sets: ProgramSets) -> list[Cut]:
     """The clusters that a point violates most, each in the shorter of its two forms."""
     found, violations = violated_clusters(point, weights)
     cuts = []
@@ -91,7 +91,7 @@ def clusters(point: Point, weights: NDArray[np.float64], sets: Sets) -> list[Cut
     return cuts
 
 
-def facets_of_four(point: Point, arcs: NDArray[np.bool_], sets: Sets) -> list[Cut]:
+def facets_of_four(point: LpPoint, arcs: NDArray[np.bool_], sets: ProgramSets) -> list[Cut]:
     """The facets of three and four nodes that a point is farthest beyond."""
     known = separators()
     nodes, which, distances = violated_facets(point, arcs, known, SETS_A_ROUND)
@@ -102,7 +102,7 @@ def facets_of_four(point: Point, arcs: NDArray[np.bool_], sets: Sets) -> list[Cu
     return cuts
 
 
-def covers(point: Point, arcs: NDArray[np.bool_], sets: Sets) -> list[Cut]:
+def covers(point: LpPoint, arcs: NDArray[np.bool_], sets: ProgramSets) -> list[Cut]:
     """The inequalities on five or more nodes that a point is farthest beyond, from the fewest nodes up."""
     cuts: list[Cut] = []
     for size in COVER_SIZES:

@@ -105,8 +105,8 @@ class ClassGraph:
                     if made == most:
                         return
 
-    def separated(self, y: int, one: Collection[int], other: Collection[int], by: Collection[int]) -> bool:
-        """Whether, among the neighbours of y, every path between `one` and `other` passes through `by`."""
+    def separates(self, y: int, one: Collection[int], other: Collection[int], by: Collection[int]) -> bool:
+        """Return True if, among the neighbours of y, every path between `one` and `other` passes `by`."""
         unseen = set(self.neighbours(y)) - set(by)
         stack = [node for node in one if node in unseen]
         unseen -= set(stack)

@@ -29,7 +29,7 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph, class_of
 from dagora.learners.search.ges.family_memory import FamilyMemory
-from dagora.learners.search.ges.operators import MOST_CLIQUES, Limits, offers
+from dagora.learners.search.ges.operators import MOST_CLIQUES, ClassLimits, offers
 from dagora.learners.search.ges.partially_directed import Matrix
 from dagora.learners.search.ges.ranking import Ranking
 from dagora.scores.interventional import InterventionalScore
@@ -88,7 +88,7 @@ def ges(
 class EquivalenceSearch:
     """The current class, its score, and the steps to other classes."""
 
-    def __init__(self, score: LocalScore, run: Run, limits: Limits, graph: ClassGraph) -> None:
+    def __init__(self, score: LocalScore, run: Run, limits: ClassLimits, graph: ClassGraph) -> None:
         self._run = run
         self._limits = limits
         self._names = score.schema.names
@@ -170,18 +170,18 @@ class EquivalenceSearch:
                 self.complete &= table.all_cliques
             if len(nodes) == len(self.graph):
                 seen = min(first + size, len(nodes))
-                told = Event("scoring", seen, score=self.score, total=len(nodes), edges=self.edges)
-                self._run.on_event(told)
+                event = Event("scoring", seen, score=self.score, total=len(nodes), edges=self.edges)
+                self._run.on_event(event)
 
 
-def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> Limits:
+def limits_of(knowledge: Knowledge, names: tuple[str, ...]) -> ClassLimits:
     """The limits that knowledge without directions sets for a class of graphs."""
     most = len(names) if knowledge.max_parents is None else knowledge.max_parents
-    return Limits(knowledge.forbidden_matrix(names), most)
+    return ClassLimits(knowledge.forbidden_matrix(names), most)
 
 
 def first_class(
-    start: DAG | None, names: tuple[str, ...], limits: Limits, apart: Matrix | None = None
+    start: DAG | None, names: tuple[str, ...], limits: ClassLimits, apart: Matrix | None = None
 ) -> ClassGraph:
     """Class of the start graph, which must obey the knowledge, or of the empty graph."""
     if start is None:

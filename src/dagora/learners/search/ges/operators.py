@@ -35,7 +35,7 @@ MOST_CLIQUES = 1024
 
 
 @dataclass(frozen=True)
-class Limits:
+class ClassLimits:
     """Limits from knowledge: `apart[i, j]` says that i and j must not be adjacent."""
 
     apart: NDArray[np.bool_]
@@ -60,7 +60,7 @@ class Offers:
 
 
 def offers(
-    kind: str, graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]
+    kind: str, graph: ClassGraph, memory: FamilyMemory, limits: ClassLimits, nodes: Sequence[int]
 ) -> list[Offers]:
     """All operators of a kind into some nodes, scored together; their paths are not checked yet."""
     if kind == INSERT:
@@ -68,7 +68,9 @@ def offers(
     return changes(kind, graph, memory, limits, nodes)
 
 
-def insertions(graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]) -> list[Offers]:
+def insertions(
+    graph: ClassGraph, memory: FamilyMemory, limits: ClassLimits, nodes: Sequence[int]
+) -> list[Offers]:
     """All insertions of edges into some nodes."""
     questions: list[Additions] = []
     found: list[tuple[int, list[tuple[int, ...]], bool]] = []
@@ -93,7 +95,7 @@ def insertions(graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: S
 
 
 def changes(
-    kind: str, graph: ClassGraph, memory: FamilyMemory, limits: Limits, nodes: Sequence[int]
+    kind: str, graph: ClassGraph, memory: FamilyMemory, limits: ClassLimits, nodes: Sequence[int]
 ) -> list[Offers]:
     """All deletions, or all turns, of edges and lines at some nodes."""
     describe = deletions if kind == DELETE else turns
@@ -124,7 +126,7 @@ def changes(
 Change = tuple[int, int, list[Key], list[Key]]
 
 
-def deletions(graph: ClassGraph, limits: Limits, y: int, cliques: list[tuple[int, ...]]) -> list[Change]:  # noqa: ARG001
+def deletions(graph: ClassGraph, limits: ClassLimits, y: int, cliques: list[tuple[int, ...]]) -> list[Change]:  # noqa: ARG001
     """Edges and lines at y that may be deleted."""
     parents = graph.parents(y)
     found: list[Change] = []
@@ -138,7 +140,7 @@ def deletions(graph: ClassGraph, limits: Limits, y: int, cliques: list[tuple[int
     return found
 
 
-def turns(graph: ClassGraph, limits: Limits, y: int, cliques: list[tuple[int, ...]]) -> list[Change]:
+def turns(graph: ClassGraph, limits: ClassLimits, y: int, cliques: list[tuple[int, ...]]) -> list[Change]:
     """Edges y → x and lines at y that may become x → y."""
     parents, neighbours = graph.parents(y), graph.neighbours(y)
     found: list[Change] = []
@@ -154,7 +156,7 @@ def turns(graph: ClassGraph, limits: Limits, y: int, cliques: list[tuple[int, ..
                 strangers = set(clique) - common
                 if x in clique or not strangers:
                     continue
-                if not graph.separated(y, strangers, common - shared, shared):
+                if not graph.separates(y, strangers, common - shared, shared):
                     continue
                 with_y = ascending(parents_of_x, (*shared, y))
             elif len(shared) < len(common):

@@ -82,7 +82,7 @@ def is_last(
     starts: Positions,
     tails: Positions,
 ) -> bool:
-    """Whether `node` can be the last of the nodes left.
+    """Return True if `node` can be the last of the nodes left.
 
     No edge may leave it, and all its neighbours must be adjacent to all nodes with an edge or line to it, so
     that directing its lines into it makes no new collider.

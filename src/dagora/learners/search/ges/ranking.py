@@ -16,7 +16,7 @@ from dagora.learners.search.ges.class_graph import DELETE, INSERT, ClassGraph, O
 from dagora.learners.search.ges.operators import Offers
 
 
-class Ranked:
+class RankedOffers:
     """The operators into one node that gain, best first."""
 
     def __init__(self, offers: Offers) -> None:
@@ -41,14 +41,14 @@ class Ranking:
     """The operators of one kind into all nodes."""
 
     def __init__(self, size: int) -> None:
-        self._ranked: list[Ranked | None] = [None] * size
+        self._ranked: list[RankedOffers | None] = [None] * size
         self._first = np.zeros(size, dtype=np.int64)
         self._tops: NDArray[np.float64] = np.full(size, -np.inf)
-        self._sleepers: list[list[tuple[int, Ranked, int]]] = [[] for _ in range(size)]
+        self._sleepers: list[list[tuple[int, RankedOffers, int]]] = [[] for _ in range(size)]
 
     def place(self, offers: Offers) -> None:
         """Replace the operators into a node."""
-        self._ranked[offers.y] = Ranked(offers)
+        self._ranked[offers.y] = RankedOffers(offers)
         self._point(offers.y, 0)
 
     def _point(self, y: int, rank: int) -> None:

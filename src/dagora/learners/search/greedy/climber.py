@@ -3,7 +3,7 @@
 After a change only the families that changed are scored again, so a step computes one or two columns of the
 gain matrices. A child's gains depend on its parents only. They are cached, so that returning to an earlier
 family (in tabu search, after restarts) costs nothing. On rows that are scanned, the families that the next
-moves are likely to lead to are scored ahead (see `foresight`) whenever a pass is due.
+moves are likely to lead to are scored ahead (see `likely_parents`) whenever a pass is due.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dagora.base.errors import DataError, KnowledgeError
 from dagora.base.events import Budget, OutOfTimeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.search.greedy.foresight import likely_parents
 from dagora.learners.search.greedy.moves import (
     ADD,
     DELETE,
@@ -26,6 +25,7 @@ from dagora.learners.search.greedy.moves import (
     best_move,
     edge_hash,
     extend_reach,
+    likely_parents,
     reachability,
     topological_sort,
 )

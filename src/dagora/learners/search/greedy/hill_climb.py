@@ -92,7 +92,7 @@ def climb(
     aligned = None if start is None else align(start, score.schema.names)
     climber = Climber(score, run.knowledge, aligned, run.budget, kept)
     rng = np.random.default_rng(run.seed)
-    best = Best(climber)
+    best = BestGraph(climber)
     steps = 0
     status = "local-optimum"
     for attempt in range(restarts + 1):
@@ -126,7 +126,7 @@ def climb(
     return Outcome(best.graph, status, describe(status, steps, restarts, run), best.score, stats)
 
 
-class Best:
+class BestGraph:
     """The best graph seen, stored as a matrix; a DAG is made when it is asked for."""
 
     def __init__(self, climber: Climber) -> None:

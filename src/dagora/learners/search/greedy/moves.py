@@ -1,4 +1,4 @@
-"""Kernels that find the single-edge change with the largest gain, from matrices of gains.
+"""The single-edge change with the largest gain, from matrices of gains, and the changes likely to follow it.
 
 `additions[i, j]` is the gain of adding i → j, `deletions[i, j]` that of removing it; −∞ marks what knowledge
 forbids. Reversing i → j means removing it and adding j → i. `reach[i, j]` says that a directed path leads
@@ -8,6 +8,8 @@ taken.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,10 +18,13 @@ from dagora.kernels.random import mixed
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 
+# Moves that are foreseen at a time: more would cost more to count than the passes they save.
+FORESEEN = 12
+
 
 @kernel
 def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], i: int, j: int) -> bool:
-    """Whether a path other than the edge itself leads from i to j."""
+    """Return True if a path other than the edge itself leads from i to j."""
     for k in range(len(present)):  # noqa: SIM110 - a kernel
         if k != j and present[i, k] and reach[k, j]:
             return True
@@ -34,7 +39,7 @@ def edge_hash(i: int, j: int) -> np.uint64:
 
 @kernel
 def is_tabu(tabu: NDArray[np.uint64], graph: np.uint64) -> bool:
-    """Whether the hash of a graph is in the tabu list."""
+    """Return True if the hash of a graph is in the tabu list."""
     for entry in tabu:  # noqa: SIM110 - a kernel
         if entry == graph:
             return True
@@ -152,3 +157,46 @@ def topological_sort(present: NDArray[np.bool_]) -> NDArray[np.int64]:
                     order[filled] = j
                     filled += 1
     return order
+
+
+def likely_parents(
+    additions: NDArray[np.float64],
+    deletions: NDArray[np.float64],
+    present: NDArray[np.bool_],
+    unknown: Collection[int],
+    tolerance: float,
+    graph: np.uint64,
+    tabu: NDArray[np.uint64],
+    *,
+    uphill: bool,
+) -> list[tuple[int, int, bool]]:
+    """Changes (child, parent, added) that the next moves would make; the gains of `unknown` are not known.
+
+    A move changes the gains of one child or two, so most of the next moves can be foreseen. Where every
+    question costs a pass over all rows, the families that they lead to are scored with those needed now.
+
+    >>> additions = np.array([[-np.inf, 2.0, 1.0], [2.0, -np.inf, -1.0], [1.0, -1.0, -np.inf]])
+    >>> nothing, none = np.full((3, 3), -np.inf), np.zeros((3, 3), dtype=np.bool_)
+    >>> no_tabu = np.empty(0, dtype=np.uint64)
+    >>> likely_parents(additions, nothing, none, [], 1e-9, np.uint64(0), no_tabu, uphill=True)
+    [(1, 0, True), (2, 0, True)]
+    """
+    additions, deletions, present = additions.copy(), deletions.copy(), present.copy()
+    found: list[tuple[int, int, bool]] = []
+    for child in unknown:
+        additions[:, child] = deletions[:, child] = -np.inf
+    while len(found) < FORESEEN:
+        reach = reachability(present, topological_sort(present))
+        gain, kind, i, j = best_move(additions, deletions, present, reach, tolerance, graph, tabu)
+        if kind == NONE or (uphill and gain <= tolerance):
+            break
+        found.append((j, i, kind == ADD))
+        present[i, j] = kind == ADD
+        graph ^= np.uint64(edge_hash(i, j))
+        additions[:, j] = deletions[:, j] = -np.inf
+        if kind == REVERSE:
+            found.append((i, j, True))
+            present[j, i] = True
+            graph ^= np.uint64(edge_hash(j, i))
+            additions[:, i] = deletions[:, i] = -np.inf
+    return found

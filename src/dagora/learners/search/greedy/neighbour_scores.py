@@ -1,8 +1,8 @@
 """Scores of families and their neighbours that one greedy search leaves to another.
 
-Two searches on the same columns in different orders mostly take the same steps. What depends on counts alone
-has the same score to the last bit wherever its columns stand, as long as the parents are listed in the same
-order. So the second search takes over what the first has scored.
+Two searches on the same columns in different orders mostly take the same steps. A score
+of counts alone is the same to the last bit wherever its columns stand, as long as the parents are listed in
+the same order. So the second search takes over what the first has scored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NeighbourScores:
     def recall(
         self, centre: Centre, further: Sequence[int], names: tuple[str, ...]
     ) -> NDArray[np.float64] | None:
-        """What was kept for a centre, whose columns may now stand elsewhere; None where nothing was.
+        """The scores kept for a centre, in the present order of the columns; None if there are none.
 
         `further` are the parents that can be added to it, ascending. A centre's scores are its own, one for
         each further parent, and one for each parent that may go.
@@ -64,7 +64,7 @@ class NeighbourScores:
 
 @lru_cache(maxsize=8)
 def places_of(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.int64]:
-    """Where each name is among others, the same names in another order.
+    """The position of each name among `others`, the same names in another order.
 
     >>> places_of(("c", "a", "b"), ("a", "b", "c"))
     array([2, 0, 1])

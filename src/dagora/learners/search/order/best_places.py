@@ -89,7 +89,7 @@ def advance(
     return True
 
 
-def wanted(trees: FlatTrees, used: int) -> Ints:
+def wanted_nodes(trees: FlatTrees, used: int) -> Ints:
     """The nodes that searches wait for; they count as unknown again."""
     nodes = np.flatnonzero(trees.branches[:used] == WANTED)
     trees.branches[nodes] = UNKNOWN
@@ -132,7 +132,7 @@ class ListedOrders:
                         self._trees.tolerance,
                     )
             try:
-                trees.expand(wanted(trees.flat, trees.used))
+                trees.expand(wanted_nodes(trees.flat, trees.used))
             except OutOfTimeError:
                 return False
             rounds += 1
@@ -160,5 +160,5 @@ class ListedOrders:
         """The nodes that stand for the parents of each variable."""
         self._place[order] = np.arange(len(order))
         ends = [int(follow(self._trees.flat, int(child), self._place, k)) for k, child in enumerate(order)]
-        wanted(self._trees.flat, self._trees.used)
+        wanted_nodes(self._trees.flat, self._trees.used)
         return ends

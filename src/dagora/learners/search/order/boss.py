@@ -18,8 +18,9 @@ from dagora.graph.dag import DAG
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import ges, limits_of
+from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import ListedOrders
-from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees, Rules
+from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
 from dagora.learners.search.order.moment_places import MomentOrders
 from dagora.scores.local_score import LocalScore
 
@@ -35,8 +36,7 @@ def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
     (('a', 'b'),)
     """
     names = score.schema.names
-    limits = limits_of(run.knowledge, names)
-    search = orders_of(score, Rules(limits.apart, limits.max_parents), run, starts)
+    search = orders_of(score, limits_of(run.knowledge, names), run, starts)
     in_time = search.finish()
     dag, value = search.best()
     graph = DAG.from_numpy(dag, names)
@@ -76,7 +76,7 @@ class Orders(Protocol):
         """The graph of the order with the highest score, and that score."""
 
 
-def orders_of(score: LocalScore, rules: Rules, run: Run, starts: int) -> Orders:
+def orders_of(score: LocalScore, rules: ClassLimits, run: Run, starts: int) -> Orders:
     """Random orders to improve; within one kernel where the score allows that."""
     form = score.capabilities.pivot_form()
     if form is not None:

@@ -9,13 +9,13 @@ node side by side, so that a kernel can follow them. A node is scored when a sea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Budget, OutOfTimeError
+from dagora.learners.search.ges.operators import ClassLimits
 from dagora.scores.local_score import TIE, LocalScore, families_at_once
 
 Ints = NDArray[np.int64]
@@ -39,18 +39,10 @@ class FlatTrees(NamedTuple):
     value: Floats
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Which columns may be joined, and the most parents."""
-
-    apart: NDArray[np.bool_]
-    max_parents: int
-
-
 class GrowShrinkTrees:
     """The trees of all columns, as far as they have been wanted."""
 
-    def __init__(self, score: LocalScore, rules: Rules, budget: Budget) -> None:
+    def __init__(self, score: LocalScore, rules: ClassLimits, budget: Budget) -> None:
         self._score = score
         self._rules = rules
         self._budget = budget
@@ -142,10 +134,10 @@ class GrowShrinkTrees:
             self._shrink(nodes[better], left)
 
     def _make_room(self) -> None:
-        self._child, self._above, self._depth = map(doubled, (self._child, self._above, self._depth))
-        self._grown = doubled(self._grown)
+        self._child, self._above, self._depth = map(double, (self._child, self._above, self._depth))
+        self._grown = double(self._grown)
         added, first, branches, value = self.flat
-        self.flat = FlatTrees(doubled(added), doubled(first), doubled(branches), doubled(value))
+        self.flat = FlatTrees(double(added), double(first), double(branches), double(value))
 
     def _scores(self, children: Ints, parents: Ints) -> Floats:
         """Scores of families of one size, whose parents stand in any order."""
@@ -165,6 +157,6 @@ class GrowShrinkTrees:
         return values
 
 
-def doubled(array: NDArray[T]) -> NDArray[T]:
+def double(array: NDArray[T]) -> NDArray[T]:
     """The array with as much room again."""
     return np.concatenate([array, array])

@@ -19,16 +19,17 @@ from dagora.graph.dag import DAG
 from dagora.kernels.decorators import kernel
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
+from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import IDLE, TURN
-from dagora.learners.search.order.grow_shrink_trees import Rules, doubled
+from dagora.learners.search.order.grow_shrink_trees import double
 from dagora.learners.search.order.moment_trees import (
     DEPTH,
     NO_ROOM,
     NOT_GROWN,
     SCORED,
     STAMP,
-    Limits,
     MomentTrees,
+    TreeLimits,
     Way,
     family_score,
     follow,
@@ -49,7 +50,7 @@ FIRST_ROOM, BRANCHES_PER_NODE, MOST_BRANCHES = 1 << 14, 4, 1 << 25
 def improve(
     form: PivotForm,
     trees: MomentTrees,
-    limits: Limits,
+    limits: TreeLimits,
     way: Way,
     order: Ints,
     state: Ints,
@@ -123,7 +124,7 @@ def improve(
 
 @kernel
 def graph_of(
-    form: PivotForm, trees: MomentTrees, limits: Limits, way: Way, order: Ints, dag: NDArray[np.bool_]
+    form: PivotForm, trees: MomentTrees, limits: TreeLimits, way: Way, order: Ints, dag: NDArray[np.bool_]
 ) -> float:
     """Fill in the graph that the trees give an order; return its score, NaN where there is no room."""
     total = 0.0
@@ -146,7 +147,7 @@ class MomentOrders:
     """Several orders that are improved one after the other; they share the trees."""
 
     def __init__(
-        self, form: PivotForm, rules: Rules, run: Run, starts: int, names: Sequence[str] = ()
+        self, form: PivotForm, rules: ClassLimits, run: Run, starts: int, names: Sequence[str] = ()
     ) -> None:
         self._form = form
         self._names = names
@@ -157,7 +158,7 @@ class MomentOrders:
             for x, group in enumerate(form.group.tolist())
         ]
         most = min(rules.max_parents, nodes - 1)
-        self._limits = Limits(rules.apart, most, TIE * abs(sum(alone)))
+        self._limits = TreeLimits(rules.apart, most, TIE * abs(sum(alone)))
         self._way = Way.of(nodes)
         self._sums = np.empty((2, nodes + 1))
         self._trees = bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))
@@ -213,11 +214,11 @@ class MomentOrders:
             trees.value[:nodes] = np.nan
         else:
             self._trees = MomentTrees(
-                doubled(trees.added),
-                doubled(trees.leads),
-                doubled(trees.first),
-                doubled(trees.branches),
-                doubled(trees.value),
+                double(trees.added),
+                double(trees.leads),
+                double(trees.first),
+                double(trees.branches),
+                double(trees.value),
                 trees.used,
             )
 

@@ -91,8 +91,8 @@ class Way(NamedTuple):
         )
 
 
-class Limits(NamedTuple):
-    """Which columns may be joined, the most parents, and the gain that counts as none."""
+class TreeLimits(NamedTuple):
+    """Pairs that must not be joined, the most parents, and the gain that counts as none."""
 
     apart: NDArray[np.bool_]
     max_parents: int
@@ -172,7 +172,7 @@ def highest_cost(form: PivotForm, child: int, size: int, log_determinant: float,
 
 
 @inlined
-def grow(form: PivotForm, trees: MomentTrees, limits: Limits, way: Way, child: int, node: int) -> None:
+def grow(form: PivotForm, trees: MomentTrees, limits: TreeLimits, way: Way, child: int, node: int) -> None:
     """Give a node its branches: the additions that improve the score, best first.
 
     A column that the path already determines explains nothing more, and is no branch.
@@ -295,7 +295,7 @@ def remove(way: Way, removed: int, size: int) -> None:
 
 
 @inlined
-def shrink(form: PivotForm, trees: MomentTrees, limits: Limits, way: Way, child: int) -> float:
+def shrink(form: PivotForm, trees: MomentTrees, limits: TreeLimits, way: Way, child: int) -> float:
     """Remove parents of the path one by one, always the one whose loss helps most; return the score.
 
     What is left stands in the path, in no order.
@@ -334,7 +334,7 @@ def shrink(form: PivotForm, trees: MomentTrees, limits: Limits, way: Way, child:
 
 
 @kernel
-def follow(form: PivotForm, trees: MomentTrees, limits: Limits, way: Way, child: int, cut: int) -> int:
+def follow(form: PivotForm, trees: MomentTrees, limits: TreeLimits, way: Way, child: int, cut: int) -> int:
     """The node at which a child's tree ends if its parents come from the places before `cut`.
 
     Nodes on the way are made and scored where that was not done before; NO_ROOM where there is none for that.

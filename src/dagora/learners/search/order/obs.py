@@ -62,5 +62,5 @@ def obs(
 
 
 def is_permitted(problem: LocalProblem, order: NDArray[np.int64]) -> bool:
-    """Whether an order leaves every variable a candidate set."""
+    """Return True if an order leaves every variable a candidate set."""
     return bool((problem.rows[problem.choose(order)] != NO_ROW).all())

@@ -30,7 +30,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
 from dagora.learners.search.order.moves import ENDLESS, descend, effort_of, iterate
-from dagora.learners.search.order.recombine import combined, order_of
+from dagora.learners.search.order.recombine import combine, order_of
 
 # Disturbances of a chain between two looks at the other chains; more where each look also widens candidates,
 # which takes longer. Without an option, the search ends after ten rounds that improve nothing.
@@ -40,12 +40,12 @@ IDLE_ROUNDS = 10
 FIRST_PIECE, PIECE_SECONDS = 10, 0.1
 
 
-# In the unit of `Work`: what it costs to pass a variable, and every parent set when candidates are widened.
+# In units of `WorkLimit`: what it costs to pass a variable, and every parent set when candidates are widened.
 WORK_OF_PASSING, WORK_OF_WIDENING = 0.2, 150
 
 
 @dataclass
-class Chain:
+class OrderChain:
     """One search: its current order, the best order it has seen with its score, and its random numbers.
 
     `losses` holds what disturbances cost in this round, and `tolerance` what counts as a tie in it: so it
@@ -69,7 +69,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkLimit:
     """The most work of a search, in parent sets that are looked at; it does not ask the clock.
 
     A round ends when the work of a round is done, and the search with the round in which that of all is.
@@ -81,7 +81,7 @@ class Work:
     why: str
 
     def trials(self, problem: LocalProblem, chains: int) -> int:
-        """How often one chain may try a variable in other places, in one round."""
+        """The number of times that one chain may try a variable in other places, in one round."""
         return int(self.in_round / (chains * self.of_trial(problem)))
 
     def of_trial(self, problem: LocalProblem) -> float:
@@ -101,7 +101,7 @@ def order_search(
 
 
 def search_orders(
-    candidates: Candidates, run: Run, chains: int, patience: int | None, work: Work | None = None
+    candidates: Candidates, run: Run, chains: int, patience: int | None, work: WorkLimit | None = None
 ) -> Outcome:
     """Search as `order_search` does, as long as the limit on `work` allows, if there is one.
 
@@ -110,7 +110,7 @@ def search_orders(
     size = ROUND if candidates.widen is None else WIDENING_ROUND
     wait = patience if patience is not None else IDLE_ROUNDS * size
     problem = LocalProblem.whole(candidates)
-    pace = Pace(run.budget)
+    pace = RoundPieces(run.budget)
     steps = idle = 0
     done = 0.0
 
@@ -123,7 +123,7 @@ def search_orders(
         best = max(chain.best for chain in started)
         run.on_event(Event("searching orders", steps, score=best, edges=edges))
         while idle < wait and not run.budget.exhausted and (work is None or done < work.in_all):
-            wider = widened(candidates, problem, started, run)
+            wider = widen_candidates(candidates, problem, started, run)
             if wider is not candidates:
                 candidates, problem = wider, LocalProblem.whole(wider)
                 list(pool.map(partial(descend_best, problem, stop), started))
@@ -151,7 +151,7 @@ def search_orders(
     return outcome_of(candidates, leading(started).best_order, run, stats, effort, ended)
 
 
-def leading(chains: list[Chain]) -> Chain:
+def leading(chains: list[OrderChain]) -> OrderChain:
     """The chain that has seen the best order."""
     return max(chains, key=lambda chain: chain.best)
 
@@ -164,7 +164,7 @@ def network_of(problem: LocalProblem, choice: NDArray[np.int64], names: Sequence
     return DAG.from_numpy(unpack(problem.masks[choice], len(problem)).T, names)
 
 
-class Pace:
+class RoundPieces:
     """Cuts a round into pieces between two looks at the clock; a round is one piece where time is free."""
 
     def __init__(self, budget: Budget) -> None:
@@ -172,7 +172,7 @@ class Pace:
         self._size = WIDENING_ROUND if math.isinf(budget.left) else FIRST_PIECE
 
     def pieces(self, kicks: int) -> Iterator[int]:
-        """Numbers of disturbances that add up to a round, or to less where time is up."""
+        """Numbers of disturbances whose sum is a round, or less if time is up."""
         while kicks and not self._budget.exhausted:
             some = min(kicks, self._size)
             started = self._budget.elapsed
@@ -185,12 +185,12 @@ class Pace:
                 self._size = max(1, self._size // 2)
 
 
-def gather(problem: LocalProblem, stop: Flag, chains: list[Chain]) -> None:
+def gather(problem: LocalProblem, stop: Flag, chains: list[OrderChain]) -> None:
     """Combine the best networks of all chains into one, from which all go on."""
     leader, *others = sorted(chains, key=lambda chain: -chain.best)
     own = choice = problem.choose(leader.best_order)
     for other in others:
-        choice = combined(problem, choice, problem.choose(other.best_order), problem.tie(leader.best))
+        choice = combine(problem, choice, problem.choose(other.best_order), problem.tie(leader.best))
     order = order_of(problem, choice)
     if order is not None and not np.array_equal(choice, own):
         leader.best_order[:] = order
@@ -201,8 +201,10 @@ def gather(problem: LocalProblem, stop: Flag, chains: list[Chain]) -> None:
         chain.order[:] = leader.best_order
 
 
-def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], run: Run) -> Candidates:
-    """The candidates with more sets around the chains' current networks, the best network first."""
+def widen_candidates(
+    candidates: Candidates, problem: LocalProblem, chains: list[OrderChain], run: Run
+) -> Candidates:
+    """Add sets around the chains' current networks to the candidates, the best network first."""
     if candidates.widen is None:
         return candidates
     ranked = sorted(chains, key=lambda chain: -chain.best)
@@ -212,7 +214,7 @@ def widened(candidates: Candidates, problem: LocalProblem, chains: list[Chain], 
     return candidates.widen(candidates, graphs, run)
 
 
-def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
+def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[OrderChain]:
     """Start chains from the hint, but the last of them at random.
 
     Without a hint the first starts from an order that permits a network, all others at random.
@@ -226,10 +228,10 @@ def starts(candidates: Candidates, seed: int, chains: int) -> Iterator[Chain]:
             order = np.array(feasible_order(candidates)[0], dtype=np.int64)
         else:
             shuffle(order, state)
-        yield Chain(order, order.copy(), -np.inf, state)
+        yield OrderChain(order, order.copy(), -np.inf, state)
 
 
-def begin(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
+def begin(problem: LocalProblem, stop: Flag, chain: OrderChain) -> None:
     """Descend from the chain's start; if there is no time, only compute the score of the order."""
     if stop[0]:
         chain.best = problem.score(chain.best_order)
@@ -238,13 +240,13 @@ def begin(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
     chain.order[:] = chain.best_order
 
 
-def descend_best(problem: LocalProblem, stop: Flag, chain: Chain) -> None:
+def descend_best(problem: LocalProblem, stop: Flag, chain: OrderChain) -> None:
     """Descend from the chain's best order."""
     tolerance = problem.tie(problem.score(chain.best_order))
     chain.best = descend(problem.flat, chain.best_order, chain.random, tolerance, stop)
 
 
-def go_on(problem: LocalProblem, stop: Flag, kicks: int, chain: Chain) -> None:
+def go_on(problem: LocalProblem, stop: Flag, kicks: int, chain: OrderChain) -> None:
     """Disturb and descend `kicks` times."""
     chain.best = iterate(
         problem.flat,

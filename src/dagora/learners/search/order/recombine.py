@@ -17,14 +17,14 @@ from dagora.learners.search.components import LocalProblem, place_all
 Choice = NDArray[np.int64]
 
 
-def combined(problem: LocalProblem, leader: Choice, other: Choice, tolerance: float) -> Choice:
-    """The rows of a network, with those of another in every region where it is ahead.
+def combine(problem: LocalProblem, leader: Choice, other: Choice, tolerance: float) -> Choice:
+    """Take over, into the rows of a network, those of another in every region where it is ahead.
 
     >>> from dagora.learners.candidates.candidates import Candidates
     >>> pairs = [[((), -3.0), ((1,), -1.0)], [((), -3.0)], [((), -3.0), ((3,), -1.0)], [((), -3.0)]]
     >>> problem = LocalProblem.whole(Candidates.of("abcd", pairs))
     >>> left, right = np.array([0, 2, 4, 5]), np.array([1, 2, 3, 5])  # b → a, and d → c
-    >>> combined(problem, left, right, 1e-9)  # both
+    >>> combine(problem, left, right, 1e-9)  # both
     array([0, 2, 3, 5])
     """
     best = leader.copy()

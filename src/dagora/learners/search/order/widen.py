@@ -12,8 +12,9 @@ first, and then the best further parent as long as it gains.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,9 @@ from dagora.graph.bits import pack, unpack
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.candidates import Candidates, ParentSets, best_first
-from dagora.learners.candidates.one_more_parent import OneMoreParent
 from dagora.learners.run import Run
-from dagora.learners.search.components import undominated
+from dagora.learners.search.components import find_undominated
+from dagora.scores.discrete import MOST_CONFIGURATIONS, DiscreteScore
 from dagora.scores.local_score import TIE, Family, LocalScore
 
 # Best candidate sets of each child that are extended besides its sets in the graphs.
@@ -34,7 +35,8 @@ BEST_SETS = 5
 TOGETHER = 5_000
 # With more columns than these, so many are tried as parents of a child.
 TRIED_PARENTS = 60
-
+# A penalty counts as smaller by this, relative to it, so that rounding cannot rule out what gains.
+MARGIN = 1e-6
 # The most scores that are remembered: 64 MB. A full memory is emptied.
 KEPT_NUMBERS = 8_000_000
 
@@ -174,7 +176,7 @@ class Widening:
 
 
 def likeliest_parents(score: LocalScore, permitted: NDArray[np.bool_], budget: Budget) -> NDArray[np.bool_]:
-    """Which parents to try for each child ([parent, child]): all that are permitted, or the best of many."""
+    """Mark the parents to try, [parent, child]: all that are permitted, or of many the best."""
 
     def watch(done: int, total: int) -> None:
         if budget.exhausted and done < total:
@@ -204,7 +206,51 @@ def merge(child: ParentSets, found: Sequence[tuple[frozenset[int], float]]) -> P
     masks = np.concatenate([child.masks, pack(members)])
     scores = np.concatenate([child.scores, np.array([score for _, score in listed])])
     merged = best_first(child.child, masks, scores, child.columns)
-    kept = undominated(merged.masks, child.columns)
+    kept = find_undominated(merged.masks, child.columns)
     if kept.sum() == len(child) and (merged.masks[kept] == child.masks).all():
         return child
     return ParentSets(child.child, merged.masks[kept], merged.scores[kept], child.columns)
+
+
+class OneMoreParent:
+    """Excludes parents that cannot raise a family's score whatever the rows are: they need not be counted.
+
+    Scores that are a log-likelihood minus t(P) = price · (r − 1) · q(P) have the two rules of `pruning`, here
+    for one family and one more parent Y: s(P) + t(P ∪ {Y}) ≥ 0 rules Y out, since no log-likelihood is above
+    0, and so does m · H(Y) ≤ (|Y| − 1) t(P), since Y adds no more information than it has. For a score
+    without a rule, no parent is excluded.
+    """
+
+    def __init__(self, score: LocalScore | None = None) -> None:
+        ruled = isinstance(score, DiscreteScore) and score.capabilities.counts_rows and score.price > 0
+        self._score = score if isinstance(score, DiscreteScore) and ruled else None
+
+    @property
+    def rules(self) -> bool:
+        """True if there is a rule for the score."""
+        return self._score is not None
+
+    def may_gain(
+        self, child: int, parents: Collection[int], own: float, further: Sequence[int]
+    ) -> NDArray[np.bool_]:
+        """Mark the further parents that may raise the score `own` of a family."""
+        if self._score is None:
+            return np.ones(len(further), dtype=np.bool_)
+        levels = self._levels[further]
+        configurations = min(float(self._levels[list(parents)].prod()), MOST_CONFIGURATIONS)
+        price = (1 - MARGIN) * self._score.price * (self._levels[child] - 1) * configurations
+        may: NDArray[np.bool_] = own + price * levels < 0
+        may &= self._entropies[further] > price * (levels - 1)
+        return may
+
+    @cached_property
+    def _levels(self) -> NDArray[np.float64]:
+        assert self._score is not None
+        return self._score.schema.cardinalities.astype(np.float64)
+
+    @cached_property
+    def _entropies(self) -> NDArray[np.float64]:
+        """For every column Y m · H(Y): minus its score without parents, with the penalty taken off."""
+        assert self._score is not None
+        alone = self._score.families([(column, ()) for column in range(len(self._levels))])
+        return -(alone + self._score.penalty(self._levels, np.ones(len(alone))))

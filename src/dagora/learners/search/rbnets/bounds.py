@@ -14,7 +14,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, components
 from dagora.learners.search.exact.dynamic import completions
-from dagora.learners.search.exact.pattern_database import grouped, pattern_database
+from dagora.learners.search.exact.pattern_database import group_members, pattern_database
 
 # Largest component that is solved exactly, and largest group: some tenths of a second each.
 EXACT, GROUP = 20, 16
@@ -48,6 +48,6 @@ def bound_of(problem: LocalProblem, run: Run) -> float:
             if done < 1 << size and exhausted():
                 return problem.bound
         return float(table[0])
-    arranged, _, starts = grouped(problem, GROUP)
+    arranged, _, starts = group_members(problem, GROUP)
     tabled = pattern_database(arranged, starts, exhausted)
     return problem.bound if tabled is None else float(tabled.tables[tabled.offsets[:-1]].sum())

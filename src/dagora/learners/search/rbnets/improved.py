@@ -21,15 +21,15 @@ from dagora.base.events import Event
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.run import Run
-from dagora.learners.search.alarm import never
+from dagora.learners.search.alarm import never_stop
 from dagora.learners.search.components import LocalProblem
 from dagora.learners.search.order.order_search import (
-    Chain,
+    OrderChain,
     begin,
     descend_best,
     go_on,
     starts,
-    widened,
+    widen_candidates,
 )
 from dagora.learners.search.rbnets.agent import Agent, Order
 from dagora.learners.search.rbnets.environment import OrderGraph
@@ -56,7 +56,7 @@ class Searches:
     """Several chains of order search on the same candidates; `steps` counts their disturbances."""
 
     candidates: Candidates
-    chains: list[Chain]
+    chains: list[OrderChain]
     pool: Executor
     run: Run
     steps: int = 0
@@ -69,11 +69,11 @@ class Searches:
     def start(cls, candidates: Candidates, pool: Executor, run: Run) -> Searches:
         """Descend from every chain's start."""
         made = cls(candidates, list(starts(candidates, run.seed, CHAINS)), pool, run)
-        list(pool.map(partial(begin, made.problem, never()), made.chains))
+        list(pool.map(partial(begin, made.problem, never_stop()), made.chains))
         return made
 
     @property
-    def leader(self) -> Chain:
+    def leader(self) -> OrderChain:
         """The first chain with the best score; scores that differ by rounding count as equal."""
         top = max(chain.best for chain in self.chains)
         return next(chain for chain in self.chains if chain.best >= top - TIE * abs(top))
@@ -84,16 +84,16 @@ class Searches:
         kicks = max(1, min(KICKS, SETS_PER_CALL // len(self.problem.scores)))
         for chain in self.chains:
             chain.begin_round(self.problem)
-        list(self.pool.map(partial(go_on, self.problem, never(), kicks), self.chains))
+        list(self.pool.map(partial(go_on, self.problem, never_stop(), kicks), self.chains))
         self.steps += kicks * len(self.chains)
         return self.leader.best > before + TIE * abs(before)
 
     def widen(self) -> None:
         """Add candidate sets around the networks found, if the candidates are incomplete."""
-        wider = widened(self.candidates, self.problem, self.chains, self.run)
+        wider = widen_candidates(self.candidates, self.problem, self.chains, self.run)
         if wider is not self.candidates:
             self.candidates, self.problem = wider, LocalProblem.whole(wider)
-            list(self.pool.map(partial(descend_best, self.problem, never()), self.chains))
+            list(self.pool.map(partial(descend_best, self.problem, never_stop()), self.chains))
 
     def prepare(self) -> None:
         """Search until `PATIENCE` disturbances of each chain in a row gain nothing."""
@@ -175,19 +175,19 @@ def polish(searches: Searches, orders: Orders, first: int) -> tuple[Orders, list
     """Improve each order by a descent, as long as there is time; return the orders and their scores."""
     seed = searches.run.seed
     chains = [
-        Chain(order, order.copy(), -np.inf, random_state(seed, CHAINS + first + e))
+        OrderChain(order, order.copy(), -np.inf, random_state(seed, CHAINS + first + e))
         for e, order in enumerate(orders)
     ]
     list(searches.pool.map(partial(descend_in_time, searches), chains))
     return np.stack([chain.best_order for chain in chains]), [chain.best for chain in chains]
 
 
-def descend_in_time(searches: Searches, chain: Chain) -> None:
+def descend_in_time(searches: Searches, chain: OrderChain) -> None:
     """Descend from a chain's order; if there is no time, only compute the score of the order."""
     if searches.run.budget.exhausted:
         chain.best = searches.problem.score(chain.best_order)
     else:
-        descend_best(searches.problem, never(), chain)
+        descend_best(searches.problem, never_stop(), chain)
 
 
 def transitions_of(graph: OrderGraph, orders: Orders) -> Transitions:

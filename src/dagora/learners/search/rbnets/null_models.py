@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import KnowledgeError
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.search.alarm import never
+from dagora.learners.search.alarm import never_stop
 from dagora.learners.search.components import LocalProblem, why_cyclic
 from dagora.learners.search.order.moves import descend
 from dagora.learners.search.rbnets.environment import OrderGraph
@@ -41,7 +41,10 @@ def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -
     state = random_state(int(rng.integers(2**63)))
     tolerance = problem.tie()
     return np.array(
-        [descend(problem.flat, order, state, tolerance, never()) for order in draw_orders(candidates, k, rng)]
+        [
+            descend(problem.flat, order, state, tolerance, never_stop())
+            for order in draw_orders(candidates, k, rng)
+        ]
     )
 
 

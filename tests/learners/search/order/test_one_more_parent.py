@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.learners.candidates.one_more_parent import OneMoreParent
+from dagora.learners.search.order.widen import OneMoreParent
 from dagora.scores.bdeu import bdeu
 from dagora.scores.information import aic, bic
 from dagora.stats.table import TableStatistics

@@ -5,7 +5,7 @@ import pytest
 
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.search.exact.cluster_cuts import cluster_row
-from dagora.learners.search.exact.fixing import priced
+from dagora.learners.search.exact.relaxation import reduced_cost_bounds
 
 NETWORKS = np.array(list(all_parent_sets(4)))
 OFFSETS = np.arange(0, 33, 8)
@@ -29,7 +29,7 @@ def test_all_543_networks(seed):
         price = float(rng.exponential(0.3))
         reduced[meeting] -= price
         paid += price * (size - 1.0)
-    bound, with_set = priced(reduced, OFFSETS, paid)
+    bound, with_set = reduced_cost_bounds(reduced, OFFSETS, paid)
     worth = gains[ROWS].sum(axis=1)
     assert worth.max() <= bound + 1e-12
     excluded = 0
