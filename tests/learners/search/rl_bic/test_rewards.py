@@ -11,7 +11,7 @@ from dagora.base.errors import OptionError
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.search.rl_bic.null_models import best_random_dag
 from dagora.learners.search.rl_bic.objective import Objective
-from dagora.learners.search.rl_bic.rewards import Penalties, closed_walks, has_cycle, judged
+from dagora.learners.search.rl_bic.rewards import CyclePenalties, closed_walks, has_cycle, reward_graphs
 from dagora.scores.bdeu import bdeu
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.stats.table import TableStatistics
@@ -41,11 +41,11 @@ def test_cycles_and_closed_walks_of_every_graph_of_four_nodes() -> None:
 def test_at_the_last_penalties_the_best_reward_is_that_of_the_best_dag() -> None:
     graphs = every_graph(4)
     objective = Objective.of(SCORE, Knowledge(), "different")
-    penalties = Penalties.first(4)
+    penalties = CyclePenalties.first(4)
     for _ in range(20):
         penalties = penalties.grown()
-    assert penalties == Penalties(5.0, 0.01)
-    found = judged(graphs, objective, objective.bounds(), penalties)
+    assert penalties == CyclePenalties(5.0, 0.01)
+    found = reward_graphs(graphs, objective, objective.bounds(), penalties)
     best = graphs[found.rewards.argmax()]
     exact = dagora.learn(TABLE, "dynamic")
     assert found.scores[found.rewards.argmax()] == pytest.approx(exact.score, rel=1e-12)
@@ -65,7 +65,7 @@ def test_equal_variances_pool_the_residuals() -> None:
     n = rows.size
     expected = -n / 2 * (np.log(2 * np.pi * squares / n) + 1) - np.log(len(rows)) / 2 * (3 + 8)
     objective = Objective.of(SCORE, Knowledge(), "equal")
-    assert objective.judged(graph[None])[0][0] == pytest.approx(expected, rel=1e-10)
+    assert objective.evaluate(graph[None])[0][0] == pytest.approx(expected, rel=1e-10)
     discrete = bdeu(TableStatistics(random_discrete(np.random.default_rng(0), 50, [2, 2])))
     with pytest.raises(OptionError, match="variances=equal needs the score bic-gaussian"):
         Objective.of(discrete, Knowledge(), "equal")
@@ -76,10 +76,12 @@ def test_a_family_with_too_many_parents_counts_as_one_with_none_and_costs() -> N
     two = np.zeros((1, 4, 4), dtype=bool)
     two[0, [0, 1], 2] = True
     none = np.zeros((1, 4, 4), dtype=bool)
-    (value,), (extra,) = objective.judged(two)
-    assert (value, extra) == (objective.judged(none)[0][0], 2.0)
+    (value,), (extra,) = objective.evaluate(two)
+    assert (value, extra) == (objective.evaluate(none)[0][0], 2.0)
     bounds = objective.bounds()
-    over, under = (judged(graphs, objective, bounds, Penalties.first(4)) for graphs in (two, none))
+    over, under = (
+        reward_graphs(graphs, objective, bounds, CyclePenalties.first(4)) for graphs in (two, none)
+    )
     assert over.rewards[0] == pytest.approx(under.rewards[0] - 2.0)
     assert (over.permitted.tolist(), under.permitted.tolist()) == ([False], [True])
 
@@ -88,14 +90,14 @@ def test_pruning_removes_what_the_score_can_do_without_and_keeps_what_is_require
     full = np.triu(np.ones((4, 4), dtype=bool), 1)
     required = (TABLE.names[0], TABLE.names[3])
     objective = Objective.of(SCORE, Knowledge(required=[required]), "different")
-    graph, value = objective.pruned(full)
+    graph, value = objective.prune(full)
     assert graph[0, 3]
-    assert value == pytest.approx(objective.judged(graph[None])[0][0])
+    assert value == pytest.approx(objective.evaluate(graph[None])[0][0])
     for i, j in np.argwhere(graph & ~objective.required):
         less = graph.copy()
         less[i, j] = False
-        assert objective.judged(less[None])[0][0] < value
-    assert value >= objective.judged(full[None])[0][0]
+        assert objective.evaluate(less[None])[0][0] < value
+    assert value >= objective.evaluate(full[None])[0][0]
 
 
 def test_random_dags_find_the_best_of_few_nodes() -> None:

@@ -5,35 +5,35 @@ import pytest
 
 import dagora
 from dagora.base.errors import OptionError
-from dagora.learners.search.rl_bic.rl_bic import scaled
+from dagora.learners.search.rl_bic.rl_bic import scale_columns
 
 TABLE = dagora.simulate(dagora.random_dag("er", 3, 1.0, seed=2), "gaussian", 200, seed=3).table
 SMALL = {"rounds": 60, "hidden": 8, "heads": 2, "blocks": 1, "sample": 8, "batch": 32}
 
 
 def test_columns_keep_their_relative_units() -> None:
-    seen = scaled(dagora.Table.from_numpy(np.array([[0.0, 10.0], [2.0, 16.0]]), names=["a", "b"]))
+    seen = scale_columns(dagora.Table.from_numpy(np.array([[0.0, 10.0], [2.0, 16.0]]), names=["a", "b"]))
     assert seen.std(axis=0)[1] / seen.std(axis=0)[0] == pytest.approx(3.0)
     assert (seen**2).mean() == pytest.approx(1.0)
 
 
 def test_the_policy_learns_what_is_rewarded_and_leaves_what_is_settled() -> None:
     """Rewards for the edge 0 → 1 alone and against all others, of three variables of different spread."""
-    from dagora.learners.search.rl_bic.policy import Layout
-    from dagora.learners.search.rl_bic.training import Chance, Settled, one_round, untrained
+    from dagora.learners.search.rl_bic.policy import PolicyLayout
+    from dagora.learners.search.rl_bic.training import Chance, FixedInputs, initial_state, one_round
 
     rng = np.random.default_rng(0)
     columns = (rng.normal(size=(100, 3)) * [0.1, 1.0, 3.0]).astype(np.float32)
     required = np.zeros((3, 3), dtype=bool)
     required[2, 0] = True
     free = ~(np.eye(3, dtype=bool) | required | required.T)
-    settled = Settled(free, required, np.float32(0.0))
-    layout = Layout(8, 8, 1, 2)
-    state = untrained(layout, rng, 32, 3)
+    settled = FixedInputs(free, required, np.float32(0.0))
+    layout = PolicyLayout(8, 8, 1, 2)
+    state = initial_state(layout, rng, 32, 3)
     rewards = np.full(32, np.nan, dtype=np.float32)
     shares = []
     for _ in range(150):
-        state = one_round(state, settled, rewards, Chance.drawn(rng, columns, 32, 8), layout)
+        state = one_round(state, settled, rewards, Chance.draw(rng, columns, 32, 8), layout)
         graphs = np.asarray(state.graphs)
         assert not (graphs & ~free & ~required).any()
         assert graphs[:, 2, 0].all()

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dagora.learners.search.rbnets.embedding import walk_embedding
 from dagora.learners.search.rbnets.environment import OrderGraph
-from dagora.learners.search.rbnets.exploration import Visits
 from dagora.learners.search.rbnets.network import new_network
 from dagora.learners.search.rbnets.replay import Replay, Transitions
 from dagora.learners.search.rbnets.training import Learner, ask, learn, new_learner
@@ -21,6 +20,54 @@ BATCH = 200
 
 Order = NDArray[np.int64]
 Values = NDArray[np.float32]
+
+
+class Visits:
+    """Counts of visits to states and of actions tried in them; a state is identified by its bytes.
+
+    Exploration by upper confidence bounds: the action with the largest Q(s, a) + b(s, a).
+
+        b(s, a) = √(2 ln τ(s) / τ(s, a)),
+
+    where τ(s) is the number of visits to state s, including the present one, and τ(s, a) is how often action
+    a was taken there (Auer, Cesa-Bianchi & Fischer 2002; Zheng et al. 2023, section 3.2). The paper does not
+    say what b is for an action that was never tried. Here it is infinite, as in UCB1, also on a first visit,
+    where the formula gives 0 / 0. So untried actions come first, among them the one with the largest Q. In a
+    state never seen before, as nearly all are, that is the greedy action.
+    """
+
+    def __init__(self) -> None:
+        self._tried: dict[bytes, dict[int, int]] = {}
+        self._visits: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._visits)
+
+    def visits(self, state: bytes) -> int:
+        """τ(s)."""
+        return self._visits.get(state, 0)
+
+    def times_tried(self, state: bytes, action: int) -> int:
+        """τ(s, a)."""
+        return self._tried.get(state, {}).get(action, 0)
+
+    def bonus(self, state: bytes, size: int) -> NDArray[np.float64]:
+        """b(s, ·) on a visit that is already counted; infinite for actions that were not tried."""
+        found = np.full(size, np.inf)
+        logarithm = 2.0 * np.log(max(1, self.visits(state)))
+        for action, count in self._tried.get(state, {}).items():
+            found[action] = np.sqrt(logarithm / count)
+        return found
+
+    def choose(self, state: bytes, values: NDArray[np.float32], legal: NDArray[np.bool_]) -> int:
+        """Visit a state, choose a legal action, and count both."""
+        self._visits[state] = self.visits(state) + 1
+        bound = np.where(legal, values + self.bonus(state, len(values)), -np.inf)
+        best = np.flatnonzero(bound == bound.max())
+        action = int(best[values[best].argmax()])
+        tried = self._tried.setdefault(state, {})
+        tried[action] = tried.get(action, 0) + 1
+        return action
 
 
 @dataclass(eq=False)

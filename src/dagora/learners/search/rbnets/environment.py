@@ -2,7 +2,7 @@
 
 A state is the set U of variables that have been placed, an action is the next variable x, and the reward is
 the best score of x among its candidate sets within U (Yuan, Malone & Wu 2011; Zheng et al. 2023, equation 7).
-An episode places all n variables, and its rewards add up to the score of the best network that its order
+An episode places all n variables, and its rewards sum to the score of the best network that its order
 permits. That is the reward `raw`, which the paper prints. But local scores are 10² to 10⁵ nats, and a bonus
 for exploration is of order 1, so there is also the reward `gain`,
 
@@ -83,11 +83,11 @@ class OrderGraph:
         return np.zeros((episodes, words_for(self.size)), dtype=np.uint64)
 
     def members(self, states: Rows) -> NDArray[np.bool_]:
-        """Which variables are placed, for each episode."""
+        """The variables that are placed, for each episode."""
         return unpack(states, self.size)
 
     def legal(self, states: Rows) -> NDArray[np.bool_]:
-        """Which variables may come next: those not placed that have a set within the placed ones."""
+        """The variables that may come next: those not placed that have a set within the placed ones."""
         return legal_actions(self.masks, self.offsets, states, self.always_legal)
 
     def step(self, states: Rows, actions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ def legal_actions(
     states: NDArray[np.uint64],
     always: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Which variables may come next in each state; sets of variables that are `always` legal are skipped."""
+    """Mark the variables that may come next in each state; sets of those `always` legal are skipped."""
     size = len(offsets) - 1
     legal = np.zeros((len(states), size), dtype=np.bool_)
     for e in range(len(states)):

@@ -22,7 +22,9 @@ from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import never_stop
-from dagora.learners.search.components import LocalProblem
+from dagora.learners.search.components import LocalProblem, components
+from dagora.learners.search.exact.dynamic import completions
+from dagora.learners.search.exact.pattern_database import group_members, pattern_database
 from dagora.learners.search.order.order_search import (
     OrderChain,
     begin,
@@ -46,6 +48,10 @@ KICKS, SETS_PER_CALL = 100, 4_000_000
 TOGETHER = 30
 # Transitions in the replay.
 CAPACITY = 20_000
+# Largest component that is solved exactly, and largest group: some tenths of a second each.
+EXACT, GROUP = 20, 16
+# Pattern databases hold sets of variables in one word of 64 bits.
+WORD = 64
 
 # One order in each row.
 Orders = NDArray[np.int64]
@@ -116,7 +122,7 @@ class Searches:
 
 
 @dataclass(eq=False)
-class Learned:
+class EpisodeScores:
     """One score per episode: of its order as played, and as polished by a descent."""
 
     played: list[float] = field(default_factory=list)
@@ -128,14 +134,14 @@ class Learned:
         return len(self.played)
 
 
-def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: float) -> Learned:
+def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: float) -> EpisodeScores:
     """Play rounds of episodes until there are enough, a network reaches the bound, or time runs out."""
     run = searches.run
-    found = Learned()
+    found = EpisodeScores()
     seeds = [order for chain in searches.chains for order in (chain.best_order, chain.order)]
     agent.replay.store(transitions_of(agent.graph, np.stack(seeds)))
     agent.learn(agent.graph.size, agent.graph.members(agent.graph.start(TOGETHER)))
-    while found.episodes < episodes and not run.budget.exhausted and not reached(searches, bound):
+    while found.episodes < episodes and not run.budget.exhausted and not is_reached(searches, bound):
         orders = play_together(agent, TOGETHER, run)[: episodes - found.episodes]
         if not len(orders):
             break
@@ -143,7 +149,7 @@ def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: flo
         found.played += [searches.problem.score(order) for order in orders]
         found.polished += scores
         searches.adopt(better[int(np.argmax(scores))], max(scores))
-        if not run.budget.exhausted and not reached(searches, bound):
+        if not run.budget.exhausted and not is_reached(searches, bound):
             agent.replay.store(transitions_of(agent.graph, np.concatenate([orders, better])))
             agent.learn(agent.graph.size, agent.graph.members(agent.graph.start(TOGETHER)))
             searches.advance()
@@ -151,8 +157,8 @@ def learn_and_search(agent: Agent, searches: Searches, episodes: int, bound: flo
     return found
 
 
-def reached(searches: Searches, bound: float) -> bool:
-    """Whether the best network reaches the bound, so that none can be better."""
+def is_reached(searches: Searches, bound: float) -> bool:
+    """Return True if the best network reaches the bound, so that none can be better."""
     return searches.leader.best >= bound - TIE * abs(bound)
 
 
@@ -202,3 +208,35 @@ def transitions_of(graph: OrderGraph, orders: Orders) -> Transitions:
         parts.append(Transitions(members, actions, rewards, following, graph.legal(states)))
         members = following
     return Transitions(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def upper_bound(candidates: Candidates, run: Run) -> float:
+    """A score that no network of the candidates exceeds; the sum of the best scores if there is no time.
+
+    The components of the candidate-parent graph (`components`) are bounded one by one. Small ones are solved
+    by dynamic programming, so their bound is the optimum. Larger ones are divided into groups, which are
+    solved with all other variables as free parents (a pattern database, Yuan & Malone 2013). Beyond 64
+    variables the bound is the sum of the best scores. A network that reaches the bound is proved optimal.
+
+    >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
+    >>> upper_bound(Candidates.of("ab", listed), Run())
+    -3.0
+    """
+    whole = LocalProblem.whole(candidates)
+    return sum(bound_of(whole.restrict(part), run) for part in components(candidates))
+
+
+def bound_of(problem: LocalProblem, run: Run) -> float:
+    """Bound of one component."""
+    size, budget = len(problem), run.budget
+    if size == 1 or size > WORD or budget.exhausted:
+        return problem.bound
+    if size <= EXACT:
+        table = np.empty(1 << size, dtype=np.float64)
+        for done in completions(problem, table):
+            if done < 1 << size and budget.exhausted:
+                return problem.bound
+        return float(table[0])
+    arranged, _, starts = group_members(problem, GROUP)
+    tabled = pattern_database(arranged, starts, lambda: budget.exhausted)
+    return problem.bound if tabled is None else float(tabled.tables[tabled.offsets[:-1]].sum())

@@ -25,7 +25,7 @@ CAPACITY = 2000
 
 
 @dataclass(eq=False)
-class Seen:
+class BestEpisode:
     """The best order of an agent's episodes, its score, and the learning curve: a score per episode."""
 
     order: Order
@@ -38,9 +38,9 @@ class Seen:
         return len(self.curve)
 
 
-def learn_orders(agent: Agent, run: Run, episodes: int) -> Seen:
+def learn_orders(agent: Agent, run: Run, episodes: int) -> BestEpisode:
     """Run `episodes` episodes, or as many as time allows; an episode cut short does not count."""
-    best = Seen(np.zeros(0, dtype=np.int64))
+    best = BestEpisode(np.zeros(0, dtype=np.int64))
     values = agent.values(agent.graph.members(agent.graph.start(1)))
     while best.episodes < episodes:
         order, score, values = play(agent, values, run)

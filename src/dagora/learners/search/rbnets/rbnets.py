@@ -3,7 +3,7 @@
 Zheng, Wang, Gao & Chen (2023), RBNets: A Reinforcement Learning Approach for Learning Bayesian Network
 Structure. `published=True` is Algorithm 1 with the states of figure 1b and the reward of equation 7 (see
 `published`). The paper leaves open how random walks make states, the network's size, and the bonus of an
-action never tried; our choices are stated in `embedding`, `network` and `exploration`. Its answer is the
+action never tried; our choices are stated in `embedding`, `network` and `agent`. Its answer is the
 order of the greedy policy (section 3.1); ours is the better of that and the best order of all episodes, and
 both scores are reported. Without it, the network is combined with order search (see `improved`).
 
@@ -26,7 +26,6 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, feasible_order, why_cyclic
 from dagora.learners.search.order.order_search import outcome_of
-from dagora.learners.search.rbnets.bounds import upper_bound
 from dagora.learners.search.rbnets.environment import OrderGraph
 from dagora.scores.local_score import TIE
 
@@ -64,7 +63,7 @@ def rbnets(
     obstacle = why_cyclic(candidates)
     if obstacle:
         return Outcome(DAG(candidates.names), "failed", obstacle)
-    make = follow_published if published else improved
+    make = follow_published if published else combine_with_search
     settings = AgentSettings(
         state or ("walk" if published else "set"), reward or ("raw" if published else "gain"), hidden
     )
@@ -74,14 +73,14 @@ def rbnets(
     else:
         outcome = no_episode(candidates, run)
     message = outcome.message + (
-        settings.told_as_published(knowing=bool(run.knowledge.mentioned)) if published else ""
+        settings.describe_published(knowing=bool(run.knowledge.mentioned)) if published else ""
     )
     return replace(outcome, message=message, stats={**outcome.stats, "published": float(published)})
 
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """What an agent sees, what it learns from, and the units in each of its hidden layers."""
+    """The state that an agent sees, its reward, and the units in each of its hidden layers."""
 
     state: str
     reward: str
@@ -94,10 +93,10 @@ class AgentSettings:
         graph = OrderGraph.of(candidates, self.reward)
         return Agent.new(graph, seed, self.state, self.hidden, capacity)
 
-    def told_as_published(self, *, knowing: bool = False) -> str:
-        """What the published algorithm is here, in words.
+    def describe_published(self, *, knowing: bool = False) -> str:
+        """The deviations from the published algorithm, in words.
 
-        >>> print(AgentSettings("set", "raw", 64).told_as_published())
+        >>> print(AgentSettings("set", "raw", 64).describe_published())
          (RBNets of Zheng et al. 2023; not as in the paper: state=set, the best order seen ...)
         """
         other = [f"state={self.state}"] * (self.state != "walk") + [f"reward={self.reward}"] * (
@@ -148,9 +147,15 @@ def follow_published(candidates: Candidates, run: Run, episodes: int, settings: 
     return replace(outcome, curves={"episode": tuple(seen.curve)})
 
 
-def improved(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:
+def combine_with_search(candidates: Candidates, run: Run, episodes: int, settings: AgentSettings) -> Outcome:
     """Episodes combined with order search; no episodes if the search's network is proved optimal."""
-    from dagora.learners.search.rbnets.improved import CAPACITY, TOGETHER, Searches, learn_and_search
+    from dagora.learners.search.rbnets.improved import (
+        CAPACITY,
+        TOGETHER,
+        Searches,
+        learn_and_search,
+        upper_bound,
+    )
 
     with ThreadPoolExecutor(run.jobs) as pool:
         searches = Searches.start(candidates, pool, run)

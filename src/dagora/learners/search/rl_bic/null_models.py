@@ -26,8 +26,8 @@ def best_random_dag(objective: Objective, count: int, rng: np.random.Generator) 
         chance = rng.random((number, 1, 1))
         graphs = (places[:, :, None] < places[:, None]) & (rng.random((number, nodes, nodes)) < chance)
         graphs = (graphs & objective.free) | objective.required
-        scores, extra = objective.judged(graphs)
+        scores, extra = objective.evaluate(graphs)
         scores = np.where((extra == 0) & ~has_cycle(graphs), scores, -np.inf)
         if scores.max() > value:
             best, value = graphs[int(scores.argmax())], float(scores.max())
-    return objective.pruned(best)
+    return objective.prune(best)

@@ -1,4 +1,4 @@
-"""What RL-BIC scores a drawn graph by, cyclic or not: its families' scores, or one pooled variance.
+"""The score of a drawn graph in RL-BIC, cyclic or not: its families' scores, or one pooled variance.
 
 A family that has no score, because it has too many parents or more than there are rows, counts as if it had
 only the required ones, and each of its parents costs extra (`rewards`). With equal variances (what the paper
@@ -59,8 +59,8 @@ class Objective:
         """Scores of the families of required parents."""
         return np.asarray(self.scores.by_family(self.required[None])[0], dtype=np.float64)
 
-    def judged(self, graphs: Graphs) -> tuple[Floats, Floats]:
-        """Scores of graphs, and how many parents are in families that have no score."""
+    def evaluate(self, graphs: Graphs) -> tuple[Floats, Floats]:
+        """Compute the scores of graphs, and the number of parents in families that have no score."""
         found = self.scores.by_family(graphs)
         parents = graphs.sum(axis=1)
         impossible = ~np.isfinite(found)
@@ -78,17 +78,17 @@ class Objective:
         likelihood = -m * nodes / 2 * (np.log(variances.mean(axis=1)) + 1.0)
         return np.asarray(likelihood - price.sum(axis=1), dtype=np.float64)
 
-    def pruned(self, graph: Graphs) -> tuple[Graphs, float]:
-        """The graph without the edges whose removal does not lower the score, and its score.
+    def prune(self, graph: Graphs) -> tuple[Graphs, float]:
+        """Remove the edges whose removal does not lower the score; return the graph and its score.
 
         The edge whose removal gains most goes first.
         """
         graph = graph.copy()
-        best = float(self.judged(graph[None])[0][0])
+        best = float(self.evaluate(graph[None])[0][0])
         while len(edges := np.argwhere(graph & ~self.required)):
             without = np.repeat(graph[None], len(edges), axis=0)
             without[np.arange(len(edges)), edges[:, 0], edges[:, 1]] = False
-            values = self.judged(without)[0]
+            values = self.evaluate(without)[0]
             chosen = int(values.argmax())
             if values[chosen] < best - TIE * abs(best):
                 break
@@ -101,14 +101,14 @@ class Objective:
         For the latter, every variable takes the parents that help most, one by one, whatever the others take.
         """
         graph = self.required.copy()
-        low = best = float(self.judged(graph[None])[0][0])
+        low = best = float(self.evaluate(graph[None])[0][0])
         open_ones = list(range(len(graph)))
         while open_ones:
             child = open_ones[-1]
             tails = np.flatnonzero(self.free[:, child] & ~graph[:, child])
             more = np.repeat(graph[None], len(tails), axis=0)
             more[np.arange(len(tails)), tails, child] = True
-            values, extra = self.judged(more) if len(tails) else (np.zeros(0), np.zeros(0))
+            values, extra = self.evaluate(more) if len(tails) else (np.zeros(0), np.zeros(0))
             values = np.where(extra > 0, -np.inf, values)
             if len(tails) and values.max() > best + TIE * abs(best):
                 graph, best = more[int(values.argmax())], float(values.max())

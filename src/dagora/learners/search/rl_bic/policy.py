@@ -2,7 +2,7 @@
 
 Zhu, Ng & Chen (2020), section 4.1. A variable is a token: the vector of its values in n sampled rows. An
 encoder of attention blocks (Vaswani et al. 2017) lets the tokens see each other; units are normalised over
-all tokens of a batch, without which nothing is learned (see `normalised`). The decoder is one layer:
+all tokens of a batch, without which nothing is learned (see `normalise`). The decoder is one layer:
 
     logit of i → j = uᵀ tanh(W₁ e_i + W₂ e_j) + c,   e = encoded tokens, c = a constant bias,
 
@@ -32,7 +32,7 @@ DECODER, CRITIC, WIDER = 16, 64, 4
 LEAST = 1e-5
 
 
-class Block(NamedTuple):
+class AttentionBlock(NamedTuple):
     """Weights of attention blocks, or their shapes: the first axis of each is the block."""
 
     queries: Any
@@ -47,11 +47,11 @@ class Block(NamedTuple):
     shifts: Any
 
 
-class Policy(NamedTuple):
+class EdgePolicy(NamedTuple):
     """Weights of encoder, decoder and critic, or their shapes."""
 
     embedding: Any
-    blocks: Block
+    blocks: AttentionBlock
     tails: Any
     heads: Any
     edges: Any
@@ -61,20 +61,20 @@ class Policy(NamedTuple):
     foretold_bias: Any
 
 
-class Drawn(NamedTuple):
-    """What the policy says of some samples of rows: logits of edges, and the rewards that it expects."""
+class PolicyOutput(NamedTuple):
+    """The output of the policy for some samples of rows: logits of edges, and the expected rewards."""
 
     logits: Array
     expected: Array
 
 
 @dataclass(frozen=True)
-class Layout:
+class PolicyLayout:
     """The sizes of a policy: rows in a sample, units of a token, attention blocks, and heads of each.
 
     All weights are kept in one vector, so that a step of the optimiser is one operation.
 
-    >>> Layout(rows=8, hidden=4, blocks=1, heads=2).size
+    >>> PolicyLayout(rows=8, hidden=4, blocks=1, heads=2).size
     789
     """
 
@@ -84,10 +84,10 @@ class Layout:
     heads: int
 
     @property
-    def shapes(self) -> Policy:
+    def shapes(self) -> EdgePolicy:
         """The shape of every part."""
         rows, hidden, blocks, wide = self.rows, self.hidden, self.blocks, WIDER * self.hidden
-        stacked = Block(
+        stacked = AttentionBlock(
             queries=(blocks, hidden, hidden),
             keys=(blocks, hidden, hidden),
             values=(blocks, hidden, hidden),
@@ -99,7 +99,7 @@ class Layout:
             scales=(blocks, 2, hidden),
             shifts=(blocks, 2, hidden),
         )
-        return Policy(
+        return EdgePolicy(
             embedding=(rows, hidden),
             blocks=stacked,
             tails=(hidden, DECODER),
@@ -113,7 +113,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return sum(math.prod(shape) for shape in self._flat)
 
     @property
@@ -121,19 +121,19 @@ class Layout:
         first, blocks, *others = self.shapes
         return [first, *blocks, *others]
 
-    def unpacked(self, vector: Array) -> Policy:
-        """The parts of a vector of all weights."""
+    def unpack(self, vector: Array) -> EdgePolicy:
+        """Split a vector of all weights into its parts."""
         ends = np.cumsum([math.prod(shape) for shape in self._flat])
         parts = [
             vector[end - math.prod(shape) : end].reshape(shape)
             for end, shape in zip(ends, self._flat, strict=True)
         ]
-        count = len(Block._fields)
-        return Policy(parts[0], Block(*parts[1 : count + 1]), *parts[count + 1 :])
+        count = len(AttentionBlock._fields)
+        return EdgePolicy(parts[0], AttentionBlock(*parts[1 : count + 1]), *parts[count + 1 :])
 
     def new(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """Random weights, uniform with variance 2 / (inputs + outputs) (Glorot & Bengio 2010); no biases."""
-        names = [Policy._fields[0], *Block._fields, *Policy._fields[2:]]
+        names = [EdgePolicy._fields[0], *AttentionBlock._fields, *EdgePolicy._fields[2:]]
         parts = []
         for name, shape in zip(names, self._flat, strict=True):
             limit = np.sqrt(6.0 / (shape[-2] + shape[-1]))
@@ -143,19 +143,19 @@ class Layout:
         return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
 
 
-def normalised(tokens: Array, scale: Array, shift: Array) -> Array:
-    """Every unit with mean 0 and variance 1 over all tokens of all samples, then scaled and shifted.
+def normalise(tokens: Array, scale: Array, shift: Array) -> Array:
+    """Give every unit mean 0 and variance 1 over all tokens of all samples, then scale and shift it.
 
-    Normalising token by token instead would take away how much a variable varies, by which the policy tells
-    variables apart: samples of rows are new in every round.
+    Normalising token by token instead would remove each variable's variance, by which the policy recognises
+    the variables: samples of rows are new in every round.
     """
     centred = tokens - tokens.mean(axis=(0, 1))
     spread = lax.rsqrt(jnp.square(centred).mean(axis=(0, 1)) + LEAST)
     return centred * spread * scale + shift
 
 
-def attended(tokens: Array, block: Block, heads: int) -> Array:
-    """Every token with what it takes over from the others; `tokens` has axes sample, variable, unit."""
+def attend(tokens: Array, block: AttentionBlock, heads: int) -> Array:
+    """Multi-head attention of every token to all tokens; `tokens` has axes sample, variable, unit."""
     samples, nodes, hidden = tokens.shape
     split = (samples, nodes, heads, hidden // heads)
     queries, keys, values = (
@@ -167,25 +167,25 @@ def attended(tokens: Array, block: Block, heads: int) -> Array:
     return merged
 
 
-def encoded(policy: Policy, samples: Array, heads: int) -> Array:
-    """Tokens after all blocks; `samples` has axes sample, variable, row."""
+def encode(policy: EdgePolicy, samples: Array, heads: int) -> Array:
+    """Return the tokens after all blocks; `samples` has axes sample, variable, row."""
 
-    def through(tokens: Array, block: Block) -> tuple[Array, None]:
-        tokens = normalised(tokens + attended(tokens, block, heads), block.scales[0], block.shifts[0])
+    def through(tokens: Array, block: AttentionBlock) -> tuple[Array, None]:
+        tokens = normalise(tokens + attend(tokens, block, heads), block.scales[0], block.shifts[0])
         inner = jax.nn.relu(tokens @ block.widened + block.widened_bias)
         tokens = tokens + inner @ block.narrowed + block.narrowed_bias
-        return normalised(tokens, block.scales[1], block.shifts[1]), None
+        return normalise(tokens, block.scales[1], block.shifts[1]), None
 
     seen: Array = lax.scan(through, samples @ policy.embedding, policy.blocks)[0]
     return seen
 
 
-def considered(policy: Policy, samples: Array, heads: int, bias: Array | np.float32) -> Drawn:
-    """Logits of all edges, [sample, i, j] of i → j, and the rewards that the critic expects."""
-    tokens = encoded(policy, samples, heads)
+def apply_policy(policy: EdgePolicy, samples: Array, heads: int, bias: Array | np.float32) -> PolicyOutput:
+    """Compute the logits of all edges, [sample, i, j] of i → j, and the rewards that the critic expects."""
+    tokens = encode(policy, samples, heads)
     joint = (tokens @ policy.tails)[:, :, None] + (tokens @ policy.heads)[:, None]
     logits = jnp.tanh(joint) @ policy.edges[:, 0] + bias
     # What the critic learns does not shape the encoder.
     mean = lax.stop_gradient(tokens.mean(axis=1))
     foretold = jax.nn.relu(mean @ policy.critic + policy.critic_bias) @ policy.foretold
-    return Drawn(logits, (foretold + policy.foretold_bias)[:, 0])
+    return PolicyOutput(logits, (foretold + policy.foretold_bias)[:, 0])

@@ -21,33 +21,33 @@ from dagora.learners.search.rl_bic.objective import Floats, Graphs, Objective
 
 # The scale of scores and the largest λ₁; the steps of both penalties; the largest λ₂; how often they grow.
 SCALE, STEP, FACTOR, LARGEST, TIMES = 5.0, 1.0, 10.0, 0.01, 20
-# Terms of the exponential of a matrix whose entries add up to a half at most along a row.
+# Terms of the exponential of a matrix whose rows each sum to a half at most.
 TERMS = 10
 
 
 @dataclass(frozen=True)
-class Penalties:
+class CyclePenalties:
     """The weights of the two penalties on cycles."""
 
     cyclic: float
     walks: float
 
     @classmethod
-    def first(cls, nodes: int) -> Penalties:
+    def first(cls, nodes: int) -> CyclePenalties:
         """Those of the first rounds."""
         return cls(0.0, min(LARGEST, FACTOR ** -round(nodes / 3)))
 
-    def grown(self) -> Penalties:
+    def grown(self) -> CyclePenalties:
         """Those after a further twentieth of the rounds.
 
-        >>> Penalties.first(12), Penalties.first(12).grown().grown()
-        (Penalties(cyclic=0.0, walks=0.0001), Penalties(cyclic=2.0, walks=0.01))
+        >>> CyclePenalties.first(12), CyclePenalties.first(12).grown().grown()
+        (CyclePenalties(cyclic=0.0, walks=0.0001), CyclePenalties(cyclic=2.0, walks=0.01))
         """
-        return Penalties(min(SCALE, self.cyclic + STEP), min(LARGEST, self.walks * FACTOR))
+        return CyclePenalties(min(SCALE, self.cyclic + STEP), min(LARGEST, self.walks * FACTOR))
 
 
 @dataclass(frozen=True)
-class Judged:
+class GraphRewards:
     """Graphs with their scores, rewards, and whether each is a DAG whose families all have a score."""
 
     scores: Floats
@@ -55,20 +55,22 @@ class Judged:
     permitted: Graphs
 
 
-def judged(graphs: Graphs, objective: Objective, bounds: tuple[float, float], penalties: Penalties) -> Judged:
-    """Rewards of graphs whose first axis is the graph."""
+def reward_graphs(
+    graphs: Graphs, objective: Objective, bounds: tuple[float, float], penalties: CyclePenalties
+) -> GraphRewards:
+    """Compute the rewards of graphs whose first axis is the graph."""
     low, high = bounds
-    scores, extra = objective.judged(graphs)
+    scores, extra = objective.evaluate(graphs)
     cost = SCALE * (high - scores) / max(high - low, 1e-9)
     cost = np.where(cost > SCALE, SCALE + np.log1p(np.maximum(cost - SCALE, 0.0)), cost)
     cyclic = has_cycle(graphs)
     walks = np.where(cyclic, closed_walks(graphs), 0.0)
     rewards = -(cost + penalties.cyclic * cyclic + penalties.walks * walks + extra)
-    return Judged(scores, rewards, ~cyclic & (extra == 0))
+    return GraphRewards(scores, rewards, ~cyclic & (extra == 0))
 
 
 def has_cycle(graphs: Graphs) -> Graphs:
-    """Which graphs have a cycle: variables without parents are removed until none is left, or none can be.
+    """Mark the graphs with a cycle: variables without parents are removed until none is left, or none can be.
 
     >>> has_cycle(np.array([[[0, 1], [0, 0]], [[0, 1], [1, 0]]], dtype=bool)).tolist()
     [False, True]

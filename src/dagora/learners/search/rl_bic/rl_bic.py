@@ -36,15 +36,15 @@ from dagora.kernels.jax import NO_TIME, prepare_jax, time_for_jax
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.rl_bic.objective import Graphs, Objective
-from dagora.learners.search.rl_bic.rewards import TIMES, Penalties, judged
+from dagora.learners.search.rl_bic.rewards import TIMES, CyclePenalties, reward_graphs
 from dagora.scores.digraph_scores import MOST_NODES
 from dagora.scores.local_score import LocalScore, graph_score
 
 if TYPE_CHECKING:
-    from dagora.learners.search.rl_bic.policy import Layout
+    from dagora.learners.search.rl_bic.policy import PolicyLayout
 
-# How often progress is told in a run, at least.
-TOLD = 200
+# Reports of progress in a run, at least.
+REPORTS = 200
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ class ScoredRows:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How much is drawn, and the size of the network."""
+class TrainingSettings:
+    """The number of rounds, graphs and rows drawn, and the size of the network."""
 
     rounds: int
     batch: int
     sample: int
-    layout: Layout
+    layout: PolicyLayout
 
 
 @dataclass
-class Best:
+class BestDag:
     """The best DAG drawn so far, under the objective."""
 
     graph: Graphs
@@ -118,85 +118,87 @@ def rl_bic(
     discrete = any(variable.kind is Kind.DISCRETE for variable in score.schema)
     if bias is None:
         bias = float(-np.log(max(1, len(names) - 2))) if discrete else 0.0
-    start = Best(objective.required, float(objective.judged(objective.required[None])[0][0]), names)
+    start = BestDag(objective.required, float(objective.evaluate(objective.required[None])[0][0]), names)
     stats = {"rounds": 0.0, "graphs": 0.0, "acyclic": 0.0}
     if time_for_jax(run.budget):
         prepare_jax()
-        from dagora.learners.search.rl_bic.policy import Layout
+        from dagora.learners.search.rl_bic.policy import PolicyLayout
 
-        settings = Settings(rounds, batch, sample, Layout(sample, hidden, blocks, heads))
-        # Scores are told only where the answer cannot fall below them.
-        telling = variances == "different" and threshold is None
-        stats = drawn(given.rows, objective, run, settings, bias, start, telling=telling)
-    graph = objective.pruned(start.graph)[0] if threshold is None else start.graph
+        settings = TrainingSettings(rounds, batch, sample, PolicyLayout(sample, hidden, blocks, heads))
+        # Scores are reported only where the answer cannot fall below them.
+        reports_scores = variances == "different" and threshold is None
+        stats = train(given.rows, objective, run, settings, bias, start, reports_scores=reports_scores)
+    graph = objective.prune(start.graph)[0] if threshold is None else start.graph
     if threshold is not None and moments is not None:
         graph = without_weak(graph, moments.scatter, threshold) | objective.required
     dag = DAG.from_numpy(graph, names)
     stats |= {"families": float(objective.scores.families), "drawn_score": start.value}
     done = stats["rounds"] >= rounds
-    said = (
+    message = (
         f"the best of {counted(int(stats['acyclic']), 'DAG')} among {counted(int(stats['graphs']), 'graph')} "
         f"drawn in {counted(int(stats['rounds']), 'round')}"
     )
     if not stats["acyclic"]:
-        said = f"no DAG was drawn: none among {counted(int(stats['graphs']), 'graph')}; no edge was learned"
+        message = (
+            f"no DAG was drawn: none among {counted(int(stats['graphs']), 'graph')}; no edge was learned"
+        )
     return Outcome(
         dag,
         "finished" if done else "time-limit",
-        said if done else f"{run.budget.reason if run.budget.exhausted else NO_TIME}; {said}",
+        message if done else f"{run.budget.reason if run.budget.exhausted else NO_TIME}; {message}",
         graph_score(score, dag),
         stats,
     )
 
 
-def drawn(
+def train(
     table: Table,
     objective: Objective,
     run: Run,
-    settings: Settings,
+    settings: TrainingSettings,
     bias: float,
-    best: Best,
+    best: BestDag,
     *,
-    telling: bool,
+    reports_scores: bool,
 ) -> dict[str, float]:
-    """Draw and learn, round by round; `best` is changed as better DAGs are drawn. Returns numbers."""
-    from dagora.learners.search.rl_bic.training import Chance, Settled, one_round, untrained
+    """Draw and learn, round by round; writes better DAGs to `best` and returns the statistics of the work."""
+    from dagora.learners.search.rl_bic.training import Chance, FixedInputs, initial_state, one_round
 
     rng = np.random.default_rng(run.seed)
-    columns = scaled(table)
-    settled = Settled(objective.free, objective.required, np.float32(bias))
-    state = untrained(settings.layout, rng, settings.batch, columns.shape[1])
-    bounds, penalties = objective.bounds(), Penalties.first(columns.shape[1])
+    columns = scale_columns(table)
+    fixed = FixedInputs(objective.free, objective.required, np.float32(bias))
+    state = initial_state(settings.layout, rng, settings.batch, columns.shape[1])
+    bounds, penalties = objective.bounds(), CyclePenalties.first(columns.shape[1])
     nothing = np.full(settings.batch, np.nan, dtype=np.float32)
     clock = time.perf_counter()
 
     def chance() -> Chance:
-        return Chance.drawn(rng, columns, settings.batch, settings.sample)
+        return Chance.draw(rng, columns, settings.batch, settings.sample)
 
-    state = one_round(state, settled, nothing, chance(), settings.layout)
+    state = one_round(state, fixed, nothing, chance(), settings.layout)
     graphs = np.asarray(state.graphs)
     stats = {"compile_seconds": time.perf_counter() - clock, "acyclic": 0.0, "best_round": 0.0}
     often = max(1, settings.rounds // TIMES)
-    told = max(1, settings.rounds // TOLD)
+    between = max(1, settings.rounds // REPORTS)
     done = 0
     for done in range(1, settings.rounds + 1):
-        found = judged(graphs, objective, bounds, penalties)
+        found = reward_graphs(graphs, objective, bounds, penalties)
         stats["acyclic"] += float(found.permitted.sum())
         values = np.where(found.permitted, found.scores, -np.inf)
         leader = int(values.argmax())
         better = values[leader] > best.value
         if better:
             best.graph, best.value, best.round = graphs[leader], float(values[leader]), done
-        if better or done % told == 0:
-            score = best.value if telling else None
-            told_of = Event("drawing graphs", done, score=score, total=settings.rounds, edges=best.edges)
-            run.on_event(told_of)
+        if better or done % between == 0:
+            score = best.value if reports_scores else None
+            event = Event("drawing graphs", done, score=score, total=settings.rounds, edges=best.edges)
+            run.on_event(event)
         if run.budget.exhausted or done == settings.rounds:
             break
         if done % often == 0:
             penalties = penalties.grown()
         rewards = found.rewards.astype(np.float32)
-        state = one_round(state, settled, rewards, chance(), settings.layout)
+        state = one_round(state, fixed, rewards, chance(), settings.layout)
         graphs = np.asarray(state.graphs)
     return stats | {
         "rounds": float(done),
@@ -205,10 +207,10 @@ def drawn(
     }
 
 
-def scaled(table: Table) -> NDArray[np.float32]:
+def scale_columns(table: Table) -> NDArray[np.float32]:
     """Rows × columns, centred, and divided by the root of the mean variance.
 
-    Levels are numbers from 0 on, in the order of their names, whatever order they were declared in.
+    Levels are coded from 0 on in the order of their names, whatever order they were declared in.
     """
     matrix = np.empty((table.n_rows, len(table.schema)))
     for place, (variable, column) in enumerate(zip(table.schema, table.columns, strict=True)):

@@ -1,4 +1,4 @@
-"""How the policy of RL-BIC learns: REINFORCE with a critic, an entropy bonus, and Adam.
+"""Training of the policy of RL-BIC: REINFORCE with a critic, an entropy bonus, and Adam.
 
 In a round, B samples of n rows are drawn with replacement; the policy draws a graph for each. Given their
 rewards R, the loss is the mean over the samples of
@@ -21,7 +21,7 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
-from dagora.learners.search.rl_bic.policy import Layout, considered
+from dagora.learners.search.rl_bic.policy import PolicyLayout, apply_policy
 
 # The rate of Adam, and what it is multiplied by every so many rounds.
 RATE, DECAY, DECAY_ROUNDS = 1e-3, 0.96, 5000
@@ -32,7 +32,7 @@ LARGEST_GRADIENT = 1.0
 KEPT, ENTROPY = 0.99, 1e-3
 
 
-class State(NamedTuple):
+class TrainingState(NamedTuple):
     """Everything that changes from round to round; `samples` and `graphs` are those drawn last."""
 
     weights: Array
@@ -44,8 +44,8 @@ class State(NamedTuple):
     graphs: Array
 
 
-class Settled(NamedTuple):
-    """What does not change: the edges that are free, those that are required, and the bias of logits."""
+class FixedInputs(NamedTuple):
+    """The inputs that never change: the free edges, the required edges, and the bias of logits."""
 
     free: NDArray[np.bool_]
     required: NDArray[np.bool_]
@@ -53,7 +53,7 @@ class Settled(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """What is random in a round: samples of rows (sample, variable, row), a number in [0, 1) for every edge.
+    """The random numbers of a round: samples of rows (sample, variable, row), one in [0, 1) for every edge.
 
     Both are drawn by numpy, so that they are the same on every device, and a program does not depend on the
     number of rows.
@@ -63,20 +63,20 @@ class Chance(NamedTuple):
     edges: NDArray[np.float32]
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, columns: NDArray[np.float32], batch: int, rows: int) -> Chance:
-        """Samples, with replacement, of the rows of `columns` (rows × variables)."""
+    def draw(cls, rng: np.random.Generator, columns: NDArray[np.float32], batch: int, rows: int) -> Chance:
+        """Sample, with replacement, the rows of `columns` (rows × variables)."""
         of, nodes = columns.shape
         chosen = rng.integers(of, size=(batch, rows))
         return cls(columns[chosen].swapaxes(1, 2), rng.random((batch, nodes, nodes), dtype=np.float32))
 
 
-def untrained(layout: Layout, rng: np.random.Generator, batch: int, nodes: int) -> State:
+def initial_state(layout: PolicyLayout, rng: np.random.Generator, batch: int, nodes: int) -> TrainingState:
     """A state before the first graphs are drawn."""
 
     def zeros(*shape: int) -> Array:
         return jnp.asarray(np.zeros(shape, np.float32))
 
-    return State(
+    return TrainingState(
         weights=jnp.asarray(layout.new(rng)),
         mean=zeros(layout.size),
         square=zeros(layout.size),
@@ -87,28 +87,32 @@ def untrained(layout: Layout, rng: np.random.Generator, batch: int, nodes: int) 
     )
 
 
-def loss(weights: Array, state: State, settled: Settled, rewards: Array, layout: Layout) -> Array:
+def loss(
+    weights: Array, state: TrainingState, fixed: FixedInputs, rewards: Array, layout: PolicyLayout
+) -> Array:
     """The loss of the graphs drawn last."""
-    said = considered(layout.unpacked(weights), state.samples, layout.heads, settled.bias)
-    surprise = rewards - state.usual - said.expected
-    chance = jax.nn.sigmoid(said.logits)
-    likelihood = jnp.where(state.graphs, said.logits, 0.0) - jax.nn.softplus(said.logits)
-    entropy = jax.nn.softplus(said.logits) - said.logits * chance
-    free = settled.free.astype(jnp.float32)
+    output = apply_policy(layout.unpack(weights), state.samples, layout.heads, fixed.bias)
+    surprise = rewards - state.usual - output.expected
+    chance = jax.nn.sigmoid(output.logits)
+    likelihood = jnp.where(state.graphs, output.logits, 0.0) - jax.nn.softplus(output.logits)
+    entropy = jax.nn.softplus(output.logits) - output.logits * chance
+    free = fixed.free.astype(jnp.float32)
     gain = lax.stop_gradient(surprise) * (likelihood * free).sum(axis=(1, 2))
     bonus = ENTROPY * (entropy * free).sum(axis=(1, 2))
     return (jnp.square(surprise) - gain - bonus).mean()
 
 
 @partial(jax.jit, static_argnames="layout", donate_argnums=0)
-def one_round(state: State, settled: Settled, rewards: Array, chance: Chance, layout: Layout) -> State:
+def one_round(
+    state: TrainingState, fixed: FixedInputs, rewards: Array, chance: Chance, layout: PolicyLayout
+) -> TrainingState:
     """Learn from the rewards of the graphs drawn last, then draw the next, all in one program.
 
     Rewards that are NaN teach nothing: with them the first graphs are drawn.
     """
     taught = jnp.isfinite(rewards).all()
     rewards = jnp.where(taught, rewards, 0.0)
-    gradient = jax.grad(loss)(state.weights, state, settled, rewards, layout)
+    gradient = jax.grad(loss)(state.weights, state, fixed, rewards, layout)
     norm = jnp.sqrt(jnp.square(gradient).sum())
     gradient = gradient * jnp.where(taught, jnp.minimum(1.0, LARGEST_GRADIENT / (norm + EPSILON)), 0.0)
     mean = FIRST * state.mean + (1 - FIRST) * gradient
@@ -120,7 +124,7 @@ def one_round(state: State, settled: Settled, rewards: Array, chance: Chance, la
     average = rewards.mean()
     usual = jnp.where(state.rounds == 0, average, KEPT * state.usual + (1 - KEPT) * average)
     samples = jnp.asarray(chance.samples)
-    logits = considered(layout.unpacked(weights), samples, layout.heads, settled.bias).logits
+    logits = apply_policy(layout.unpack(weights), samples, layout.heads, fixed.bias).logits
     drawn = chance.edges < jax.nn.sigmoid(logits)
-    graphs = jnp.where(settled.free, drawn, settled.required)
-    return State(weights, mean, square, rounds, usual, samples, graphs)
+    graphs = jnp.where(fixed.free, drawn, fixed.required)
+    return TrainingState(weights, mean, square, rounds, usual, samples, graphs)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.learners.search.rbnets.exploration import Visits
+from dagora.learners.search.rbnets.agent import Visits
 
 ALL = np.ones(3, dtype=np.bool_)
 
@@ -17,8 +17,8 @@ def test_untried_actions_come_first_by_their_value():
     q = values(1.0, 3.0, 2.0)
     assert [visits.choose(b"s", q, ALL) for _ in range(3)] == [1, 2, 0]
     assert visits.visits(b"s") == 3
-    assert [visits.tried(b"s", a) for a in range(3)] == [1, 1, 1]
-    assert (visits.visits(b"other"), visits.tried(b"other", 0), len(visits)) == (0, 0, 1)
+    assert [visits.times_tried(b"s", a) for a in range(3)] == [1, 1, 1]
+    assert (visits.visits(b"other"), visits.times_tried(b"other", 0), len(visits)) == (0, 0, 1)
 
 
 def test_then_value_and_bonus_decide():

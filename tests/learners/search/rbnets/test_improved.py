@@ -9,7 +9,7 @@ from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem
 from dagora.learners.search.rbnets import bounds
-from dagora.learners.search.rbnets.bounds import upper_bound
+from dagora.learners.search.rbnets.improved import upper_bound
 from tests.learners.search.order.order_oracles import best_of_all, random_candidates
 
 
