@@ -20,7 +20,7 @@ from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
-from dagora.learners.request import Prepared, prepare
+from dagora.learners.request import PreparedRequest, prepare
 from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
 from dagora.posterior.resample.run_samples import run_samples
 from dagora.posterior.resample.sample_file import SampleFile, fingerprint
@@ -185,7 +185,7 @@ def bootstrap(
     )
 
 
-def identity(prepared: Prepared, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def identity(prepared: PreparedRequest, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """What a file of samples must have been made with: all but their number and the time."""
     searching = prepared.searching
     return {

@@ -41,7 +41,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.kernels.compilation import compilation
 from dagora.learners.checks import check_circumstances
 from dagora.learners.method import Method
-from dagora.learners.request import Prepared, prepare
+from dagora.learners.request import PreparedRequest, prepare
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.related_columns import related_columns
 from dagora.stats.table import TableStatistics
@@ -221,7 +221,7 @@ def check_effort(seconds: float, samples: int, budget: Budget | None) -> None:
 class Trial:
     """A method with its options and rows, to be tried on some of the columns."""
 
-    prepared: Prepared
+    prepared: PreparedRequest
     options: Mapping[str, Any]
     seed: int
     jobs: int
@@ -341,7 +341,7 @@ def rules_of(method: Method, most_parents: int | None) -> tuple[Rule, ...]:
     return (math.log, float) if unlimited else (math.log,)
 
 
-def may_double(prepared: Prepared) -> bool:
+def may_double(prepared: PreparedRequest) -> bool:
     """Whether every column may double the parent sets that are scored, as little rules large ones out."""
     numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
     unlimited = prepared.knowledge.max_parents is None
@@ -410,7 +410,7 @@ def among(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
     )
 
 
-def naming_columns(prepared: Prepared) -> dict[str, Any]:
+def naming_columns(prepared: PreparedRequest) -> dict[str, Any]:
     """Options that were given whose values name columns: graphs, and lists of names."""
     given = prepared.searching.method_options
     return {
@@ -420,7 +420,9 @@ def naming_columns(prepared: Prepared) -> dict[str, Any]:
     }
 
 
-def options_among(prepared: Prepared, options: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def options_among(
+    prepared: PreparedRequest, options: Mapping[str, Any], names: Sequence[str]
+) -> dict[str, Any]:
     """Options for a part of the columns: what they say about the others is left out."""
     narrowed = dict(options)
     if len(names) == len(prepared.source.names):

@@ -138,7 +138,7 @@ def learn(
     capabilities = ScoreCapabilities() if local is None else local.capabilities
     capabilities.check_knowledge(known)
     screened = screen(searching, source, local, run)
-    outcome, notes, work = searching.with_holes(source, local, run, em_rounds)
+    outcome, notes, work = searching.with_missing(source, local, run, em_rounds)
     errors, doubts = estimation(local)
     gains = {}
     worth = local is not None and chosen is not None and chosen.in_nats and source.in_memory

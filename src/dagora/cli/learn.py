@@ -165,7 +165,7 @@ def learn_from_rows(
 ) -> None:
     """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
     from dagora.api.learn import learn
-    from dagora.learners.source import intervened, marked_column
+    from dagora.learners.source import interventional_statistics, marked_column
     from dagora.stats.accepting import statistics_of
 
     table: AnyTable | ScanStatistics
@@ -177,7 +177,7 @@ def learn_from_rows(
         table = request.read_any(reading, data, marked_column(interventions))
         rows = statistics_of(table, request.jobs)
     if interventions is not None:
-        rows = intervened(rows, interventions, request.jobs)
+        rows = interventional_statistics(rows, interventions, request.jobs)
     request.check_data(rows.schema.names, rows.schema)
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))

@@ -1,4 +1,4 @@
-"""What a run was asked for, checked: knowledge, seed, time limit, score and options."""
+"""Checks of a request: seed, time limit, score, options, and what a method and its data have in common."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
 
 
 def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, marked: bool = False) -> str:
-    """Why missing cells of columns of some kinds cannot be modelled; empty where they can.
+    """The reason why missing values of columns of some kinds cannot be modelled; empty if they can.
 
     `marked` says that variables were set in some rows.
 
@@ -64,7 +64,7 @@ def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, 
 
 
 def numbers_for(method: Method | None, score: str | None, options: Mapping[str, object] | None = None) -> str:
-    """What takes numbers only, of a method and a score that were asked for; empty where neither does.
+    """Name the method or score that takes continuous columns only; empty if neither does.
 
     >>> numbers_for(None, "bge"), numbers_for(None, "bdeu")
     ('the score bge', '')
@@ -77,7 +77,7 @@ def numbers_for(method: Method | None, score: str | None, options: Mapping[str, 
 
 
 def refuse_interventions(method: Method, source: Source) -> None:
-    """Refuse interventions to a method that would count every row for every variable."""
+    """Refuse interventions if the method would count every row for every variable."""
     if isinstance(source.rows, InterventionalStatistics) and method.own_objective:
         raise OptionError(
             f"the method {method.name} has an objective of its own, which knows of no interventions: choose "

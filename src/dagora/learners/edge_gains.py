@@ -1,4 +1,4 @@
-"""How strong an edge is: what the score of the graph would lose without it.
+"""The strength of an edge: what the score of the graph would lose without it.
 
 The others stay as they are. So an edge may be weak only because another path says the same, and of two such
 edges either could be left out, but not both.
@@ -12,7 +12,7 @@ from dagora.graph.dag import Edge
 from dagora.learners.run import Run
 from dagora.scores.local_score import LocalScore, align, families_at_once
 
-# Beyond this many edges nobody looks at each.
+# Nobody looks at each of more edges than this.
 MOST_EDGES = 5000
 
 

@@ -68,25 +68,25 @@ class Searching:
             outcome = replace(outcome, status=status, message=late)
         return outcome, notes, work
 
-    def with_holes(
+    def with_missing(
         self, source: Source, local: LocalScore | None, run: Run, rounds: int
     ) -> tuple[Outcome, list[str], dict[str, float]]:
-        """Run the method once, or, where cells are missing, in rounds of structural EM."""
+        """Run the method once, or, if values are missing, in rounds of structural EM."""
         penalty = cast("float", self.score_options.get("penalty", 1.0))
-        holes = source.rows if isinstance(source.rows, IncompleteStatistics) else None
-        if holes is not None and self.entry.in_both_orders:
+        incomplete = source.rows if isinstance(source.rows, IncompleteStatistics) else None
+        if incomplete is not None and self.entry.in_both_orders:
             # Draws follow the columns: by name, the graph does not depend on where they stand.
-            holes = cast("IncompleteStatistics", in_name_order(holes))
-        if holes is None or not rounds or self.score is None:
+            incomplete = cast("IncompleteStatistics", in_name_order(incomplete))
+        if incomplete is None or not rounds or self.score is None:
             return self.once(source, local, run)
         from dagora.learners.search.structural_em import structural_em
         from dagora.network.incomplete.filling import filling_of
 
-        seen = self.make(holes)
-        filling = filling_of(holes, run.seed, penalty, partial(graph_score, seen))
+        seen = self.make(incomplete)
+        filling = filling_of(incomplete, run.seed, penalty, partial(graph_score, seen))
 
         def search(completion: Completion, run: Run) -> Outcome:
-            n, copies = holes.n_rows, completion.copies
+            n, copies = incomplete.n_rows, completion.copies
             scale = copies * math.log(n) / math.log(copies * n)
             again = replace(self, score_options={**self.score_options, "penalty": penalty * scale})
             some = Source(rows=completion.statistics)
@@ -97,7 +97,7 @@ class Searching:
         outcome = structural_em(start, filling, search, run, rounds)
         if outcome.graph.nodes != source.names and isinstance(outcome.graph, DAG):
             outcome = replace(outcome, graph=outcome.graph.reorder(source.names))
-        return outcome, [], {"rows": float(holes.n_rows)}
+        return outcome, [], {"rows": float(incomplete.n_rows)}
 
     def make(self, statistics: Statistics) -> LocalScore:
         """The score on some statistics."""

@@ -46,7 +46,7 @@ def method_named(name: str) -> Method:
 
 
 def methods_with(option: str) -> str:
-    """The end of an error about an option that a method has not: which methods have it.
+    """The end of an error about an option that a method has not: the methods that have it.
 
     >>> methods_with("restarts"), methods_with("zebra")
     ('; hill-climb, tabu, obs have it', '')

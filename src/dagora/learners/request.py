@@ -30,7 +30,7 @@ from dagora.stats.observed.statistics import IncompleteStatistics
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedRequest:
     """A method with its score and options, the data, and what is known beforehand."""
 
     searching: Searching
@@ -64,7 +64,7 @@ def prepare(
     interventions: Said | None = None,
     em_rounds: int = 0,
     timing: Timing | None = None,
-) -> Prepared:
+) -> PreparedRequest:
     """Check a request and read its data.
 
     `options` are reading options and those of method and score.
@@ -103,7 +103,7 @@ def prepare(
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
     refuse_time(entry, source)
-    return Prepared(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
+    return PreparedRequest(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
 
 
 def plain(value: object) -> object:

@@ -1,4 +1,4 @@
-"""What every learner returns, and what the user gets.
+"""The outcome of a learner, and the result that the user gets.
 
 A learner returns an `Outcome`: the graph and how the search ended. `learn` adds the circumstances and makes
 it a `Result`, which goes to JSON and back without loss.
@@ -56,7 +56,7 @@ class Outcome:
     `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
     `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
     `raw_weights` are the weights before any threshold or cut, where a method keeps them.
-    `separating_sets` say why variables are not adjacent, where that was tested; without those given nothing.
+    `separating_sets` say why variables are not adjacent, where that was tested, without empty sets.
     """
 
     graph: AnyGraph
@@ -77,7 +77,7 @@ class Outcome:
 
     @property
     def plain_graph(self) -> Graph:
-        """The graph, for those who can do nothing with a PAG."""
+        """The DAG or CPDAG; raises if the outcome is a PAG."""
         return without_pag(self.graph, "this")
 
 
@@ -131,22 +131,21 @@ class Result(Shown):
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
     class_only: bool = True
-    """Whether all graphs with the same independences fit the data equally well: then what they have in common
-    is all that is known. Some methods and scores assume more, and direct every edge by it."""
+    """True if all graphs with the same independences fit the data equally well, so that only what they have
+    in common is known. Some methods and scores assume more, and direct every edge by it."""
     edge_gains: Mapping[Edge, float] = field(default_factory=dict)
-    """What the score would lose without an edge, in nats, for each edge; empty where that is not known."""
+    """The nats that the score would lose without each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
-    """What makes variables independent, where that was tested; pairs that are independent given nothing are
-    not listed."""
+    """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
 
     @property
     def plain_graph(self) -> Graph:
-        """The graph, for those who can do nothing with a PAG: it is refused."""
+        """The DAG or CPDAG; raises if the result is a PAG."""
         return without_pag(self.graph, "this")
 
     @property
     def cpdag(self) -> CPDAG:
-        """The class of graphs that the data cannot tell from this one; interventions make it smaller."""
+        """The class of graphs that fit the data as well as this one; interventions make it smaller."""
         graph = without_pag(self.graph, "a class of equivalent DAGs")
         if isinstance(graph, CPDAG):
             return graph

@@ -1,4 +1,4 @@
-"""What every learner gets besides data: knowledge, a seed, a budget, jobs, an observer, perhaps a cluster."""
+"""The circumstances of a run, which every learner gets beside the data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from dagora.graph.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class Run:
-    """Knowledge, seed, budget, jobs and observer of one run.
-
-    `cluster` is a client of Dask, or the address of a scheduler, whose workers may do what can be done there.
-    """
+    """Knowledge, seed, budget, jobs and observer of one run."""
 
     knowledge: Knowledge = field(default_factory=Knowledge)
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     on_event: Observer = ignore
-    cluster: Any = None
+    cluster: Any = None  # a client of Dask, or the address of a scheduler, whose workers may share the work

@@ -39,7 +39,7 @@ SHARE, EARLY = 0.1, 0.3
 LEAST_PRICE, LESS = 1.75, 0.7
 
 
-class Asked(TableStatistics):
+class RecordingStatistics(TableStatistics):
     """Statistics of a sample that note the sets of columns they are asked for."""
 
     def __init__(self, table: Table, jobs: int) -> None:
@@ -64,7 +64,7 @@ class Asked(TableStatistics):
 
 
 def screen(searching: Searching, source: Source, local: LocalScore | None, run: Run) -> str:
-    """Count early what a method is likely to ask for, where rows are scanned and a sample of them is here.
+    """Count early what a method is likely to ask for, if rows are scanned and a sample of them is in memory.
 
     Returns what was done, in words; empty where nothing was counted.
     """
@@ -72,7 +72,7 @@ def screen(searching: Searching, source: Source, local: LocalScore | None, run: 
     if not isinstance(rows, ScanStatistics) or not searching.entry.screens or rows.sample is None:
         return ""
     run.on_event(Event("trying on a sample", 0))
-    asked = Asked(rows.sample, run.jobs)
+    asked = RecordingStatistics(rows.sample, run.jobs)
     trial = replace(run, on_event=ignore, budget=run.budget.part(SHARE))
     again = at_sample_price(searching, local, asked)
     began = run.budget.elapsed
@@ -81,17 +81,17 @@ def screen(searching: Searching, source: Source, local: LocalScore | None, run: 
     seconds = (run.budget.elapsed - began) * rows.n_rows / rows.sample.n_rows
     share = 1.0 if math.isinf(run.budget.left) else min(1.0, EARLY * run.budget.left / max(seconds, 1e-9))
     early = list(asked.sets)[: int(share * len(asked.sets))]
-    # A trial that ended before it knew all pairs tells nothing, and would cost a pass.
-    told = (share == 1.0 and not trial.budget.exhausted) or len(early) > math.comb(len(rows.schema), 2)
-    if not told or run.budget.exhausted or not rows.count_early(early):
+    # A trial that ended before it knew all pairs is useless, and would cost a pass.
+    useful = (share == 1.0 and not trial.budget.exhausted) or len(early) > math.comb(len(rows.schema), 2)
+    if not useful or run.budget.exhausted or not rows.count_early(early):
         return ""
     return (
-        f"a search on a sample of {rows.sample.n_rows:,} rows told what to count early; every family was "
+        f"a search on a sample of {rows.sample.n_rows:,} rows decided what to count early; every family was "
         f"then counted on all {rows.n_rows:,} rows"
     )
 
 
-def at_sample_price(searching: Searching, local: LocalScore | None, asked: Asked) -> Searching:
+def at_sample_price(searching: Searching, local: LocalScore | None, asked: RecordingStatistics) -> Searching:
     """The same method on a score whose price per parameter fits a sample."""
     score = searching.score
     if score is None or not any(option.name == "penalty" for option in score.options):

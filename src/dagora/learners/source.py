@@ -1,4 +1,4 @@
-"""What to learn from: statistics of rows, or candidate parent sets with their scores."""
+"""The data of a run: statistics of rows, or precomputed local scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dagora.stats.table import TableStatistics
 
 @dataclass(frozen=True)
 class Source:
-    """What to learn from: statistics of rows, or candidate parent sets that were scored before."""
+    """The data of a run: statistics of rows, or candidate parent sets with precomputed local scores."""
 
     rows: Statistics | None = None
     scored: Candidates | None = None
@@ -56,7 +56,7 @@ class Source:
 
     @property
     def in_memory(self) -> bool:
-        """Whether all rows are here, so that one question more costs little and tells nobody anything."""
+        """True if all rows are in memory: further counts are then cheap and reveal nothing to others."""
         return isinstance(self.rows, TableStatistics | InterventionalStatistics | IncompleteStatistics)
 
     @property
@@ -66,7 +66,7 @@ class Source:
 
     @property
     def noise_account(self) -> list[str]:
-        """What noise promises, and what to expect from it; empty without noise."""
+        """Sentences on what the noise guarantees and costs; empty without noise."""
         return [] if self.noise is None else self.noise.account()
 
     def noise_defaults(self, method: str) -> Mapping[str, Value]:
@@ -87,7 +87,7 @@ class Source:
 
     @property
     def overview(self) -> Overview | None:
-        """How the source of the data was understood, where it was a table."""
+        """The account of how the table was read; None if the data are no table."""
         known = isinstance(self.rows, TableStatistics | IncompleteStatistics | ScanStatistics)
         return cast("TableStatistics", self.rows).overview if known else None
 
@@ -98,7 +98,7 @@ class Source:
 
     @property
     def dropped_rows(self) -> str:
-        """How many rows were dropped, in words; empty where none was."""
+        """A sentence on rows that were dropped; empty if none was."""
         return "" if self.overview is None else self.overview.dropped_rows
 
     @property
@@ -117,24 +117,24 @@ class Source:
 
     @property
     def passes(self) -> dict[str, float]:
-        """How often the rows were read, or a database was asked, where they are not in memory."""
+        """Counts of passes over the rows and of queries, if the rows are not in memory."""
         return self.rows.effort if isinstance(self.rows, ScanStatistics) else {}
 
     @property
     def queries(self) -> str:
-        """How many queries of which width a database was asked, in words; empty where it did not count."""
+        """A sentence on the number and width of queries to a database; empty if it did not count."""
         return self.rows.said if isinstance(self.rows, ScanStatistics) else ""
 
     @property
     def lost_cells(self) -> list[str]:
-        """How many rows were dropped and how many missing cells were modelled, in words."""
+        """Sentences on the rows that were dropped and the missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
             return [holes_in_words(self.rows.table.pattern)]
         return [self.dropped_rows]
 
     @property
     def account(self) -> dict[str, Any]:
-        """How the data were understood, as JSON."""
+        """The reading of the data, as JSON."""
         return {} if self.overview is None else self.overview.to_dict()
 
 
@@ -145,7 +145,7 @@ def read_source(
     interventions: Said | None = None,
     timing: Timing | None = None,
 ) -> Source:
-    """Read a table or a `.jkl` file, or take what is given."""
+    """Read a table or a `.jkl` file; a Statistics or Candidates passes through."""
     if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
         data = read_jkl(data)
     if isinstance(data, Candidates):
@@ -171,7 +171,7 @@ def read_rows(
     interventions: Said | None = None,
     timing: Timing | None = None,
 ) -> Statistics:
-    """Statistics of a table, with what was set in its rows, or when they were, where that is said."""
+    """Statistics of a table, perhaps with interventions in some rows, or of rows in time."""
     if timing is not None and interventions is not None:
         raise OptionError(
             f"{option('interventions')} does not go with {option('time')}: leave one of them out"
@@ -190,7 +190,7 @@ def read_rows(
     rows = as_statistics(data, jobs, reading)
     if timing is not None:
         return in_series(rows, timing, jobs)
-    return rows if interventions is None else intervened(rows, interventions, jobs)
+    return rows if interventions is None else interventional_statistics(rows, interventions, jobs)
 
 
 def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
@@ -201,11 +201,11 @@ def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
 
 
 def marked_column(interventions: Said | None) -> str | None:
-    """The column that says which variables were set, where one does."""
+    """The column that names the variables that were set; None if there is none."""
     return Marks.read(interventions).column if isinstance(interventions, str | Mapping) else None
 
 
-def intervened(rows: Statistics, interventions: Said, jobs: int) -> InterventionalStatistics:
+def interventional_statistics(rows: Statistics, interventions: Said, jobs: int) -> InterventionalStatistics:
     """Statistics of a table in some of whose rows variables were set."""
     if type(rows) is not TableStatistics:
         raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")

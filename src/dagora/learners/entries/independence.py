@@ -12,7 +12,7 @@ TEST = Option(
     "text",
     "auto",
     "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
-    "freedom, g2-seen those of levels seen); for numbers in bent relations features, which needs "
+    "freedom, g2-seen those of levels seen); for nonlinear relations features, which needs "
     "only sums, or on rows hsic, dcov or gcm; for both kinds cells, on rows, or mixed, which needs only "
     "sums; on a table of one kind these are fisher-z or x2, as auto is",
     choices=(

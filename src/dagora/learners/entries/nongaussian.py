@@ -1,4 +1,4 @@
-"""Noise that is not normal: its shape tells directions."""
+"""Non-Gaussian noise, whose shape determines directions."""
 
 from __future__ import annotations
 

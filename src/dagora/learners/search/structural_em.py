@@ -1,11 +1,10 @@
-"""Structural EM: learn a graph from a table with holes, in rounds (Friedman 1997, 1998).
+"""Structural EM: learn a graph from a table with missing values, in rounds (Friedman 1997, 1998).
 
-Each round fits the parameters of the current graph to what was seen, by EM, completes the table from that
-network, and learns a graph from the completed table by any method on scores. It ends after some rounds, or
-where a graph comes back. The graph of the highest BIC of what was seen is returned, parameters fitted by EM:
-graphs of different rounds are compared on the data, never on completions. For tables with both kinds of
-columns, networks have other likelihoods than the score that graphs are searched on: there the last graph is
-returned.
+Each round fits the parameters of the current graph to the observed values by EM, completes the table from
+that network, and learns a graph from the completed table by any method on scores. It ends after some rounds,
+or when a graph recurs. The graph with the highest BIC of the observed values is returned, with parameters
+fitted by EM: graphs of different rounds are compared on the data, never on completions. For tables with both
+kinds of columns the likelihood of networks is not that of the score: there the last graph is returned.
 """
 
 from __future__ import annotations
@@ -25,27 +24,27 @@ Search = Callable[[Completion, Run], Outcome]
 
 
 @dataclass(frozen=True)
-class Round:
-    """A graph, and its score on what was seen."""
+class EmRound:
+    """A graph, and its score on the observed values."""
 
     graph: Graph
     score: float
 
     def edges(self) -> Edges:
         """Its edges; of a class of graphs, those of a member."""
-        return directed(self.graph).edges
+        return some_member(self.graph).edges
 
 
 def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, rounds: int) -> Outcome:
     """Improve a graph in rounds; `search` learns a graph from a completed table."""
     silent = replace(run, on_event=lambda event: run.on_event(replace(event, score=None, bound=None)))
-    tried: list[Round] = []
+    tried: list[EmRound] = []
     if not run.budget.left:
         return start
     graph, why = start.plain_graph, "the rounds were used up"
     for turn in range(rounds + 1):
         try:
-            score = filling.fit(directed(graph), run.budget)
+            score = filling.fit(some_member(graph), run.budget)
         except TooWideError:
             why = "the next graph is too wide"
             break
@@ -53,7 +52,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
             why = run.budget.reason
             break
         back = any(graph == before.graph for before in tried)
-        tried.append(Round(graph, score))
+        tried.append(EmRound(graph, score))
         best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
         run.on_event(Event("structural EM", turn, best.score, rounds, edges=best.edges))
         if back:
@@ -80,6 +79,6 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
     )
 
 
-def directed(graph: Graph) -> DAG:
+def some_member(graph: Graph) -> DAG:
     """A graph to fit parameters to: of a class of graphs, one of its members."""
     return graph.extension() if isinstance(graph, CPDAG) else graph

@@ -8,7 +8,7 @@ from dagora.base.errors import DataError
 from dagora.base.events import Budget
 from dagora.data.columns.hole_pattern import check_holes
 from dagora.graph.bits import Rows, pack
-from dagora.learners.request import Prepared
+from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
 from dagora.learners.source import Source
 from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, statistics_of_rows
@@ -26,7 +26,9 @@ class Learned:
     refused: str = ""
 
 
-def learn_sample(prepared: Prepared, way: str, seed: int, sample: int, budget: Budget) -> Learned | None:
+def learn_sample(
+    prepared: PreparedRequest, way: str, seed: int, sample: int, budget: Budget
+) -> Learned | None:
     """Draw rows and learn from them, on one thread; None where time was up before the end."""
     if budget.left <= 0.0:
         return None
@@ -39,7 +41,7 @@ def learn_sample(prepared: Prepared, way: str, seed: int, sample: int, budget: B
             check_holes(source.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)
         run = Run(prepared.knowledge, own_seed, budget)
-        outcome, _, _ = searching.with_holes(Source(drawn), local, run, prepared.em_rounds)
+        outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
     except DataError as error:
         return Learned(None, str(error))
     if budget.exhausted:

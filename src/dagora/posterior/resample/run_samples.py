@@ -15,7 +15,7 @@ import numpy as np
 from dagora.base.errors import DataError
 from dagora.base.events import Budget, Event, Observer
 from dagora.graph.bits import words_for
-from dagora.learners.request import Prepared
+from dagora.learners.request import PreparedRequest
 from dagora.posterior.resample.cluster_samples import learned_on_cluster
 from dagora.posterior.resample.helpers import learned_by_many
 from dagora.posterior.resample.one_sample import Learned, learn_sample
@@ -24,7 +24,7 @@ from dagora.posterior.resample.sample_process import Work
 
 
 def run_samples(
-    prepared: Prepared,
+    prepared: PreparedRequest,
     way: str,
     samples: int,
     seed: int,
@@ -62,7 +62,7 @@ def run_samples(
 
 
 def learned_samples(
-    prepared: Prepared,
+    prepared: PreparedRequest,
     way: str,
     seed: int,
     numbers: Iterable[int],

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
-from dagora.learners.request import Prepared
+from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import Learned, learn_sample
 from dagora.stats.interventional import InterventionalStatistics
@@ -36,7 +36,7 @@ serve()
 class Work:
     """What all samples have in common."""
 
-    prepared: Prepared
+    prepared: PreparedRequest
     way: str
     seed: int
 

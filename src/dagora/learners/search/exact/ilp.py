@@ -29,7 +29,7 @@ from dagora.learners.search.exact.component_solver import (
     solve_exactly,
 )
 
-# The solver's numbers and ours may differ by this share of the numbers that the solver sees: its tolerance.
+# The solver's values and ours may differ by this share of the values that it sees: its tolerance.
 AGREEMENT = 1e-6
 
 PHASE = "integer programming"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 # A child's position and its parents' positions, in the order in which they were added.
 Centre = tuple[int, tuple[int, ...]]
-# The most numbers that are kept: 64 MB. Nothing is added to what is full.
+# The most scores that are kept: 64 MB. Nothing is added when it is full.
 KEPT_NUMBERS = 8_000_000
 
 

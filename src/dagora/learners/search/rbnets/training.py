@@ -49,8 +49,8 @@ def double_q_targets(network: Network, target: Network, embedding: Array | None,
     legal = jnp.asarray(batch.next_legal)
     following = jnp.asarray(batch.next_states)
     own = jnp.where(legal, q_values(network, embedding, following), -jnp.inf)
-    judged = q_values(target, embedding, following)
-    future = jnp.take_along_axis(judged, own.argmax(axis=1)[:, None], axis=1)[:, 0]
+    target_values = q_values(target, embedding, following)
+    future = jnp.take_along_axis(target_values, own.argmax(axis=1)[:, None], axis=1)[:, 0]
     return jnp.asarray(batch.rewards) + jnp.where(legal.any(axis=1), future, 0.0)
 
 

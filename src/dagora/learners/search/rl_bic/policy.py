@@ -7,7 +7,7 @@ all tokens of a batch, without which nothing is learned (see `normalise`). The d
     logit of i → j = uᵀ tanh(W₁ e_i + W₂ e_j) + c,   e = encoded tokens, c = a constant bias,
 
 and the graph is drawn edge by edge from these logits. A critic of two layers sees the mean of the encoded
-tokens and foretells the reward. All numbers have single precision; scores are not computed from them.
+tokens and forecasts the reward. All numbers have single precision; scores are not computed from them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class EdgePolicy(NamedTuple):
     edges: Any
     critic: Any
     critic_bias: Any
-    foretold: Any
-    foretold_bias: Any
+    forecast: Any
+    forecast_bias: Any
 
 
 class PolicyOutput(NamedTuple):
@@ -107,8 +107,8 @@ class PolicyLayout:
             edges=(DECODER, 1),
             critic=(hidden, CRITIC),
             critic_bias=(1, CRITIC),
-            foretold=(CRITIC, 1),
-            foretold_bias=(1, 1),
+            forecast=(CRITIC, 1),
+            forecast_bias=(1, 1),
         )
 
     @property
@@ -187,5 +187,5 @@ def apply_policy(policy: EdgePolicy, samples: Array, heads: int, bias: Array | n
     logits = jnp.tanh(joint) @ policy.edges[:, 0] + bias
     # What the critic learns does not shape the encoder.
     mean = lax.stop_gradient(tokens.mean(axis=1))
-    foretold = jax.nn.relu(mean @ policy.critic + policy.critic_bias) @ policy.foretold
-    return PolicyOutput(logits, (foretold + policy.foretold_bias)[:, 0])
+    forecast = jax.nn.relu(mean @ policy.critic + policy.critic_bias) @ policy.forecast
+    return PolicyOutput(logits, (forecast + policy.forecast_bias)[:, 0])
