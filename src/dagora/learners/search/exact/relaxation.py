@@ -3,7 +3,7 @@
 Maximise Σ g(x, P) I(x, P) with one set per child, under the cuts added so far. Sets enter when their reduced
 gain is positive at the prices of the cuts (column generation), and leave when they are excluded. Cuts leave
 when their price has been zero for some rounds. The prices of every solution give a bound and exclude sets
-(`fixing`).
+(`reduced_cost_bounds`).
 """
 
 from __future__ import annotations

@@ -136,8 +136,8 @@ class ListedOrders:
             except OutOfTimeError:
                 return False
             rounds += 1
-            told = f"{sum(self.ended)} of {len(self.ended)} orders"
-            self._run.on_event(Event("orders", rounds, message=told, edges=self.edges))
+            progress = f"{sum(self.ended)} of {len(self.ended)} orders"
+            self._run.on_event(Event("orders", rounds, message=progress, edges=self.edges))
         return True
 
     def edges(self) -> Edges:

@@ -187,9 +187,9 @@ class MomentOrders:
                         return False
                     self.ended[k] = self._sweep(order, state, stop)
                     rounds += 1
-                    told = f"{sum(self.ended)} of {len(self.ended)} orders"
+                    progress = f"{sum(self.ended)} of {len(self.ended)} orders"
                     self._run.on_event(
-                        Event("orders", rounds, message=told, edges=self.edges if self._names else None)
+                        Event("orders", rounds, message=progress, edges=self.edges if self._names else None)
                     )
         return True
 
