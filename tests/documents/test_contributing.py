@@ -330,7 +330,7 @@ def test_a_broken_promise_is_seen(
         keep(contract, "method", method_registry.METHODS[-1], {**others, "kind": kind})
 
 
-@pytest.mark.parametrize("part", ["required", "tiers", "max_parents"])
+@pytest.mark.parametrize("part", ["required", "max_parents"])
 def test_an_entry_that_claims_to_obey_more_is_seen(walk: Walk, part: KnowledgePart) -> None:
     walk("chow_liu")
     entry = method_registry.METHODS[-1]
