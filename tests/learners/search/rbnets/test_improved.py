@@ -8,7 +8,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem
-from dagora.learners.search.rbnets import bounds
+from dagora.learners.search.rbnets import improved
 from dagora.learners.search.rbnets.improved import upper_bound
 from tests.learners.search.order.order_oracles import best_of_all, random_candidates
 
@@ -22,8 +22,8 @@ def test_small_problems_are_solved(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_groups_bound_from_above(seed, monkeypatch):
     candidates = random_candidates(np.random.default_rng(seed), 6)
-    monkeypatch.setattr(bounds, "EXACT", 1)
-    monkeypatch.setattr(bounds, "GROUP", 3)
+    monkeypatch.setattr(improved, "EXACT", 1)
+    monkeypatch.setattr(improved, "GROUP", 3)
     bound = upper_bound(candidates, Run())
     assert best_of_all(candidates) - 1e-9 <= bound <= LocalProblem.whole(candidates).bound + 1e-9
 
