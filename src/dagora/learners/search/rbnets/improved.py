@@ -228,15 +228,19 @@ def upper_bound(candidates: Candidates, run: Run) -> float:
 
 def bound_of(problem: LocalProblem, run: Run) -> float:
     """Bound of one component."""
-    size, budget = len(problem), run.budget
-    if size == 1 or size > WORD or budget.exhausted:
+    size = len(problem)
+
+    def out_of_time() -> bool:
+        return run.budget.exhausted
+
+    if size == 1 or size > WORD or out_of_time():
         return problem.bound
     if size <= EXACT:
         table = np.empty(1 << size, dtype=np.float64)
         for done in completions(problem, table):
-            if done < 1 << size and budget.exhausted:
+            if done < 1 << size and out_of_time():
                 return problem.bound
         return float(table[0])
     arranged, _, starts = group_members(problem, GROUP)
-    tabled = pattern_database(arranged, starts, lambda: budget.exhausted)
+    tabled = pattern_database(arranged, starts, out_of_time)
     return problem.bound if tabled is None else float(tabled.tables[tabled.offsets[:-1]].sum())
