@@ -124,4 +124,4 @@ def test_impossible_evidence_is_refused_by_a_tree_too(run: Callable, tmp_path: P
     dagora.write_network(network, tmp_path / "ab.bif")
     ran = run("query", tmp_path / "ab.bif", *["P(b | a=y)"] * 3)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "dagora: error: what is given has probability zero, so there is no answer: a=y\n"
+    assert ran.err == "dagora: error: the evidence has probability zero, so there is no answer: a=y\n"
