@@ -91,7 +91,7 @@ class Problem(NamedTuple):
         )
 
 
-class Solved(NamedTuple):
+class WeightSolution(NamedTuple):
     """What was found, beside the truth, and how long it took."""
 
     comparison: Comparison
@@ -99,7 +99,7 @@ class Solved(NamedTuple):
     objective: float
 
 
-def solve(problem: Problem, drawn: SeriesSimulation) -> Solved:
+def solve(problem: Problem, drawn: SeriesSimulation) -> WeightSolution:
     """Learn one problem."""
     start = process_time()
     result = dagora.learn(
@@ -113,7 +113,7 @@ def solve(problem: Problem, drawn: SeriesSimulation) -> Solved:
     )
     seconds = process_time() - start
     found = compare(result.graph, drawn.graph.window)
-    return Solved(found, seconds, result.stats["objective_before_threshold"])
+    return WeightSolution(found, seconds, result.stats["objective_before_threshold"])
 
 
 def windows(problem: Problem, drawn: SeriesSimulation) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ def edges_of(metrics: Metrics) -> int:
     return metrics.correct + metrics.missing + metrics.reversed
 
 
-def row_of(problem: Problem, solved: list[Solved]) -> list[str]:
+def row_of(problem: Problem, solved: list[WeightSolution]) -> list[str]:
     """One line of the table of results."""
     return [
         problem.name,

@@ -42,8 +42,8 @@ STAGES = {
     "orders: moves": [(order_descent, "descend_fully")],
     "orders: moves made": [(wide_moves.WideMoves, "_move")],
     "threshold": [(path_solver, "threshold_program")],
-    "sortability": [(notears, "judge_scale")],
-    "baseline": [(notears, "beside_sorting")],
+    "sortability": [(notears, "report_sortability")],
+    "baseline": [(notears, "sorting_baseline")],
 }
 
 

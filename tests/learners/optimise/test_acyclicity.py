@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from dagora.graph.enumerate import all_dags
 from dagora.learners.optimise.acyclicity import (
-    beside_required,
     is_acyclic,
     log_determinant,
     strong_components,
     trace_exponential,
+    with_required_edges,
 )
 from tests.learners.optimise.optimise_oracles import central_differences, closed_walks, cyclicity, power_sum
 
@@ -139,7 +139,7 @@ def test_required_edges_count_whatever_their_weights(measure, seed):
     required = np.zeros((4, 4), dtype=bool)
     required[0, 1] = required[1, 2] = True
     weights[0, 1] = 0.0
-    beside = beside_required(measure, required)
+    beside = with_required_edges(measure, required)
     value, gradient = beside(weights)
     assert value == pytest.approx(measure(np.sqrt(weights**2 + required))[0], rel=1e-12, abs=1e-15)
     np.testing.assert_allclose(

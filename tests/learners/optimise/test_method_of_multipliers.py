@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dagora.learners.optimise.method_of_multipliers import Minimum, Multipliers, method_of_multipliers
+from dagora.learners.optimise.method_of_multipliers import Multipliers, ProblemMinimum, method_of_multipliers
 
 
 def follow(values, **limits):
@@ -14,7 +14,7 @@ def follow(values, **limits):
 
     def minimise(point, at):
         asked.append((point, at))
-        return Minimum(point + 1, values[len(asked) - 1], in_time=True)
+        return ProblemMinimum(point + 1, values[len(asked) - 1], in_time=True)
 
     return method_of_multipliers(0, minimise, **limits), asked
 
@@ -51,7 +51,7 @@ def test_out_of_time_the_last_point_is_returned_and_the_round_does_not_count(sto
 
     def minimise(point, at):
         seen.append(at)
-        return Minimum(point + 1, 0.5 ** len(seen), in_time=len(seen) <= stop)
+        return ProblemMinimum(point + 1, 0.5 ** len(seen), in_time=len(seen) <= stop)
 
     ended = method_of_multipliers(0, minimise)
     assert len(seen) == stop + 1
@@ -67,7 +67,7 @@ def test_it_solves_a_program_with_a_known_solution():
             product = w[0] * w[1]
             slope = w - [2.0, 1.0] + (at.alpha + at.rho * product) * w[::-1]
             w = np.maximum(w - slope / (2 + at.alpha + at.rho * 8), 0.0)
-        return Minimum(w, float(w[0] * w[1]), in_time=True)
+        return ProblemMinimum(w, float(w[0] * w[1]), in_time=True)
 
     rhos = []
     ended = method_of_multipliers(

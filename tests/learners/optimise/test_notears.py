@@ -15,7 +15,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.optimise.losses import LeastSquares
-from dagora.learners.optimise.notears import Task, beside_sorting, notears
+from dagora.learners.optimise.notears import NotearsTask, notears, sorting_baseline
 from dagora.learners.optimise.path.path_solver import NEARLY
 from dagora.learners.optimise.path.smooth_path import CUTS, PathProgram
 from dagora.learners.optimise.sortability import r2_sortability, varsortability
@@ -470,10 +470,10 @@ def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
     baselines = []
 
     def spy(task, weights, variances, workers):
-        found = task.thresholded
-        return beside_sorting(replace_thresholded(task, found, baselines), weights, variances, workers)
+        found = task.apply_threshold
+        return sorting_baseline(replace_thresholded(task, found, baselines), weights, variances, workers)
 
-    monkeypatch.setattr("dagora.learners.optimise.notears.beside_sorting", spy)
+    monkeypatch.setattr("dagora.learners.optimise.notears.sorting_baseline", spy)
     result = learn(table, loss=loss, knowledge=knowledge, **LIGHT[loss])
     (weights,) = baselines
     required = knowledge.required_matrix(table.names)
@@ -490,8 +490,8 @@ def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):
 def replace_thresholded(task, thresholded, seen):
     """The same task, which shows what its baseline came to."""
 
-    class Shown(Task):
-        def thresholded(self, weights, support, workers):
+    class Shown(NotearsTask):
+        def apply_threshold(self, weights, support, workers):
             seen.append(thresholded(weights, support, workers))
             return seen[-1]
 

@@ -11,7 +11,12 @@ from dagora.base.events import Budget
 from dagora.graph.dag import topological_order
 from dagora.learners.optimise.acyclicity import trace_exponential
 from dagora.learners.optimise.losses import LeastSquares, poisson_loss
-from dagora.learners.optimise.published import OUTSIDE, PublishedSolution, SplitLagrangian, solve_published
+from dagora.learners.optimise.published import (
+    OUTSIDE,
+    PublishedSolution,
+    SplitLagrangian,
+    published_algorithm,
+)
 from dagora.learners.run import Run
 from tests.learners.optimise.algorithm_one import algorithm_one, program_value
 from tests.learners.optimise.optimise_oracles import central_differences
@@ -102,7 +107,7 @@ def test_the_split_lagrangian_has_the_slopes_of_its_values(monkeypatch):
 def test_cycles_after_the_threshold_are_cut_last_and_said(monkeypatch):
     raw = np.array([[0.0, 2.0, 0.1], [0.0, 0.0, 1.0], [0.5, 0.2, 0.0]])
     found = PublishedSolution(raw, 1e-9, 1.5, 1e9, 7, 100)
-    monkeypatch.setattr("dagora.learners.optimise.notears.solve_published", lambda *_, **__: found)
+    monkeypatch.setattr("dagora.learners.optimise.notears.published_algorithm", lambda *_, **__: found)
     table = continuous_table(np.random.default_rng(0).normal(size=(50, 3)))
     result = published(table)
     assert result.graph.edges == (("x0", "x1"), ("x1", "x2"))
@@ -177,7 +182,7 @@ def test_a_required_edge_counts_in_h():
 def test_forbidden_edges_stay_at_zero_all_the_way():
     _, rows = drawn("sf", 2.0, 4, 300, 9)
     allowed = np.triu(np.ones((4, 4), dtype=bool))[:, ::-1][::-1]
-    found = solve_published(
+    found = published_algorithm(
         LeastSquares(np.cov(rows.T, bias=True)), Run(), lambda1=0.0,
         allowed=allowed, required=np.zeros((4, 4), dtype=bool),
     )  # fmt: skip
@@ -194,7 +199,7 @@ def test_no_stop_before_the_tolerance_and_none_after_the_largest_rho(monkeypatch
         return np.full_like(parts, float(len(calls))), 0.5
 
     monkeypatch.setattr(SplitLagrangian, "minimise", minimise)
-    found = solve_published(LeastSquares(np.eye(2)), Run(), lambda1=0.0, **everything(2))
+    found = published_algorithm(LeastSquares(np.eye(2)), Run(), lambda1=0.0, **everything(2))
     assert calls[0] == (0.0, 0.0, 1.0)
     assert calls[1:] == [(1.0, 0.5, 10.0**k) for k in range(17)]
     assert (found.rho, found.rounds, found.evaluations) == (1e16, 2, 0)
@@ -202,7 +207,7 @@ def test_no_stop_before_the_tolerance_and_none_after_the_largest_rho(monkeypatch
 
 def test_a_program_that_does_not_converge_is_not_called_finished(monkeypatch):
     found = PublishedSolution(np.zeros((2, 2)), 0.1, 1.0, 1e16, 3, 9)
-    monkeypatch.setattr("dagora.learners.optimise.notears.solve_published", lambda *_, **__: found)
+    monkeypatch.setattr("dagora.learners.optimise.notears.published_algorithm", lambda *_, **__: found)
     result = published(continuous_table(np.random.default_rng(0).normal(size=(50, 2))))
     assert result.status == "stalled"
     assert "ρ reached 1e+16 with h = 1.0e-01" in result.message
@@ -213,7 +218,7 @@ def test_where_the_loss_overflows_it_still_ends(rates):
     """From W = 0 only small counts can be left, and the others say so."""
     rows = np.random.default_rng(1).poisson(rates, (100, 3)).astype(float)
     loss = poisson_loss(rows, intercept=False)
-    found = solve_published(loss, Run(budget=Budget(20.0)), lambda1=0.1, **everything(3))
+    found = published_algorithm(loss, Run(budget=Budget(20.0)), lambda1=0.1, **everything(3))
     assert np.isfinite(found.weights).all()
     assert found.stuck == (not found.weights.any())
     assert (found.objective < loss.value(np.zeros((3, 3)))) == (not found.stuck)

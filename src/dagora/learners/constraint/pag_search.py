@@ -110,16 +110,16 @@ def pag_by(
     check_level(alpha)
     names = test.names
     no_cause, required = known_edges(run.knowledge, names)
-    levels = separator_search(test, owner, largest=True)
+    searcher = separator_search(test, owner, largest=True)
     none = np.zeros_like(required)
-    found = find_skeleton(levels, alpha, run, none, required | required.T, max_given, names)
+    found = find_skeleton(searcher, alpha, run, none, required | required.T, max_given, names)
     search = PagSearch(test, alpha, run, selection, no_cause, required, found.max_given, found, [])
     early = not found.finished
     # Without all separating sets the tests determine no mark.
     marks = search.marks() if early else finder(search)
     found.finished &= not run.budget.exhausted
     matrix = marks.to_numpy()
-    warnings = [*too_few_rows(found, levels.max_given), *search.warnings]
+    warnings = [*too_few_rows(found, searcher.max_given), *search.warnings]
     if not early and (wrong := contradictions(matrix)):
         warnings.append(
             "the tests do not agree on one graph: the marks of "

@@ -24,7 +24,7 @@ from dagora.learners.constraint.named_tests import (
 )
 from dagora.learners.constraint.orientation import Separates, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import find_skeleton
-from dagora.learners.constraint.votes import by_votes, vote_on_untested
+from dagora.learners.constraint.votes import by_votes, votes_on_new_pairs
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
@@ -86,7 +86,7 @@ def pc_by(
     if early:  # without all separating sets the tests determine no direction
         matrix = orient_in_haste(found.adjacent, known)
     else:
-        separates: Separates = vote_on_untested(found, test, alpha, run)
+        separates: Separates = votes_on_new_pairs(found, test, alpha, run)
         if orientation in VOTES:
             separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
             found.finished = not run.budget.exhausted

@@ -31,7 +31,7 @@ def by_votes(
     return separates, doubtful
 
 
-def vote_on_untested(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
+def votes_on_new_pairs(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
     """As the skeleton; pairs not tested before, because their edge is forbidden, are decided by majority."""
     untested = {(a, b) for a, _, b in colliders(found.adjacent)} - found.separations.keys()
     separating = all_separating(found, test, alpha, untested, run)

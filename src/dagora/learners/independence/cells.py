@@ -121,10 +121,10 @@ class CellTest:
         for discrete, places in sets.items():
             others = np.array([[c for c in given[k] if continuous[c]] for k in places], dtype=np.int64)
             others = others.reshape(len(places), given.shape[1] - len(discrete))
-            p[places] = self._stratified(discrete, x[places], y[places], others)
+            p[places] = self._stratified_tests(discrete, x[places], y[places], others)
         return p
 
-    def _stratified(self, discrete: tuple[int, ...], x: Columns, y: Columns, given: Columns) -> Floats:
+    def _stratified_tests(self, discrete: tuple[int, ...], x: Columns, y: Columns, given: Columns) -> Floats:
         """The p-values of pairs with the same discrete conditioning columns; `given` are continuous ones."""
         order, starts, codes = self._rows.slices(discrete)
         columns = FeatureColumns(codes, self._values, self._widths, self._continuous)

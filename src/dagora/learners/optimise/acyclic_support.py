@@ -16,10 +16,10 @@ from dagora.stats.data_warnings import listing
 Support = NDArray[np.bool_]
 
 
-def describe_dropped(
+def dropped_edges_warning(
     names: tuple[str, ...], weights: NDArray[np.float64], dropped: list[tuple[int, int]]
 ) -> tuple[str, ...]:
-    """A warning that lists the edges dropped to reach a DAG; empty where there are none."""
+    """A warning that lists the edges dropped to reach a DAG; empty if there are none."""
     if not dropped:
         return ()
     edges = [f"{names[i]} → {names[j]} ({weights[i, j]:.3g})" for i, j in dropped]
@@ -54,7 +54,7 @@ def acyclic_support(
 @kernel
 def keep_acyclic(d: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Go through the edges in order and keep each that closes no cycle with those kept before it."""
-    # Bit j of row i: whether i reaches j.
+    # Bit j of row i is set if i reaches j.
     words = (d + 63) // 64
     reaches = np.zeros((d, words), dtype=np.uint64)
     one = np.uint64(1)

@@ -1,4 +1,4 @@
-"""How far a weighted graph is from a DAG: two smooth measures for optimisation, and an exact one for reports.
+"""Measures of the cycles of a weighted graph: two smooth ones for optimisation, and an exact one for reports.
 
 With A = W∘W ≥ 0, the entry [i, j] of Aᵏ sums the weights of all walks of k steps from i to j, so that
 tr Aᵏ > 0 for some k exactly where there is a cycle. Two smooth sums of these traces vanish on DAGs only:
@@ -31,14 +31,13 @@ Acyclicity = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]
 LARGEST_NORM = np.finfo(np.float64).max ** 0.1
 
 
-def beside_required(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyclicity:
+def with_required_edges(acyclicity: Acyclicity, required: NDArray[np.bool_]) -> Acyclicity:
     """The same measure of W∘W + R, where R has a 1 for each required edge.
 
-    Required edges count whatever their weights, so the measure vanishes only where W forms no cycle with
-    them.
+    Required edges count whatever their weights, so the measure vanishes only if W forms no cycle with them.
 
     >>> required = np.array([[False, True], [False, False]])
-    >>> measure = beside_required(trace_exponential, required)
+    >>> measure = with_required_edges(trace_exponential, required)
     >>> measure(np.array([[0.0, 0.0], [0.5, 0.0]]))[0] > 0.1
     True
     """
@@ -103,7 +102,7 @@ def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[f
 
 
 def is_acyclic(support: NDArray[np.bool_]) -> bool:
-    """Whether an adjacency matrix has no directed cycle, a loop included."""
+    """Return True if an adjacency matrix has no directed cycle and no loop."""
     return next(cyclic_components(support), None) is None
 
 

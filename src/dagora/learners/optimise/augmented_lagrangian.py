@@ -1,14 +1,14 @@
 """Linear models: min F(W) = loss(W) + λ‖W‖₁ subject to h(W) = 0, by an augmented Lagrangian.
 
-This is our solver for losses that need rows, logistic and Poisson; second moments have a better one
-(`path_solver`), and the paper's own is `published`.
+It solves the losses that need rows, logistic and Poisson; second moments have a better solver
+(`path_solver`), and that of the paper is `published`.
 
 The outer loop over α and ρ is `method_of_multipliers`; each problem F(W) + (ρ/2) h(W)² + α h(W) is minimised
 by `quasi_newton`, starting at W = 0. After Zheng et al. (2018), algorithm 1 and section 4.2.
 
 The resulting weights may still hold slight cycles (0 < h ≤ 10⁻⁸): pass them to `acyclic_support` before
-calling them a graph. h depends on the size of the weights. Where all weights are small (regressions on large
-counts), a cycle of weights that matter can pass: four weights of 0.1 in a cycle have h = 2·10⁻⁹.
+calling them a graph. h depends on the size of the weights. If all weights are small (regressions on large
+counts), a cycle of weights that matter can remain: four weights of 0.1 in a cycle have h = 2·10⁻⁹.
 """
 
 from __future__ import annotations
@@ -23,33 +23,32 @@ from dagora.base.events import Event
 from dagora.base.options import find
 from dagora.learners.optimise.acyclicity import (
     Acyclicity,
-    beside_required,
     log_determinant,
     trace_exponential,
+    with_required_edges,
 )
 from dagora.learners.optimise.losses import Loss
 from dagora.learners.optimise.method_of_multipliers import (
     H_TOLERANCE,
     RHO_MAX,
-    Minimum,
     Multipliers,
+    ProblemMinimum,
     method_of_multipliers,
 )
+from dagora.learners.optimise.progress import EVENT_INTERVAL, PHASE, EdgeMaker, lazy_edges
 from dagora.learners.optimise.quasi_newton import minimise, steepest_slope
-from dagora.learners.optimise.shown_weights import Shown, on_the_way
 from dagora.learners.run import Run
 
 ACYCLICITIES: Mapping[str, Acyclicity] = {
     "trace-exponential": trace_exponential,
     "log-determinant": log_determinant,
 }
-PHASE = "augmented Lagrangian"
-# Seconds between two progress events within one minimisation.
-EVENT_INTERVAL = 0.5
+# Each minimisation ends when no entry of the minimal subgradient exceeds this.
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class LagrangianSolution:
     """Weights with their h and F = loss + λ‖W‖₁, and how the program ended.
 
     `rounds` counts the completed rounds (updates of α), `evaluations` the evaluations of the Lagrangian.
@@ -78,15 +77,13 @@ def augmented_lagrangian(
     acyclicity: str | Acyclicity = "trace-exponential",
     h_tolerance: float = H_TOLERANCE,
     rho_max: float = RHO_MAX,
-    tolerance: float = 1e-5,
-    max_steps: int = 10_000,
-    shown: Shown | None = None,
-) -> Solution:
+    edge_maker: EdgeMaker | None = None,
+) -> LagrangianSolution:
     """Solve the program; where `allowed[i, j]` is False the weight of i → j stays 0, as does the diagonal.
 
     A `required` edge counts as present in h, however small its weight, so no path may lead back from its head
-    to its tail. `tolerance` and `max_steps` apply to each minimisation. When the budget is spent, the last
-    weights are returned with `converged` False. `shown` makes edges of weights, for whoever watches.
+    to its tail. When the budget is spent, the last
+    weights are returned with `converged` False. `edge_maker` makes the edges in events.
 
     >>> from dagora.learners.optimise.losses import LeastSquares
     >>> covariance = np.array([[1.0, 2.0], [2.0, 5.0]])  # b = 2a + noise of variance 1
@@ -96,7 +93,7 @@ def augmented_lagrangian(
     """
     constraint = find("acyclicity", acyclicity, ACYCLICITIES) if isinstance(acyclicity, str) else acyclicity
     if required is not None:
-        constraint = beside_required(constraint, required)
+        constraint = with_required_edges(constraint, required)
     size = loss.n_variables
     free = np.ones((size, size), dtype=np.bool_) if allowed is None else allowed.copy()
     np.fill_diagonal(free, val=False)
@@ -109,15 +106,15 @@ def augmented_lagrangian(
     def h_of(entries: NDArray[np.float64]) -> float:
         return constraint(entries.reshape(size, size))[0]
 
-    def tell(entries: NDArray[np.float64], at: Multipliers) -> float:
+    def report(entries: NDArray[np.float64], at: Multipliers) -> float:
         nonlocal last_event
         h = h_of(entries)
         last_event = run.budget.elapsed
-        edges = on_the_way(shown, lambda: entries.reshape(size, size))
+        edges = lazy_edges(edge_maker, lambda: entries.reshape(size, size))
         run.on_event(Event(PHASE, at.rounds, message=f"h = {h:.2g}, ρ = {at.rho:.0e}", edges=edges))
         return h
 
-    def minimise_at(point: NDArray[np.float64], at: Multipliers) -> Minimum[NDArray[np.float64]]:
+    def minimise_at(point: NDArray[np.float64], at: Multipliers) -> ProblemMinimum[NDArray[np.float64]]:
         nonlocal steepest, evaluations
 
         def lagrangian(entries: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -135,18 +132,16 @@ def augmented_lagrangian(
 
         def stop(entries: NDArray[np.float64]) -> bool:
             if run.budget.elapsed - last_event > EVENT_INTERVAL:
-                tell(entries, at)
+                report(entries, at)
             return run.budget.exhausted
 
         if run.budget.exhausted:
-            return Minimum(point, h_of(point), in_time=False)
-        found = minimise(
-            lagrangian, point, free.ravel(), lambda1, tolerance=tolerance, max_steps=max_steps, stop=stop
-        )
+            return ProblemMinimum(point, h_of(point), in_time=False)
+        found = minimise(lagrangian, point, free.ravel(), lambda1, tolerance=TOLERANCE, stop=stop)
         steepest = found.steepest
         evaluations += found.evaluations
-        h = tell(found.point, at)
-        return Minimum(found.point, h, in_time=not run.budget.exhausted)
+        h = report(found.point, at)
+        return ProblemMinimum(found.point, h, in_time=not run.budget.exhausted)
 
     ended = method_of_multipliers(start, minimise_at, h_tolerance=h_tolerance, rho_max=rho_max)
     weights = ended.point.reshape(size, size)
@@ -158,4 +153,4 @@ def augmented_lagrangian(
         reason = run.budget.reason if run.budget.exhausted else f"ρ reached {rho_max:g} with h = {h:.1e}"
     objective = loss.value(weights) + lambda1 * float(np.abs(weights).sum())
     steepness = steepest / at_zero if at_zero > 0 else 0.0
-    return Solution(weights, h, objective, steepness, ended.rounds, evaluations, converged, reason)
+    return LagrangianSolution(weights, h, objective, steepness, ended.rounds, evaluations, converged, reason)

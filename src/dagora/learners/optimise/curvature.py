@@ -35,11 +35,11 @@ class Curvature:
     scale: float = 0.0
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing has been learned yet."""
+    def is_empty(self) -> bool:
+        """True if no step has been added yet."""
         return not self.moves
 
-    def learn(self, move: Vector, turn: Vector) -> None:
+    def add(self, move: Vector, turn: Vector) -> None:
         """Add a step and the change of the gradient along it, if the curvature along it is positive."""
         length = float(np.linalg.norm(move))
         along = float(move @ turn)
@@ -73,7 +73,7 @@ class Curvature:
         """The minimiser of the model over the active entries."""
         factors, products = np.zeros((len(active), 0)), np.zeros((len(active), 0))
         scale = self.scale or float(np.linalg.norm(gradient[active]))
-        if not self.empty:
+        if not self.is_empty:
             try:
                 rows, inverse = self.compact()
                 factors = np.ascontiguousarray(rows[:, active].T)

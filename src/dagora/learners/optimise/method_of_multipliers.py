@@ -5,10 +5,10 @@ with ρ = 1 and α = 0. While h has not fallen to a quarter of its value in the 
 10 and the problem is solved again; then α ← α + ρh ends the round. The method ends when h is at most its
 tolerance, when ρ reaches its limit, or when time is up. After algorithm 1 of Zheng et al. (2018), with the
 constants of its authors' code. It saves work where that does not: a problem starts where the last one ended,
-and h within its tolerance is enough. The algorithm as it was published is in `published`.
+and h within its tolerance is enough. The published algorithm is in `published`.
 
-This is the outer loop alone. What W is and how a problem is minimised is up to the caller: a weight matrix by
-a proximal quasi-Newton method (`augmented_lagrangian`), neural networks by L-BFGS-B (`mlp.program`).
+This is the outer loop alone. The caller chooses W and how to minimise: a weight matrix by a proximal
+quasi-Newton method (`augmented_lagrangian`), neural networks by L-BFGS-B (`mlp.program`).
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class Multipliers(NamedTuple):
     rounds: int
 
 
-class Minimum(NamedTuple, Generic[Point]):
-    """Where one minimisation ended, h there, and whether there was time to finish it."""
+class ProblemMinimum(NamedTuple, Generic[Point]):
+    """The last point of one minimisation, its h, and False if time ran out."""
 
     point: Point
     h: float
     in_time: bool
 
 
-class Ended(NamedTuple, Generic[Point]):
-    """Where the method ended, h there, the number of completed rounds, and whether it ended in time."""
+class ConstrainedMinimum(NamedTuple, Generic[Point]):
+    """The last point of the method, its h, the number of completed rounds, and False if time ran out."""
 
     point: Point
     h: float
@@ -53,11 +53,11 @@ class Ended(NamedTuple, Generic[Point]):
 
 def method_of_multipliers(
     start: Point,
-    minimise: Callable[[Point, Multipliers], Minimum[Point]],
+    minimise: Callable[[Point, Multipliers], ProblemMinimum[Point]],
     *,
     h_tolerance: float = H_TOLERANCE,
     rho_max: float = RHO_MAX,
-) -> Ended[Point]:
+) -> ConstrainedMinimum[Point]:
     """Follow α and ρ; `minimise(point, multipliers)` solves one problem, starting at `point`.
 
     The nearest number to 3 that is 1, that is with h(w) = (w − 1)². Each problem is solved by bisection:
@@ -69,7 +69,7 @@ def method_of_multipliers(
     ...     for _ in range(60):
     ...         middle = (low + high) / 2
     ...         low, high = (middle, high) if slope(middle, at.alpha, at.rho) < 0 else (low, middle)
-    ...     return Minimum(low, (low - 1) ** 2, in_time=True)
+    ...     return ProblemMinimum(low, (low - 1) ** 2, in_time=True)
     >>> ended = method_of_multipliers(0.0, bisect)
     >>> round(ended.point, 3), ended.h <= 1e-8
     (1.0, True)
@@ -81,10 +81,10 @@ def method_of_multipliers(
         while True:
             point, h, in_time = minimise(point, Multipliers(alpha, rho, rounds))
             if not in_time:
-                return Ended(point, h, rounds, in_time=False)
+                return ConstrainedMinimum(point, h, rounds, in_time=False)
             if h <= max(PROGRESS * before, h_tolerance) or rho >= rho_max:
                 break
             rho *= GROWTH
         alpha += rho * h
         rounds += 1
-    return Ended(point, h, rounds, in_time=True)
+    return ConstrainedMinimum(point, h, rounds, in_time=True)

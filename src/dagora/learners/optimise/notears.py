@@ -2,16 +2,16 @@
 
     minimise  loss(W) + λ ‖W‖₁   subject to   W has no directed cycle
 
-(Zheng, Aragam, Ravikumar & Xing 2018). There are three solvers. On second moments, ours follows a smooth path
+(Zheng, Aragam, Ravikumar & Xing 2018). There are three solvers. On second moments, one follows a smooth path
 to an order of the variables and then improves the order under the exact program (`path_solver`). Losses that
-need rows have an augmented Lagrangian of ours (`augmented_lagrangian`). After either, weights below the
+need rows have an augmented Lagrangian (`augmented_lagrangian`). After either, weights below the
 threshold are removed and the rest is solved again (`thresholding`). With `published` it is algorithm 1 of the
 paper and nothing after it (`published`): weights below the threshold become zero, the others stay as they
 are. Weights that still hold a cycle lose their weakest edges on cycles, which are listed: before the
 threshold with our augmented Lagrangian, after it with the published algorithm.
 
 On simulated data this program owes much of its success to the scale of the columns. Every result therefore
-reports its sortability (`scale`) and the objective of a baseline that sorts the columns by variance and
+reports its sortability and the objective of a baseline that sorts the columns by variance and
 regresses each on those before it, under the same loss, penalty, threshold and knowledge.
 """
 
@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.wording import setting
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
 from dagora.learners.optimise.augmented_lagrangian import augmented_lagrangian
 from dagora.learners.optimise.exponential_family import POISSON
 from dagora.learners.optimise.losses import (
     FamilyLoss,
     LeastSquares,
     Loss,
+    ProfileLikelihood,
     count_rows,
     logistic_loss,
     logistic_rows,
@@ -41,27 +42,24 @@ from dagora.learners.optimise.losses import (
 from dagora.learners.optimise.path.choosing import AUTO, choose
 from dagora.learners.optimise.path.order_descent import obeying_order
 from dagora.learners.optimise.path.path_on_gpu import require_gpu
-from dagora.learners.optimise.path.path_solver import Solved, solve_by_path
+from dagora.learners.optimise.path.path_solver import WeightSolution, solve_by_path
 from dagora.learners.optimise.path.refitting import refit_columns
 from dagora.learners.optimise.path.smooth_path import PathProgram
 from dagora.learners.optimise.path.thresholding import threshold_one_by_one, threshold_program
-from dagora.learners.optimise.path.workers import ALONE, Workers
-from dagora.learners.optimise.profile_likelihood import ProfileLikelihood
-from dagora.learners.optimise.published import solve_published
-from dagora.learners.optimise.scale import judge_scale
-from dagora.learners.optimise.shown_weights import Shown, edges_of
-from dagora.learners.optimise.sortability import sorted_columns
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
+from dagora.learners.optimise.progress import EdgeMaker, edges_of
+from dagora.learners.optimise.published import published_algorithm
+from dagora.learners.optimise.sortability import report_sortability, sorted_columns
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
 
-# Poisson: the largest believable change of a log rate, threshold × largest count of a parent. e²⁰ is 5·10⁸.
+# Poisson: the largest plausible change of a log rate, threshold × largest count of a parent. e²⁰ is 5·10⁸.
 LARGEST_EFFECT = 20.0
 # Weights of the augmented Lagrangian below this are not zero only because h has a tolerance.
 FAINT = 1e-3
-# The minimiser has stalled if it leaves more than this share of the first slope; otherwise it leaves about
-# 0.01.
+# The minimiser has stalled if it leaves more than this share of the first slope (usually about 0.01).
 STALLED = 0.1
 
 ALGORITHM = "algorithm 1 of Zheng et al. (2018)"
@@ -98,7 +96,7 @@ def notears(
             )
         require_gpu()
     if published:
-        refuse_unpublished(cut=cut, loss=loss, intercept=intercept, disturbances=disturbances)
+        check_published_options(cut=cut, loss=loss, intercept=intercept, disturbances=disturbances)
     if loss in ON_ROWS and cut not in {None, "one-by-one"}:
         raise OptionError(f"cut={cut} works on second moments; loss={loss} takes cut=one-by-one")
     if published and loss in ON_ROWS:
@@ -109,22 +107,22 @@ def notears(
         if published or loss in ON_ROWS:
             other = "published=true" if published else f"loss={loss}"
             raise OptionError(f"auto needs second moments and our solver; with {other} give a number")
-        start = Task(names, measure, 0.0, allowed, required, 0.0, "guarded").program
+        start = NotearsTask(names, measure, 0.0, allowed, required, 0.0, "guarded").program
         if start is None:
             raise AssertionError("losses that need no rows have a program on second moments")
         rows = statistics.moments().n
         open_ = [name for name, value in (("lambda1", lambda1), ("threshold", threshold)) if value == AUTO]
-        start = replace(start, shown=None)  # without a penalty nothing is worth seeing
+        start = replace(start, edge_maker=None)  # without a penalty nothing is worth seeing
         lambda1, threshold = choose(start, run, rows, lambda1, threshold, cut or "guarded", device)
         chosen = {
             name: value for name, value in (("lambda1", lambda1), ("threshold", threshold)) if name in open_
         }
-    task = Task(
+    task = NotearsTask(
         names, measure, float(lambda1), allowed, required, float(threshold), cut or "guarded", published
     )
     program = task.program
     if published:
-        solved = follow_published(task, run, standardise=standardise)
+        solved = solve_as_in_paper(task, run, standardise=standardise)
     elif program is not None:
         solved = solve_by_path(program, run, task.threshold, task.cut, disturbances, device)
     else:
@@ -132,39 +130,44 @@ def notears(
     objective = task.objective(solved.weights)
     graph = DAG.from_numpy((solved.weights != 0) | required, names)
     units = program is not None and not np.allclose(np.diag(program.moments), 1.0, rtol=1e-9)
-    covariance = covariance_behind(statistics, measure)
-    sortability, warnings = judge_scale(
+    covariance = unscaled_covariance(statistics, measure)
+    sortability, warnings = report_sortability(
         graph, covariance, "loss=profile does not depend on units" if units else None
     )
     late = run.budget.exhausted
-    with Workers(run.jobs) as workers:
+    with ColumnWorkers(run.jobs) as workers:
         baseline = (
             {}
             if late and (program is None or program.profile)
-            else beside_sorting(task, solved.weights, np.diag(covariance), workers)
+            else sorting_baseline(task, solved.weights, np.diag(covariance), workers)
         )
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
-        "; ".join([f"{run.budget.reason}, after {solved.effort}" if late else solved.effort, *said(chosen)]),
+        "; ".join(
+            [
+                f"{run.budget.reason}, after {solved.effort}" if late else solved.effort,
+                *choice_message(chosen),
+            ]
+        ),
         -objective,
         {**solved.stats, **sortability, **baseline, **chosen},
         solved.weights,
-        (*solved.dropped, *judge_counts(task), *warnings),
+        (*solved.dropped, *count_warnings(task), *warnings),
         raw_weights=solved.raw,
     )
 
 
-def said(chosen: dict[str, float]) -> list[str]:
-    """The values that were chosen from the data, in words; nothing where none was."""
+def choice_message(chosen: dict[str, float]) -> list[str]:
+    """A message with the values that were chosen from the data; empty if none was."""
     values = " and ".join(f"{name} = {value:.3g}" for name, value in chosen.items())
     return [f"{values} by extended BIC"] if chosen else []
 
 
-def refuse_unpublished(
+def check_published_options(
     *, cut: str | None, loss: str, intercept: bool | None, disturbances: int | None
 ) -> None:
-    """Refuse options that the published algorithm has not."""
+    """Raise for options that the published algorithm does not have."""
     reasons = {
         f"loss={loss}": ("the paper has no such loss", loss == "profile"),
         f"cut={cut}": ("the paper only sets weak weights to zero", cut is not None),
@@ -177,7 +180,7 @@ def refuse_unpublished(
 
 
 @dataclass(frozen=True)
-class Task:
+class NotearsTask:
     """The program to be solved, for any loss, and how its solution is thresholded."""
 
     names: tuple[str, ...]
@@ -191,30 +194,32 @@ class Task:
 
     @property
     def program(self) -> PathProgram | None:
-        """The program on second moments, where the loss has them."""
+        """The program on second moments; None if the loss needs rows."""
         if not isinstance(self.loss, LeastSquares | ProfileLikelihood):
             return None
         moments = np.ascontiguousarray(self.loss.covariance)
         profile = isinstance(self.loss, ProfileLikelihood)
-        return PathProgram(moments, self.lambda1, self.allowed, self.required, profile, shown=self.shown)
+        return PathProgram(
+            moments, self.lambda1, self.allowed, self.required, profile, edge_maker=self.edge_maker
+        )
 
     @property
-    def shown(self) -> Shown:
-        """Makes the edges of weights on the way, for whoever watches."""
+    def edge_maker(self) -> EdgeMaker:
+        """Makes the edges of weights in events."""
         return partial(edges_of, self.names, self.threshold, self.required)
 
     def objective(self, weights: Matrix) -> float:
         """Loss and penalty."""
         return self.loss.value(weights) + self.lambda1 * float(np.abs(weights).sum())
 
-    def refit(self, support: Support, workers: Workers = ALONE) -> Matrix:
+    def refit(self, support: Support, workers: ColumnWorkers = ALONE) -> Matrix:
         """The best weights on an acyclic support."""
         if (program := self.program) is None:
             return self.loss.refit(support, self.lambda1)
         return refit_columns(program.moments, support, self.lambda1, profile=program.profile, workers=workers)
 
-    def thresholded(self, weights: Matrix, support: Support, workers: Workers = ALONE) -> Matrix:
-        """Weights on an acyclic support after the threshold; `weights` are where the solver starts."""
+    def apply_threshold(self, weights: Matrix, support: Support, workers: ColumnWorkers = ALONE) -> Matrix:
+        """Weights on an acyclic support after the threshold; the solver starts at `weights`."""
         if self.published:
             return self.without_weak(weights)
         if self.program is not None:
@@ -227,7 +232,7 @@ class Task:
 
 
 def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept: bool | None) -> Loss:
-    """The loss of that name on the data; data that it cannot take are refused."""
+    """The loss of that name on the data; raises for data that it cannot take."""
     if name in ON_ROWS:
         if standardise:
             raise OptionError(f"standardise=true would leave no data that loss={name} takes: leave it out")
@@ -245,15 +250,15 @@ def make_loss(statistics: Statistics, name: str, *, standardise: bool, intercept
     return ProfileLikelihood(covariance) if name == "profile" else LeastSquares(covariance)
 
 
-def solve_by_multipliers(task: Task, run: Run) -> Solved:
-    """Our augmented Lagrangian for losses on rows, then the DAG, the threshold, and a refit on that graph."""
+def solve_by_multipliers(task: NotearsTask, run: Run) -> WeightSolution:
+    """The augmented Lagrangian for losses on rows, then the DAG, the threshold, and a refit on that graph."""
     solution = augmented_lagrangian(
         task.loss,
         run,
         lambda1=task.lambda1,
         allowed=task.allowed,
         required=task.required,
-        shown=task.shown,
+        edge_maker=task.edge_maker,
     )
     support, dropped = acyclic_support(solution.weights, FAINT, task.required)
     stats = {
@@ -268,19 +273,19 @@ def solve_by_multipliers(task: Task, run: Run) -> Solved:
     elif solution.steepness > STALLED:
         status = "stalled"
         effort = f"no step gains, though the slope is {solution.steepness:.2g} times what it was; {effort}"
-    listed = describe_dropped(task.names, solution.weights, dropped)
-    return Solved(task.thresholded(solution.weights, support), effort, stats, listed, status)
+    listed = dropped_edges_warning(task.names, solution.weights, dropped)
+    return WeightSolution(task.apply_threshold(solution.weights, support), effort, stats, listed, status)
 
 
-def follow_published(task: Task, run: Run, *, standardise: bool) -> Solved:
-    """Algorithm 1 of the paper; a DAG is cut from its thresholded weights at the very end, if it need be."""
-    found = solve_published(
+def solve_as_in_paper(task: NotearsTask, run: Run, *, standardise: bool) -> WeightSolution:
+    """Algorithm 1 of the paper; if cycles are left after the threshold, their weakest edges are dropped."""
+    found = published_algorithm(
         task.loss,
         run,
         lambda1=task.lambda1,
         allowed=task.allowed,
         required=task.required,
-        shown=task.shown,
+        edge_maker=task.edge_maker,
     )
     thresholded = task.without_weak(found.weights)
     support, dropped = acyclic_support(thresholded, 0.0, task.required)
@@ -303,18 +308,18 @@ def follow_published(task: Task, run: Run, *, standardise: bool) -> Solved:
             f"cycles were left after the threshold, and {edges} on them dropped, which the paper has not"
         )
     parts += departures(task, standardise=standardise)
-    return Solved(
+    return WeightSolution(
         np.where(support, thresholded, 0.0),
         "; ".join(parts),
         stats,
-        describe_dropped(task.names, thresholded, dropped),
+        dropped_edges_warning(task.names, thresholded, dropped),
         "finished" if found.converged else "stalled",
         raw=found.weights,
     )
 
 
-def departures(task: Task, *, standardise: bool) -> list[str]:
-    """What a run of the published algorithm does otherwise than the paper, in words."""
+def departures(task: NotearsTask, *, standardise: bool) -> list[str]:
+    """The differences between this run of the published algorithm and the paper, as messages."""
     knowing = task.required.any() or not (task.allowed | np.eye(len(task.names), dtype=np.bool_)).all()
     others = {
         "nor does the paper say that columns are centred": not isinstance(task.loss, FamilyLoss),
@@ -323,24 +328,24 @@ def departures(task: Task, *, standardise: bool) -> list[str]:
         "nor has the paper results with other losses than least squares": isinstance(task.loss, FamilyLoss),
     }
     solver = "not as in the paper: L-BFGS-B on W = W⁺ − W⁻, as in its authors' code, is the inner solver"
-    return [solver, *(words for words, holds in others.items() if holds)]
+    return [solver, *(message for message, holds in others.items() if holds)]
 
 
-def covariance_behind(statistics: Statistics, loss: Loss) -> Matrix:
-    """Covariance of the columns before any scaling; levels count as the numbers that the loss uses."""
+def unscaled_covariance(statistics: Statistics, loss: Loss) -> Matrix:
+    """The covariance of the columns before any scaling; levels are the numbers that the loss uses."""
     if isinstance(loss, FamilyLoss):
         return np.atleast_2d(np.cov(loss.rows.T, bias=True))
     return statistics.moments().covariance
 
 
-def beside_sorting(
-    task: Task, weights: Matrix, variances: NDArray[np.float64], workers: Workers
+def sorting_baseline(
+    task: NotearsTask, weights: Matrix, variances: NDArray[np.float64], workers: ColumnWorkers
 ) -> dict[str, float]:
-    """The baseline that sorts by variance: its objective, ours, and in how many pairs the edges differ."""
+    """The objective of a baseline that sorts by variance, that of `weights`, and the pairs that differ."""
     order = obeying_order(sorted_columns(variances), task.required)
     place = np.argsort(order)
     full = task.refit((place[:, None] < place[None, :]) & task.allowed, workers)
-    found = task.thresholded(full, (full != 0) | task.required, workers)
+    found = task.apply_threshold(full, (full != 0) | task.required, workers)
     different = (found != 0) != (weights != 0)
     return {
         "sort_and_regress_objective": task.objective(found),
@@ -349,8 +354,8 @@ def beside_sorting(
     }
 
 
-def judge_counts(task: Task) -> list[str]:
-    """Warn of counts so large that any weight above the threshold would have an absurd effect."""
+def count_warnings(task: NotearsTask) -> list[str]:
+    """A warning of counts so large that any weight above the threshold would have an absurd effect."""
     if not isinstance(task.loss, FamilyLoss) or task.loss.family.name != POISSON.name:
         return []
     largest = task.loss.rows.max(axis=0)

@@ -17,7 +17,7 @@ need be a DAG.
 Step (a), section 4.2: the paper has L-BFGS for λ = 0 and a proximal quasi-Newton method for λ > 0. This is
 neither. As the authors' public code does for every λ, W is split into W⁺ − W⁻ with both parts ≥ 0, so that
 ‖W‖₁ is the linear function Σ (W⁺ + W⁻), and SciPy's L-BFGS-B minimises over the parts with its own
-tolerances. Where L overflows, L-BFGS-B is shown `OUTSIDE` in its place, because its line search cannot go on
+tolerances. Where L overflows, L-BFGS-B gets `OUTSIDE` in its place, because its line search cannot go on
 from infinity. (Where counts are large, the Poisson loss is so steep that L-BFGS-B does not leave W = 0.)
 Least squares are computed from second moments, which changes nothing but the time; columns are centred, of
 which the paper says nothing.
@@ -31,16 +31,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Event
-from dagora.learners.optimise.acyclicity import beside_required, trace_exponential
-from dagora.learners.optimise.augmented_lagrangian import EVENT_INTERVAL, PHASE
+from dagora.learners.optimise.acyclicity import trace_exponential, with_required_edges
 from dagora.learners.optimise.losses import Loss
 from dagora.learners.optimise.method_of_multipliers import GROWTH, H_TOLERANCE, PROGRESS, RHO_MAX
-from dagora.learners.optimise.shown_weights import Shown, on_the_way
+from dagora.learners.optimise.progress import EVENT_INTERVAL, PHASE, EdgeMaker, lazy_edges
 from dagora.learners.run import Run
 
-# What L-BFGS-B is shown where the Lagrangian is infinite: more than any Lagrangian on the way.
+# The value for L-BFGS-B where the Lagrangian is infinite: above any Lagrangian on the way.
 OUTSIDE = 1e50
-# L-BFGS-B takes slopes up to this for zero.
+# L-BFGS-B takes slopes up to this for zero: its default `gtol`.
 SLIGHT = 1e-5
 
 Matrix = NDArray[np.float64]
@@ -51,8 +50,7 @@ Support = NDArray[np.bool_]
 class PublishedSolution:
     """W_ECP with its h and F, the last ρ, the work done, and why the algorithm ended.
 
-    It `converged` if h ≤ 10⁻⁸; but where it is `stuck` at W = 0, though some slope is above λ, that means
-    nothing.
+    It `converged` if h ≤ 10⁻⁸, unless it is `stuck` at W = 0 although some slope is above λ.
     """
 
     weights: Matrix
@@ -65,12 +63,12 @@ class PublishedSolution:
 
     @property
     def converged(self) -> bool:
-        """Whether h is at most its tolerance, at weights that are a solution."""
+        """True if h is at most its tolerance and the weights are a solution."""
         return self.h <= H_TOLERANCE and not self.stuck
 
     @property
     def reason(self) -> str:
-        """Why the algorithm ended, in words."""
+        """The reason for the end, as a message."""
         if self.stuck:
             return "L-BFGS-B found no step from W = 0, though there is a slope"
         if self.converged:
@@ -78,29 +76,28 @@ class PublishedSolution:
         return f"ρ reached {RHO_MAX:g} with h = {self.h:.1e}"
 
 
-def solve_published(
+def published_algorithm(
     loss: Loss,
     run: Run,
     *,
     lambda1: float,
     allowed: Support,
     required: Support,
-    shown: Shown | None = None,
+    edge_maker: EdgeMaker | None = None,
 ) -> PublishedSolution:
     """Run algorithm 1 up to W_ECP; when the budget is spent, the last weights are returned.
 
     The paper has no knowledge of edges. Here the weight of an edge that is not `allowed` stays 0, and h
-    counts a `required` one as present, however small its weight. `shown` makes edges of weights, for whoever
-    watches.
+    counts a `required` one as present, however small its weight. `edge_maker` makes the edges in events.
 
     >>> from dagora.learners.optimise.losses import LeastSquares
     >>> covariance = np.array([[1.0, 2.0], [2.0, 5.0]])  # b = 2a + noise of variance 1
     >>> free, none = ~np.eye(2, dtype=bool), np.zeros((2, 2), dtype=bool)
-    >>> found = solve_published(LeastSquares(covariance), Run(), lambda1=0.1, allowed=free, required=none)
+    >>> found = published_algorithm(LeastSquares(covariance), Run(), lambda1=0.1, allowed=free, required=none)
     >>> found.weights.round(2).tolist(), found.converged
     ([[0.0, 1.9], [0.0, 0.0]], True)
     """
-    lagrangian = SplitLagrangian(loss, run, lambda1, allowed, required, shown)
+    lagrangian = SplitLagrangian(loss, run, lambda1, allowed, required, edge_maker)
     parts, h = np.zeros(2 * lagrangian.size), np.inf
     alpha, rho, rounds = 0.0, 1.0, 0
     while h > H_TOLERANCE and rho < RHO_MAX and not run.budget.exhausted:
@@ -130,12 +127,12 @@ class SplitLagrangian:
         lambda1: float,
         allowed: Support,
         required: Support,
-        shown: Shown | None = None,
+        edge_maker: EdgeMaker | None = None,
     ) -> None:
-        self.loss, self.run, self.lambda1, self.shown = loss, run, lambda1, shown
+        self.loss, self.run, self.lambda1, self.edge_maker = loss, run, lambda1, edge_maker
         self.free = allowed & ~np.eye(len(allowed), dtype=np.bool_)
         self.size = int(self.free.sum())
-        self.acyclicity = beside_required(trace_exponential, required)
+        self.acyclicity = with_required_edges(trace_exponential, required)
         self.evaluations = 0
         self.last_event = run.budget.elapsed
 
@@ -146,11 +143,11 @@ class SplitLagrangian:
         return weights
 
     def h(self, weights: Matrix) -> float:
-        """How far weights are from a DAG."""
+        """The measure of cycles; 0 for a DAG."""
         return self.acyclicity(weights)[0]
 
     def minimise(self, parts: Matrix, alpha: float, rho: float) -> tuple[Matrix, float]:
-        """Where L-BFGS-B ends from `parts`, and h there."""
+        """Minimise by L-BFGS-B from `parts`; return the last parts and their h."""
         from scipy.optimize import Bounds, minimize
 
         def value_and_slopes(entries: Matrix) -> tuple[float, Matrix]:
@@ -169,7 +166,7 @@ class SplitLagrangian:
             if self.run.budget.elapsed - self.last_event > EVENT_INTERVAL:
                 self.last_event = self.run.budget.elapsed
                 message = f"h = {self.h(self.weights(entries)):.2g}, ρ = {rho:.0e}"
-                edges = on_the_way(self.shown, lambda: self.weights(entries))
+                edges = lazy_edges(self.edge_maker, lambda: self.weights(entries))
                 self.run.on_event(Event(PHASE, self.evaluations, message=message, edges=edges))
             if self.run.budget.exhausted:
                 raise StopIteration

@@ -32,7 +32,7 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where the minimisation ended: the point, its objective with penalty, and the work done.
+    """The last point of a minimisation, its objective with penalty, and the work done.
 
     `steepest` is the largest entry of the minimal subgradient there; at a minimum it is zero.
     """
@@ -44,7 +44,7 @@ class Minimum:
     evaluations: int
 
 
-def never(point: Vector) -> bool:  # noqa: ARG001 - the signature of a stopping rule
+def no_stop(point: Vector) -> bool:  # noqa: ARG001 - the signature of a stopping rule
     """Do not stop early."""
     return False
 
@@ -57,7 +57,7 @@ def minimise(
     *,
     tolerance: float = 1e-6,
     max_steps: int = 10_000,
-    stop: Callable[[Vector], bool] = never,
+    stop: Callable[[Vector], bool] = no_stop,
 ) -> Minimum:
     """Minimise f(w) + λ‖w‖₁ over the free entries of w; the others stay as they are.
 
@@ -121,13 +121,13 @@ def minimise_composite(
             shrink = -0.5 * length * promise / excess if np.isfinite(excess) and excess > 0 else 0.1
             length *= min(max(shrink, 0.1), 0.5)
         if not found:
-            if curvature.empty:
+            if curvature.is_empty:
                 break
             # The model is wrong here (rounding, or curvature of early steps): restart from the gradient
             # alone.
             curvature = Curvature()
             continue
-        curvature.learn(trial - point, trial_gradient - gradient)
+        curvature.add(trial - point, trial_gradient - gradient)
         point, value, gradient = trial, trial_value, trial_gradient
         steepest = steepest_slope(point, gradient, free, lambda1)
         steps += 1
@@ -154,14 +154,14 @@ def minimise_smooth(
     max_steps: int,
     stop: Callable[[Vector], bool],
 ) -> tuple[Minimum, bool]:
-    """L-BFGS-B over the free entries; the second value is False where it left the domain and was given up."""
+    """L-BFGS-B over the free entries; the second value is False if it left the domain and was given up."""
     from scipy.optimize import minimize
 
     point = start.copy()
     best, best_value, best_gradient = start[free], np.inf, np.zeros(0)
     steps, evaluations, finished = 0, 0, True
 
-    def restricted(entries: Vector) -> tuple[float, Vector]:
+    def function_of_free(entries: Vector) -> tuple[float, Vector]:
         nonlocal best, best_value, best_gradient, evaluations
         point[free] = entries
         value, gradient = function(point)
@@ -184,7 +184,7 @@ def minimise_smooth(
         return Minimum(point, float(value), steepest_slope(point, gradient, free, 0.0), 0, 1), True
     options = {"maxiter": max_steps, "maxfun": 20 * max_steps, "gtol": tolerance, "ftol": 1e-11}
     try:
-        minimize(restricted, best, jac=True, method="L-BFGS-B", callback=after_step, options=options)
+        minimize(function_of_free, best, jac=True, method="L-BFGS-B", callback=after_step, options=options)
     except LeftDomainError:
         finished = False
     point[free] = best

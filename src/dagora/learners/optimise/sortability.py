@@ -1,4 +1,4 @@
-"""How far sorting the columns reveals the order of a graph, and the baseline that uses nothing else.
+"""Sortability: the agreement of sorted columns with the order of a graph, and a baseline that only sorts.
 
 In simulated linear models variance tends to grow along directed paths, so that sorting the columns by
 variance nearly gives a causal order; a method on raw data may do well for that reason alone. Var-sortability
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
+from dagora.graph.dag import DAG
 from dagora.kernels.decorators import kernel
 from dagora.scores.lasso_kernels import solve_lasso
 from dagora.scores.local_score import TIE
@@ -35,6 +36,37 @@ Matrix = NDArray[np.float64]
 SINGULAR = 1e-12
 # Up to this precision a Cholesky factor is good enough; it takes a tenth of the time of eigenvalues.
 LARGEST_PRECISION = 1e6
+# From this share of paths on there is a warning: sorting the columns alone nearly gives the order.
+SORTABLE = 0.9
+
+
+def report_sortability(
+    graph: DAG, covariance: NDArray[np.float64], remedy: str | None
+) -> tuple[dict[str, float], list[str]]:
+    """The sortability of a graph on data of that covariance, and warnings; empty for a graph without edges.
+
+    `remedy` says how to make the method independent of units; None if it already is.
+
+    >>> report_sortability(DAG("ab", [("a", "b")]), np.array([[1.0, 2.0], [2.0, 5.0]]), None)[0]
+    {'varsortability': 1.0, 'r2_sortability': 0.5}
+    """
+    if not graph.edges:
+        return {}, []
+    support = graph.to_numpy()
+    by_variance = varsortability(support, np.diag(covariance))
+    by_fit = r2_sortability(support, covariance)
+    warnings = []
+    if by_variance >= SORTABLE and remedy is not None:
+        warnings.append(
+            f"{by_variance:.0%} of the paths lead to a larger variance: the units of the columns alone "
+            f"suggest this graph, and other units would suggest another; {remedy}"
+        )
+    if by_fit >= SORTABLE:
+        warnings.append(
+            f"{by_fit:.0%} of the paths lead to a column that the others explain better: "
+            "directions may follow that and nothing else"
+        )
+    return {"varsortability": by_variance, "r2_sortability": by_fit}, warnings
 
 
 def varsortability(weights: Matrix | NDArray[np.bool_], variances: Vector) -> float:
@@ -102,7 +134,7 @@ def count_agreement(heads: NDArray[np.int64], starts: NDArray[np.int64], values:
 def r_squared(covariance: Matrix) -> Vector:
     """R² of each column regressed on all others: 1 − 1/(C⁻¹)_jj for the correlation matrix C.
 
-    Where C is singular, the R² of columns that the others determine is 1. That of a constant column is 0.
+    If C is singular, the R² of columns that the others determine is 1. That of a constant column is 0.
 
     >>> r_squared(np.array([[1.0, 1.0], [1.0, 2.0]])).round(12)
     array([0.5, 0.5])
@@ -122,7 +154,7 @@ def r_squared(covariance: Matrix) -> Vector:
 
 
 def well_conditioned_precisions(correlation: Matrix) -> Vector | None:
-    """The diagonal of the inverse by a Cholesky factor; None where the matrix is singular, or nearly so."""
+    """The diagonal of the inverse by a Cholesky factor; None if the matrix is singular, or nearly so."""
     factor, failed = dpotrf(correlation, lower=True)
     if failed:
         return None

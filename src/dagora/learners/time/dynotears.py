@@ -32,9 +32,9 @@ from dagora.base.wording import counted, option, setting
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names
-from dagora.learners.optimise.path.path_solver import Solved, solve_by_path
+from dagora.learners.optimise.path.path_solver import WeightSolution, solve_by_path
 from dagora.learners.optimise.path.smooth_path import PathProgram
-from dagora.learners.optimise.scale import judge_scale
+from dagora.learners.optimise.sortability import report_sortability
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -213,10 +213,12 @@ def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float],
     if not spread.min() > 0:
         return {}, []
     equal = np.allclose(spread, spread[0], rtol=1e-9)
-    return judge_scale(within, inside.moments, None if equal else "standardise=true gives all one unit")
+    return report_sortability(
+        within, inside.moments, None if equal else "standardise=true gives all one unit"
+    )
 
 
-def ending_message(solved: Solved, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
+def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
     """The message of the outcome."""
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
     return f"{effort}; {counted(windows.n_rows, 'window')} of {counted(windows.lags + 1, 'step')}"

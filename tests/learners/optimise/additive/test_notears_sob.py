@@ -13,7 +13,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.metrics import compare
 from dagora.graph.random_graphs import random_dag
-from dagora.learners.optimise.acyclicity import beside_required, trace_exponential
+from dagora.learners.optimise.acyclicity import trace_exponential, with_required_edges
 from dagora.learners.optimise.additive.notears_sob import notears_sob
 from dagora.learners.optimise.additive.orthonormal import OrthonormalBasis, orthonormal_rows
 from dagora.learners.optimise.additive.program import EPSILON, AdditiveProgram, minimise, strengths
@@ -39,7 +39,7 @@ def curved(rows=400, seed=0):
 
 def program_of(table, lambda1=0.1, lambda2=0.05, functions=B, required=None):
     basis = OrthonormalBasis.of(table_basis_moments(table, functions))
-    measure = beside_required(
+    measure = with_required_edges(
         trace_exponential, np.zeros((basis.columns,) * 2, bool) if required is None else required
     )
     return AdditiveProgram(basis, lambda1, lambda2, measure, lambda h: False)

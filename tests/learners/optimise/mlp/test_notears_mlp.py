@@ -19,20 +19,20 @@ from dagora.stats.table import TableStatistics
 
 pytest.importorskip("jax")
 
-from dagora.learners.optimise.method_of_multipliers import Ended
+from dagora.learners.optimise.method_of_multipliers import ConstrainedMinimum
 from dagora.learners.optimise.mlp import network
 from dagora.learners.optimise.mlp import notears_mlp as mlp
 from dagora.learners.optimise.mlp.notears_mlp import centred_columns, initial_weights, notears_mlp
-from dagora.learners.optimise.mlp.program import MlpProgram, Packing, strengths
+from dagora.learners.optimise.mlp.program import MlpProgram, WeightPacking, strengths
 
 UNITS, D, ROWS = 3, 4, 20
 
 
-def drawn(seed: int = 0) -> tuple[network.Weights, np.ndarray]:
+def drawn(seed: int = 0) -> tuple[network.NetworkWeights, np.ndarray]:
     """Weights and columns of a small problem; no input is its own."""
     rng = np.random.default_rng(seed)
     inward = rng.normal(size=(UNITS, D, D)) * (1 - np.eye(D))
-    weights = network.Weights(
+    weights = network.NetworkWeights(
         inward, rng.normal(size=(UNITS, D)), rng.normal(size=(UNITS, D)), rng.normal(size=D)
     )
     return weights, rng.normal(size=(D, ROWS))
@@ -97,7 +97,7 @@ def test_gradient_of_the_whole_objective_by_finite_differences(penalty):
     split = penalty == "l1"
     free = ~np.eye(D, dtype=bool)
     free[0, 2] = False
-    packing = Packing(free, UNITS, split)
+    packing = WeightPacking(free, UNITS, split)
     lambda1 = 0.3 if split else 0.0
     signed = 2 * packing.entries if split else 0
     # Off the bounds, so that both signs move.
@@ -131,7 +131,7 @@ def test_packing_and_back(split):
     weights, _ = drawn()
     free = ~np.eye(D, dtype=bool)
     free[1, 3] = False
-    packing = Packing(free, UNITS, split)
+    packing = WeightPacking(free, UNITS, split)
     vector = packing.pack(weights)
     assert len(vector) == (1 + split) * UNITS * (D * D - D - 1) + 2 * UNITS * D + D
     back = packing.unpack(vector)
@@ -285,7 +285,7 @@ def test_stopped_before_anything_was_learned():
 
 def test_stopped_in_the_middle_shows_signs_of_life_and_keeps_what_was_learned(monkeypatch):
     _, statistics = chain()
-    monkeypatch.setattr("dagora.learners.optimise.watching.EVENT_INTERVAL", -1.0)
+    monkeypatch.setattr("dagora.learners.optimise.progress.EVENT_INTERVAL", -1.0)
     budget, events = Budget(), []
 
     def observe(event):
@@ -307,9 +307,9 @@ def test_out_of_time_the_score_is_that_of_the_networks_without_dropped_inputs():
     x0 = np.random.default_rng(0).normal(size=50)
     x1 = 4 / (1 + np.exp(-2 * x0)) - 2
     inward = np.array([[[0.0, 0.1], [2.0, 0.0]]])
-    weights = network.Weights(inward, np.zeros((1, 2)), np.array([[5.0, 4.0]]), np.zeros(2))
+    weights = network.NetworkWeights(inward, np.zeros((1, 2)), np.array([[5.0, 4.0]]), np.zeros(2))
     given = MlpProgram(np.stack([x0, x1]), 0.0, 0.0, "l1", lambda h: False)
-    outcome = mlp.finish(given, Ended(weights, 1.0, 3, in_time=False), Run(), ("a", "b"), 0.3)
+    outcome = mlp.finish(given, ConstrainedMinimum(weights, 1.0, 3, in_time=False), Run(), ("a", "b"), 0.3)
     assert outcome.graph.edges == (("a", "b"),)
     assert outcome.score == pytest.approx(-0.5 * np.mean(x0**2), rel=1e-12)
     assert outcome.status == "time-limit"

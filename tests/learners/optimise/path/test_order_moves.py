@@ -9,7 +9,7 @@ from dagora.learners.optimise.path.column_problem import residual_variance
 from dagora.learners.optimise.path.exact_moves import ExactMoves
 from dagora.learners.optimise.path.order_moves import find_places, reinsert
 from dagora.learners.optimise.path.smooth_path import CUTS
-from dagora.learners.optimise.path.workers import Workers
+from dagora.learners.optimise.path.workers import ColumnWorkers
 from tests.learners.optimise.optimise_oracles import plain_lasso, violation
 from tests.learners.optimise.order_oracles import (
     FreshSolves,
@@ -153,7 +153,7 @@ def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 6, 0.1, known=known)
         thresholded, full = FreshSolves(program, 0.5, cut), FreshSolves(program)
-        problem = program.judged_after(0.5, cut)
+        problem = program.thresholded_problem(0.5, cut)
         state = state_of(program, random_obeying(rng, program), problem=problem)
         moves = ExactMoves(problem, state)
         for x in map(int, rng.permutation(6)):
@@ -237,9 +237,9 @@ def test_threads_make_the_same_moves(kind, threshold):
     for jobs in (1, 2, 5):
         rng = np.random.default_rng(7)
         program = random_program(rng, 12, **kind)
-        problem = program.judged_after(threshold, "guarded")
+        problem = program.thresholded_problem(threshold, "guarded")
         state = state_of(program, random_obeying(rng, program), problem=problem)
-        with Workers(jobs) as workers:
+        with ColumnWorkers(jobs) as workers:
             moves = ExactMoves(problem, state, workers)
             idles = [moves(rng.permutation(12), 1e-9, 0) for _ in range(4)]
         ends.append((idles, *state))
@@ -255,14 +255,14 @@ def test_what_is_kept_is_what_would_be_solved(kind, threshold):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         program = random_program(rng, 9, **kind)
-        problem = program.judged_after(threshold, "guarded")
+        problem = program.thresholded_problem(threshold, "guarded")
         state = state_of(program, random_obeying(rng, program), problem=problem)
         moves = ExactMoves(problem, state)
         for _ in range(3):
             moves(rng.permutation(9), 1e-9, 0)
             fresh = ExactMoves(problem, state)
             for x in range(9):
-                fresh.judge(x, 1e-9)
+                fresh.evaluate(x, 1e-9)
             valid = (moves.known.made == moves.known.versions) & (fresh.known.made == 1)
             np.testing.assert_array_equal(moves.known.savings[valid], fresh.known.savings[valid])
             kept += np.count_nonzero(moves.known.savings[valid])

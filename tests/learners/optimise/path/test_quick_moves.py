@@ -6,7 +6,7 @@ import pytest
 from dagora.learners.optimise.path.column_problem import workspace_for
 from dagora.learners.optimise.path.order_moves import reinsert
 from dagora.learners.optimise.path.quick_moves import (
-    Estimates,
+    SavingEstimates,
     check_move,
     descend_quickly,
     disturb,
@@ -55,7 +55,7 @@ def own_changes_of(program, state, position):
 def with_savings(program, state):
     """What the quick kernels take."""
     d = len(program)
-    return program.column_problem, state, Estimates(savings_of(program, state), np.empty((d, d)))
+    return program.column_problem, state, SavingEstimates(savings_of(program, state), np.empty((d, d)))
 
 
 @pytest.mark.parametrize("lambda1", [0.0, 0.03, 0.1])
@@ -142,7 +142,7 @@ def test_a_move_that_is_undone_leaves_no_trace(kind):
         for place in range(7):
             if place == position:
                 continue
-            estimates = Estimates(savings, kept)
+            estimates = SavingEstimates(savings, kept)
             gain = check_move(
                 program.column_problem, state, estimates, position, place, np.inf, workspace_for(7)
             )

@@ -12,13 +12,13 @@ from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.path import smooth_path as path
 from dagora.learners.optimise.path.path_on_processor import PathOnProcessor, barrier, solve_columns
 from dagora.learners.optimise.path.smooth_path import (
+    PathPoint,
     PathProgram,
-    Point,
     follow_path,
+    is_cyclic,
     line_search,
-    still_cyclic,
 )
-from dagora.learners.optimise.path.workers import Workers
+from dagora.learners.optimise.path.workers import ColumnWorkers
 from dagora.learners.run import Run
 from dagora.stats.table import TableStatistics
 from tests.learners.optimise.optimise_oracles import closed_walks, power_sum, violation
@@ -26,12 +26,12 @@ from tests.learners.optimise.order_oracles import FreshSolves, random_program
 
 
 def follow(program, run=None, jobs=1):
-    with Workers(jobs) as workers:
+    with ColumnWorkers(jobs) as workers:
         return follow_path(PathOnProcessor(program, workers), run or Run(jobs=jobs))
 
 
 def columns_of(program, weights, ridge, jobs=1):
-    with Workers(jobs) as workers:
+    with ColumnWorkers(jobs) as workers:
         return solve_columns(program, weights, ridge, workers)
 
 
@@ -153,7 +153,7 @@ def test_the_line_search_falls_or_stays():
     weights = np.zeros((5, 5))
     merit = program.objective(weights)
     target = columns_of(program, weights, np.full((5, 5), 0.2))
-    steps, start = PathOnProcessor(program), Point(weights, np.eye(5), 0.0)
+    steps, start = PathOnProcessor(program), PathPoint(weights, np.eye(5), 0.0)
     new, lower = line_search(steps, start, target, 0.1, merit)
     assert lower < merit
     found = barrier(new.weights**2)
@@ -186,7 +186,7 @@ def test_merit_never_rises_and_the_path_ends(kind, monkeypatch):
         assert [c for c, *_ in searched] == sorted(c for c, *_ in searched)
         assert not weights[~program.allowed].any()
         squares = program.squares(weights)
-        assert not still_cyclic(squares) or searched[-1][0] > path.LAST_C / path.GROWTH
+        assert not is_cyclic(squares) or searched[-1][0] > path.LAST_C / path.GROWTH
         assert barrier(squares) is not None
 
 
@@ -206,7 +206,7 @@ def test_required_edges_are_there_whatever_their_weights():
 def test_it_ends_in_a_better_order_than_chance(seed):
     program = simulated(10, 1000, seed)
     weights, _ = follow(program)
-    assert not still_cyclic(weights**2)
+    assert not is_cyclic(weights**2)
     support, _ = acyclic_support(weights, 0.0, program.required)
     fresh, rng = FreshSolves(program), np.random.default_rng(seed)
     assert fresh.order(topological_order(support)) < min(fresh.order(rng.permutation(10)) for _ in range(30))
@@ -223,11 +223,11 @@ def test_fewer_rows_than_columns():
 def test_still_cyclic_looks_at_weights_that_matter():
     weights = np.zeros((3, 3))
     weights[0, 1] = weights[1, 2] = -5.0
-    assert not still_cyclic(weights**2)
+    assert not is_cyclic(weights**2)
     weights[2, 0] = 0.05
-    assert not still_cyclic(weights**2)
+    assert not is_cyclic(weights**2)
     weights[2, 0] = -0.2
-    assert still_cyclic(weights**2)
+    assert is_cyclic(weights**2)
 
 
 def test_the_clock_ends_it():

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.learners.optimise.losses import LeastSquares, logistic_loss
+from dagora.learners.optimise.losses import LeastSquares, ProfileLikelihood, logistic_loss
 from dagora.learners.optimise.path.smooth_path import CUTS, PathProgram
 from dagora.learners.optimise.path.thresholding import threshold_one_by_one, threshold_program
-from dagora.learners.optimise.profile_likelihood import ProfileLikelihood
 from tests.learners.optimise.optimise_oracles import violation
 from tests.learners.optimise.order_oracles import obeys, random_obeying, random_program, thresholded
 

@@ -12,7 +12,7 @@ from dagora.learners.optimise.path.order_moves import changed_columns
 from dagora.learners.optimise.path.path_solver import solve_by_path
 from dagora.learners.optimise.path.quick_moves import QuickMoves, best_place
 from dagora.learners.optimise.path.wide_moves import Move, WideMoves, reachable_places, seems_to_gain
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.learners.run import Run
 from tests.learners.optimise.order_oracles import FreshSolves, obeys, random_program
 
@@ -126,8 +126,8 @@ def test_moves_without_a_common_place_are_as_good_as_made_in_turn():
     for seed in range(20):
         program, order = drawn(seed, d=12, known=seed % 2 > 0)
         solution, moves = begun(program, order)
-        wanted = moves._weigh(np.arange(12), 1e-9)
-        together, rest = moves._apart(wanted)
+        wanted = moves._screen(np.arange(12), 1e-9)
+        together, rest = moves._disjoint(wanted)
         assert len(together) + len(rest) <= len(wanted)
         spans = sorted((move.first, move.last) for move in together)
         assert all(one[1] < two[0] for one, two in pairwise(spans))
@@ -195,7 +195,7 @@ def test_threads_change_no_bit(kind, all_wide):
 
 
 def test_workers_share_in_order():
-    with Workers(3) as workers:
+    with ColumnWorkers(3) as workers:
         parts = workers.parts(np.arange(7))
         pieces = workers.shares(np.arange(50))
         assert len(pieces) > 3

@@ -9,7 +9,7 @@ NOTEARS. Everything comes from the second moments of the basis functions (`progr
 Afterwards edges with A_ij below the threshold are dropped, and then the weakest edges that still close a
 cycle. The functions are fitted once more with that graph fixed; the returned weights (A) and the score (minus
 the objective) belong to that fit. The program assumes noise of equal variance, so the scale of the columns
-matters, and the result reports its sortability (`scale`).
+matters, and the result reports its sortability.
 
 Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import RowsUnavailableError
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
-from dagora.learners.optimise.acyclicity import beside_required, trace_exponential
+from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
+from dagora.learners.optimise.acyclicity import trace_exponential, with_required_edges
 from dagora.learners.optimise.additive.orthonormal import OrthonormalBasis
 from dagora.learners.optimise.additive.program import AdditiveProgram, follow_multipliers, minimise, strengths
-from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
-from dagora.learners.optimise.scale import judge_scale
-from dagora.learners.optimise.watching import watcher
+from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, ConstrainedMinimum
+from dagora.learners.optimise.progress import watcher
+from dagora.learners.optimise.sortability import report_sortability
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
@@ -58,22 +58,22 @@ def notears_sob(
             f"{OWNER} needs rows or the moments of basis functions, which these statistics do not have: "
             "choose notears, which needs only moments"
         )
-    given = basis_moments(functions)
-    moments = given.of_columns
+    basis = basis_moments(functions)
+    moments = basis.of_columns
     refuse_unusable(statistics.schema.names, moments.mean, np.diag(moments.covariance), OWNER)
     refuse_duplicates(moments, statistics.schema, OWNER)
     names = statistics.schema.names
     required = run.knowledge.required_matrix(names)
     program = AdditiveProgram(
-        OrthonormalBasis.of(given, standardise=standardise),
+        OrthonormalBasis.of(basis, standardise=standardise),
         lambda1,
         lambda2,
-        beside_required(trace_exponential, required),
+        with_required_edges(trace_exponential, required),
         watcher(run),
     )
     path = follow_multipliers(program, ~run.knowledge.forbidden_matrix(names))
     outcome = finish(program, path, run, names, threshold)
-    sortability, warnings = judge_scale(
+    sortability, warnings = report_sortability(
         cast("DAG", outcome.graph),
         moments.covariance,
         None if standardise else "standardise=true takes them out",
@@ -83,7 +83,7 @@ def notears_sob(
 
 def finish(
     program: AdditiveProgram,
-    path: Ended[NDArray[np.float64]],
+    path: ConstrainedMinimum[NDArray[np.float64]],
     run: Run,
     names: tuple[str, ...],
     threshold: float,
@@ -110,5 +110,5 @@ def finish(
             "dropped_edges": float(len(dropped)),
         },
         weights=strengths(fitted),
-        warnings=describe_dropped(names, found, dropped),
+        warnings=dropped_edges_warning(names, found, dropped),
     )

@@ -17,7 +17,7 @@ from dagora.stats.basis import BasisMoments
 
 Matrix = NDArray[np.float64]
 
-# A function whose variance falls below this share when those before it are taken out is explained by them.
+# A function with a smaller share of its variance left given those before it is linearly dependent on them.
 EXPLAINED = 1e-8
 
 

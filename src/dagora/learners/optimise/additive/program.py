@@ -21,12 +21,17 @@ from numpy.typing import NDArray
 from dagora.base.events import OutOfTimeError
 from dagora.learners.optimise.acyclicity import Acyclicity
 from dagora.learners.optimise.additive.orthonormal import OrthonormalBasis
-from dagora.learners.optimise.method_of_multipliers import Ended, Minimum, Multipliers, method_of_multipliers
+from dagora.learners.optimise.method_of_multipliers import (
+    ConstrainedMinimum,
+    Multipliers,
+    ProblemMinimum,
+    method_of_multipliers,
+)
 
 Matrix = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-# Norms are √(‖w‖² + ε²) − ε.
+# Norms are √(‖w‖² + ε²) − ε: small compared with any strength that makes an edge.
 EPSILON = 1e-6
 # Relative change of the objective at which a minimisation ends, and the largest number of its steps: for the
 # problems of the outer loop, and for the fit of the final graph.
@@ -48,7 +53,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(eq=False)
 class AdditiveProgram:
-    """Moments and penalties; `watch` is given h at each evaluation and returns whether to stop.
+    """Moments and penalties; `watch` takes h at each evaluation and returns True to stop.
 
     Coefficients have the shape [column, function, target].
     """
@@ -106,7 +111,7 @@ def minimise(
     tolerance: float = FIT_TOLERANCE,
     steps: int = FIT_STEPS,
 ) -> tuple[Matrix, bool]:
-    """Minimise over the coefficients of free edges; return them and whether it ended in time."""
+    """Minimise over the coefficients of free edges; return them, and False if time ran out."""
     from scipy.optimize import minimize as scipy_minimise
 
     b = program.basis.functions
@@ -144,14 +149,14 @@ def minimise(
     return unpack(cast("Matrix", found.x)), True
 
 
-def follow_multipliers(program: AdditiveProgram, free: Support) -> Ended[Matrix]:
+def follow_multipliers(program: AdditiveProgram, free: Support) -> ConstrainedMinimum[Matrix]:
     """Minimise from w = 0 under h = 0, until the strengths form a DAG or nearly so."""
 
-    def minimise_at(w: Matrix, at: Multipliers) -> Minimum[Matrix]:
+    def minimise_at(w: Matrix, at: Multipliers) -> ProblemMinimum[Matrix]:
         found, in_time = minimise(
             program, w, free, alpha=at.alpha, rho=at.rho, tolerance=PATH_TOLERANCE, steps=PATH_STEPS
         )
-        return Minimum(found, program.acyclicity(strengths(found))[0], in_time)
+        return ProblemMinimum(found, program.acyclicity(strengths(found))[0], in_time)
 
     d, b = program.basis.columns, program.basis.functions
     return method_of_multipliers(np.zeros((d, b, d)), minimise_at)

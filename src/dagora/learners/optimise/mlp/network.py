@@ -34,7 +34,7 @@ EPSILON = 1e-3
 TERMS = 18
 
 
-class Weights(NamedTuple):
+class NetworkWeights(NamedTuple):
     """The weights of all networks: entry [u, j] is unit u of network j, [u, j, k] its weight of input k."""
 
     inward: ArrayLike
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
     outward_bias: ArrayLike
 
 
-def predictions(weights: Weights, columns: Array) -> Array:
+def predictions(weights: NetworkWeights, columns: Array) -> Array:
     """Predicted columns; `columns` has one row per variable."""
 
     def add_unit(total: Array, unit: tuple[Array, Array, Array]) -> tuple[Array, None]:
@@ -56,13 +56,13 @@ def predictions(weights: Weights, columns: Array) -> Array:
     return lax.scan(add_unit, start, units, unroll=len(units[0]) <= UNROLL)[0]
 
 
-def fit(weights: Weights, columns: Array) -> Array:
+def fit(weights: NetworkWeights, columns: Array) -> Array:
     """1/(2n) times the sum of squared residuals."""
     residuals = columns - predictions(weights, columns)
     return 0.5 / columns.shape[1] * jnp.sum(residuals * residuals)
 
 
-def ridge(weights: Weights) -> Array:
+def ridge(weights: NetworkWeights) -> Array:
     """Half the sum of all squared weights; biases are not penalised."""
     return 0.5 * (jnp.sum(jnp.asarray(weights.inward) ** 2) + jnp.sum(jnp.asarray(weights.outward) ** 2))
 
@@ -79,7 +79,7 @@ def group(squares: Array) -> Array:
 
 @jax.custom_vjp
 def acyclicity(squares: Array) -> Array:
-    """How cyclic a matrix A ≥ 0 is: tr exp(A) − d, with the gradient exp(A)ᵀ."""
+    """The measure of the cycles of a matrix A ≥ 0: tr exp(A) − d, with the gradient exp(A)ᵀ."""
     return jnp.trace(exponential_less_one(squares))
 
 
@@ -110,7 +110,7 @@ acyclicity.defvjp(_acyclicity_forward, _acyclicity_backward)
 
 
 def lagrangian(
-    weights: Weights,
+    weights: NetworkWeights,
     columns: Array,
     lambda2: float,
     group_lambda: float,

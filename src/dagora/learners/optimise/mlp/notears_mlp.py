@@ -6,7 +6,7 @@ The penalty is Σ|w| over the first layer (`l1`) or Σ A_kj (`group`). Afterward
 are dropped, and then the weakest edges that still close a cycle. The networks are fitted once more with that
 graph fixed; the returned weights (A) and the score (minus the objective) belong to that fit. Columns are
 centred. The program assumes noise of equal variance, so the scale of the columns matters, and the result
-reports its sortability (`scale`).
+reports its sortability.
 
 Zheng, Dan, Aragam, Ravikumar & Xing (2020), Learning sparse nonparametric DAGs.
 """
@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 from dagora.graph.dag import DAG
 from dagora.kernels.jax import require_jax
 from dagora.learners.optimise.acyclic_support import acyclic_support
-from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, Ended
-from dagora.learners.optimise.scale import judge_scale
-from dagora.learners.optimise.watching import watcher
+from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, ConstrainedMinimum
+from dagora.learners.optimise.progress import watcher
+from dagora.learners.optimise.sortability import report_sortability
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics
 
 if TYPE_CHECKING:
-    from dagora.learners.optimise.mlp.network import Weights
+    from dagora.learners.optimise.mlp.network import NetworkWeights
     from dagora.learners.optimise.mlp.program import MlpProgram
 
 
@@ -57,7 +57,7 @@ def notears_mlp(
     free = ~run.knowledge.forbidden_matrix(names)
     path = augmented_lagrangian(program, initial_weights(free, hidden, run.seed), free)
     outcome = finish(program, path, run, names, threshold)
-    sortability, warnings = judge_scale(
+    sortability, warnings = report_sortability(
         cast("DAG", outcome.graph),
         statistics.moments().covariance,
         None if standardise else "standardise=true takes them out",
@@ -66,7 +66,11 @@ def notears_mlp(
 
 
 def finish(
-    program: MlpProgram, path: Ended[Weights], run: Run, names: tuple[str, ...], threshold: float
+    program: MlpProgram,
+    path: ConstrainedMinimum[NetworkWeights],
+    run: Run,
+    names: tuple[str, ...],
+    threshold: float,
 ) -> Outcome:
     """Reduce the strengths to a DAG, fit its networks, and describe the outcome."""
     from dagora.learners.optimise.mlp.program import minimise, strengths
@@ -106,25 +110,25 @@ def finish(
     )
 
 
-def keep_inputs(weights: Weights, support: NDArray[np.bool_]) -> Weights:
+def keep_inputs(weights: NetworkWeights, support: NDArray[np.bool_]) -> NetworkWeights:
     """The same networks with the first-layer weights of all inputs outside the support set to zero."""
     return weights._replace(inward=np.asarray(weights.inward) * support.T)
 
 
-def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> Weights:
+def initial_weights(free: NDArray[np.bool_], hidden: int, seed: int) -> NetworkWeights:
     """Uniform random weights, scaled by one over the square root of the number of inputs of a unit."""
-    from dagora.learners.optimise.mlp.network import Weights
+    from dagora.learners.optimise.mlp.network import NetworkWeights
 
     rng = np.random.default_rng(seed)
     d = len(free)
     inward = rng.uniform(-1.0, 1.0, (hidden, d, d)) / np.sqrt(d) * free.T
     bias = rng.uniform(-1.0, 1.0, (hidden, d)) / np.sqrt(d)
     outward = rng.uniform(-1.0, 1.0, (hidden, d)) / np.sqrt(hidden)
-    return Weights(inward, bias, outward, np.zeros(d))
+    return NetworkWeights(inward, bias, outward, np.zeros(d))
 
 
 def centred_columns(statistics: Statistics, *, standardise: bool) -> NDArray[np.float64]:
-    """Columns as rows of a matrix, centred and, if asked, standardised; unusable columns are refused."""
+    """Columns as rows of a matrix, centred and, if asked, standardised; raises for unusable columns."""
     owner = "the method notears-mlp"
     moments = gaussian_moments(statistics, owner)
     refuse_duplicates(moments, statistics.schema, owner)

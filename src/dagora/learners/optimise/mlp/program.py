@@ -20,8 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import OutOfTimeError
-from dagora.learners.optimise.method_of_multipliers import Ended, Minimum, Multipliers, method_of_multipliers
-from dagora.learners.optimise.mlp.network import Weights, lagrangian_with_gradient
+from dagora.learners.optimise.method_of_multipliers import (
+    ConstrainedMinimum,
+    Multipliers,
+    ProblemMinimum,
+    method_of_multipliers,
+)
+from dagora.learners.optimise.mlp.network import NetworkWeights, lagrangian_with_gradient
 
 # Relative change of the objective at which a minimisation ends, and the largest number of its steps: for the
 # problems of the outer loop, and for the fit of the final graph.
@@ -36,7 +41,7 @@ Watch = Callable[[float], bool]
 
 @dataclass(eq=False)
 class MlpProgram:
-    """Data and penalties; `watch` is given h at each evaluation and returns whether to stop.
+    """Data and penalties; `watch` takes h at each evaluation and returns True to stop.
 
     A `required` edge counts as present in h, however weak it is: no path may lead from its head to its tail.
     """
@@ -57,16 +62,18 @@ class MlpProgram:
         d = len(self.columns)
         self._required = np.zeros((d, d)) if self.required is None else self.required.astype(np.float64)
 
-    def evaluate(self, weights: Weights, alpha: float, rho: float) -> tuple[float, Weights, float, float]:
+    def evaluate(
+        self, weights: NetworkWeights, alpha: float, rho: float
+    ) -> tuple[float, NetworkWeights, float, float]:
         """Value and gradient of the Lagrangian's smooth part, then h and fit + λ₂ ridge."""
         group_lambda = self.lambda1 if self.penalty == "group" else 0.0
         (value, (h, smooth)), gradient = lagrangian_with_gradient(
             weights, self._device_columns, self.lambda2, group_lambda, alpha, rho, self._required
         )
         self.evaluations += 1
-        return float(value), Weights(*(np.asarray(part) for part in gradient)), float(h), float(smooth)
+        return float(value), NetworkWeights(*(np.asarray(part) for part in gradient)), float(h), float(smooth)
 
-    def objective(self, weights: Weights) -> tuple[float, float]:
+    def objective(self, weights: NetworkWeights) -> tuple[float, float]:
         """Return fit + λ₁ penalty + λ₂ ridge with the exact penalty, not the smoothed one; and h."""
         _, _, h, smooth = self.evaluate(weights, 0.0, 0.0)
         entries = np.asarray(weights.inward)
@@ -74,17 +81,17 @@ class MlpProgram:
         return smooth + self.lambda1 * float(size), h
 
 
-def strengths(weights: Weights) -> NDArray[np.float64]:
+def strengths(weights: NetworkWeights) -> NDArray[np.float64]:
     """A, with the strength of the edge k → j at [k, j]."""
     norms: NDArray[np.float64] = np.sqrt(np.square(np.asarray(weights.inward)).sum(axis=0)).T
     return norms
 
 
 @dataclass(frozen=True, eq=False)
-class Packing:
+class WeightPacking:
     """Weights as one vector: free first-layer weights (twice, if split by sign), then the rest.
 
-    `free[k, j]` says whether network j may look at input k.
+    `free[k, j]` is True if network j may use input k.
     """
 
     free: NDArray[np.bool_]
@@ -96,13 +103,13 @@ class Packing:
         """Number of free first-layer weights."""
         return self.hidden * int(self.free.sum())
 
-    def pack(self, weights: Weights) -> Vector:
+    def pack(self, weights: NetworkWeights) -> Vector:
         """The vector of given weights; those that are not free are left out."""
         inward = np.asarray(weights.inward)[:, self.free.T].ravel()
         signs = [np.maximum(inward, 0.0), np.maximum(-inward, 0.0)] if self.split else [inward]
         return np.concatenate([*signs, *(np.asarray(part).ravel() for part in weights[1:])])
 
-    def unpack(self, vector: Vector) -> Weights:
+    def unpack(self, vector: Vector) -> NetworkWeights:
         """The weights of a vector."""
         size, units, d = self.entries, self.hidden, len(self.free)
         rest = vector[size * (1 + self.split) :]
@@ -110,9 +117,9 @@ class Packing:
         inward = np.zeros((units, d, d))
         inward[:, self.free.T] = entries.reshape(units, -1)
         bias, outward, outward_bias = np.split(rest, [units * d, 2 * units * d])
-        return Weights(inward, bias.reshape(units, d), outward.reshape(units, d), outward_bias)
+        return NetworkWeights(inward, bias.reshape(units, d), outward.reshape(units, d), outward_bias)
 
-    def gradient(self, gradient: Weights, lambda1: float) -> Vector:
+    def gradient(self, gradient: NetworkWeights, lambda1: float) -> Vector:
         """Gradient in the vector's entries of smooth part + λ₁ Σ (w⁺ + w⁻)."""
         inward = np.asarray(gradient.inward)[:, self.free.T].ravel()
         signs = [inward + lambda1, lambda1 - inward] if self.split else [inward]
@@ -121,20 +128,20 @@ class Packing:
 
 def minimise(
     program: MlpProgram,
-    start: Weights,
+    start: NetworkWeights,
     free: NDArray[np.bool_],
     *,
     alpha: float = 0.0,
     rho: float = 0.0,
     tolerance: float = FIT_TOLERANCE,
     steps: int = FIT_STEPS,
-) -> tuple[Weights, bool]:
-    """Minimise the augmented Lagrangian over the free weights; return them and whether it ended in time."""
+) -> tuple[NetworkWeights, bool]:
+    """Minimise the augmented Lagrangian over the free weights; return them, and False if time ran out."""
     from scipy.optimize import Bounds
     from scipy.optimize import minimize as scipy_minimise
 
     split = program.penalty == "l1"
-    packing = Packing(free, np.asarray(start.inward).shape[0], split)
+    packing = WeightPacking(free, np.asarray(start.inward).shape[0], split)
     lambda1 = program.lambda1 if split else 0.0
     signed = 2 * packing.entries if split else 0
     latest = packing.pack(start)
@@ -169,10 +176,12 @@ def minimise(
     return packing.unpack(cast("Vector", found.x)), True
 
 
-def augmented_lagrangian(program: MlpProgram, start: Weights, free: NDArray[np.bool_]) -> Ended[Weights]:
+def augmented_lagrangian(
+    program: MlpProgram, start: NetworkWeights, free: NDArray[np.bool_]
+) -> ConstrainedMinimum[NetworkWeights]:
     """Minimise from `start` under h = 0, until the networks' strengths form a DAG or nearly so."""
 
-    def minimise_at(weights: Weights, at: Multipliers) -> Minimum[Weights]:
+    def minimise_at(weights: NetworkWeights, at: Multipliers) -> ProblemMinimum[NetworkWeights]:
         found, in_time = minimise(
             program,
             weights,
@@ -182,6 +191,6 @@ def augmented_lagrangian(program: MlpProgram, start: Weights, free: NDArray[np.b
             tolerance=PATH_TOLERANCE,
             steps=PATH_STEPS,
         )
-        return Minimum(found, program.evaluate(found, at.alpha, at.rho)[2], in_time)
+        return ProblemMinimum(found, program.evaluate(found, at.alpha, at.rho)[2], in_time)
 
     return method_of_multipliers(start, minimise_at)

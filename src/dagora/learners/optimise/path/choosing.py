@@ -1,7 +1,7 @@
 """Penalty and threshold from the data: the pair whose graph has the best extended BIC.
 
 The paper leaves both to the user (section 6: a choice of ω driven by the data is future work). Here the
-program is solved for every pair of a small grid, without disturbances, and the graph of each is judged by
+program is solved for every pair of a small grid, without disturbances, and the graph of each is scored by
 
     n d ln(Σ_j r_j / d) + |E| (ln n + 2γ ln d),      γ = 1,
 
@@ -34,7 +34,7 @@ from dagora.learners.optimise.path.smooth_path import PathProgram
 from dagora.learners.run import Run
 
 AUTO = "auto"
-# The grid, from its middle outwards, so that what was tried when time is up is near the defaults.
+# The grid, from its middle outwards, so that the pairs tried when time is up are near the defaults.
 PENALTIES = (0.1, 0.03, 0.2, 0.4)  # in units of the smallest variance of a column
 THRESHOLDS = (0.3, 0.2, 0.5, 0.1, 0.05)
 # γ of the extended BIC: 0 is BIC, 1 its strictest. Between ½ and 2 it mattered little; with 20 columns and
@@ -51,7 +51,7 @@ def choose(
     cut: str,
     device: str = "cpu",
 ) -> tuple[float, float]:
-    """λ and ω; a value that is given as a number stays. When time is up, the best pair so far.
+    """Choose λ and ω; a number stays as it is. When time is up, the best pair so far.
 
     >>> from dagora.learners.optimise.path.smooth_path import PathProgram
     >>> free = ~np.eye(2, dtype=bool)

@@ -24,12 +24,12 @@ PROFILE_ROUNDS = 100
 class ColumnProblem(NamedTuple):
     """The program: second moments, allowed and required edges, the penalty λ, and the kind of loss.
 
-    With a `threshold`, a column is judged by its loss after weak weights are removed. They are removed one by
-    one, unless that loss exceeds the loss of removing them all at once by more than the share `slack`
+    With a `threshold`, the loss of a column is that after its weak weights are removed. They are removed one
+    by one, unless that loss exceeds the loss of removing them all at once by more than the share `slack`
     (`thresholding`).
 
-    The last `exogenous` columns are given from outside: they come first in every order, nothing leads to
-    them, and weights from them have a threshold of their own.
+    The last `exogenous` columns come first in every order and have no parents. Weights from them have a
+    threshold of their own.
     """
 
     moments: Matrix
@@ -43,8 +43,8 @@ class ColumnProblem(NamedTuple):
     exogenous_threshold: float = 0.0
 
 
-class Workspace(NamedTuple):
-    """Memory for solving columns: a Cholesky factor; and the ridge penalty, which is zero here."""
+class ColumnWorkspace(NamedTuple):
+    """Work arrays for solving columns: a Cholesky factor, and the ridge penalty, which is zero here."""
 
     factor: Matrix
     ridge: Vector
@@ -52,14 +52,14 @@ class Workspace(NamedTuple):
 
 @inlined
 def threshold_of(problem: ColumnProblem, i: int) -> float:
-    """The size below which a weight from column i is weak."""
+    """The absolute value below which a weight from column i is weak."""
     return problem.threshold if i < len(problem.moments) - problem.exogenous else problem.exogenous_threshold
 
 
 @kernel
-def workspace_for(d: int) -> Workspace:
+def workspace_for(d: int) -> ColumnWorkspace:
     """Make a workspace for columns of d variables."""
-    return Workspace(np.empty((d, d)), np.zeros(d))
+    return ColumnWorkspace(np.empty((d, d)), np.zeros(d))
 
 
 @kernel
@@ -69,7 +69,7 @@ def solve_column(
     free: NDArray[np.bool_],
     weights: Vector,
     gradient: Vector,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> tuple[float, float]:
     """Solve one column in place; return its loss with penalty, and the λ of the lasso that it solves.
 
@@ -95,13 +95,10 @@ def solve_column_entering(
     free: NDArray[np.bool_],
     weights: Vector,
     gradient: Vector,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
     newcomer: int,
 ) -> tuple[float, float]:
-    """Do what `solve_column` does for a column with its gradient that is solved but for one new parent.
-
-    −1: no new parent.
-    """
+    """As `solve_column`, for a column that is solved with its gradient but for one new parent (−1: none)."""
     moments, lambda1 = problem.moments, problem.lambda1
     factor, ridge = workspace.factor, workspace.ridge
     if not problem.profile:

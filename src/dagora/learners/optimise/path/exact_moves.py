@@ -1,15 +1,15 @@
-"""Moves along an order that are judged exactly: a variable goes to the place where all losses sum to least.
+"""Moves along an order that are evaluated exactly: a variable goes to the place with the least sum of losses.
 
-For a variable x this takes the column of every variable y that x may pass, with x before it and without, and
+For a variable x this needs the column of every variable y that x may pass, with x before it and without, and
 the column of x at every place. Three things make it cheap:
 
-- What x saves in column y depends on the variables before y alone. It is kept until they change.
+- The saving of x in column y depends on the variables before y alone. It is stored until they change.
 - Many places cannot win, and the column of x is not solved there. The loss of a lasso grows with every parent
   that is taken away, and is never below zero: further to the left x loses at least as much as here, and to
   the right it wins at most all it has. A threshold only adds to the loss. (With profiled variances a column
   is solved to a local optimum, and its loss has no such bounds: then every place is tried.)
-- Several variables are judged on the same state, in threads. The first that gains is moved, and those after
-  it are judged anew: the moves are those of one thread that tries one variable after the other.
+- Several variables are evaluated on the same state, in threads. The first that gains is moved, and those
+  after it are evaluated anew: the moves are those of one thread that tries one variable after the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.optimise.path.column_problem import ColumnProblem, Workspace, solve_column_entering
+from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, solve_column_entering
 from dagora.learners.optimise.path.order_moves import (
     OrderSolution,
     changed_columns,
@@ -28,18 +28,18 @@ from dagora.learners.optimise.path.order_moves import (
     reinsert,
     solve_some,
 )
-from dagora.learners.optimise.path.thresholding import has_weak, judge_column, threshold_column
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.thresholding import evaluate_column, has_weak, threshold_column
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
-# The most variables that are judged ahead of a move, as a multiple of the threads.
+# The most variables that are evaluated ahead of a move, as a multiple of the threads.
 FAR_AHEAD = 4
 
 
-class Known(NamedTuple):
-    """`savings[x, y]`: by how much column y loses less with x before it.
+class KnownSavings(NamedTuple):
+    """`savings[x, y]`: the decrease of column y's loss with x before it.
 
-    True while `made[x, y]` is `versions[y]`, which changes with the variables before y.
+    It is valid while `made[x, y]` is `versions[y]`, which changes with the variables before y.
     """
 
     savings: Matrix
@@ -50,10 +50,12 @@ class Known(NamedTuple):
 class ExactMoves:
     """The moves of one order, whose solution they improve in place."""
 
-    def __init__(self, problem: ColumnProblem, at: OrderSolution, workers: Workers = ALONE) -> None:
+    def __init__(self, problem: ColumnProblem, at: OrderSolution, workers: ColumnWorkers = ALONE) -> None:
         d = len(at.order)
         self.problem, self.at, self.workers = problem, at, workers
-        self.known = Known(np.zeros((d, d)), np.zeros((d, d), dtype=np.int64), np.ones(d, dtype=np.int64))
+        self.known = KnownSavings(
+            np.zeros((d, d)), np.zeros((d, d), dtype=np.int64), np.ones(d, dtype=np.int64)
+        )
         self.ahead = workers.jobs
 
     def __call__(self, sequence: NDArray[np.int64], tolerance: float, idle: int) -> int:
@@ -65,8 +67,8 @@ class ExactMoves:
         start = 0
         while start < len(sequence):
             some = sequence[start : start + self.ahead].tolist()
-            judged = self.workers.map(lambda x: self.judge(x, tolerance), some)
-            for x, (place, change) in zip(some, judged, strict=True):
+            best_places = self.workers.map(lambda x: self.evaluate(x, tolerance), some)
+            for x, (place, change) in zip(some, best_places, strict=True):
                 start += 1
                 if change < 0.0 and self.move(x, place):
                     idle, self.ahead = 0, self.workers.jobs
@@ -79,16 +81,16 @@ class ExactMoves:
                     self.ahead = min(2 * self.ahead, FAR_AHEAD * self.workers.jobs)
         return idle
 
-    def judge(self, x: int, tolerance: float) -> tuple[int, float]:
+    def evaluate(self, x: int, tolerance: float) -> tuple[int, float]:
         """The best place of x, and the change of the sum of losses; (its place, 0) if it gains nowhere."""
         workspace = self.workers.workspace(len(self.at.order))
-        return judge_places(self.problem, self.at, self.known, x, tolerance, workspace)
+        return evaluate_places(self.problem, self.at, self.known, x, tolerance, workspace)
 
     def move(self, x: int, place: int) -> bool:
-        """Move a variable, solve the columns that change, and note all with other variables before them.
+        """Move a variable, solve the columns that change, and mark all with other variables before them.
 
-        With profiled variances a column may end in another optimum than when it was judged. A move that does
-        not lower the sum of losses is taken back: so the moves come to an end.
+        With profiled variances a column may end in another optimum than when it was evaluated. A move that
+        does not lower the sum of losses is undone, so the moves come to an end.
         """
         at, order = self.at, self.at.order
         position, _, _ = find_places(self.problem, order, x)
@@ -110,13 +112,13 @@ class ExactMoves:
 def saving_in(
     problem: ColumnProblem,
     at: OrderSolution,
-    known: Known,
+    known: KnownSavings,
     rank: NDArray[np.int64],
     x: int,
     y: int,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> float:
-    """By how much column y loses less with x before it than without it."""
+    """The decrease of column y's loss with x before it, compared with x after it."""
     if known.made[x, y] == known.versions[y]:
         return float(known.savings[x, y])
     d = len(rank)
@@ -134,15 +136,20 @@ def saving_in(
         trial, slope = at.columns[y].copy(), at.gradients[y].copy()
         # A profiled column has several optima: begun as when the move is made, it ends in the same one.
         newcomer = x if left and not problem.profile else -1
-        loss, _ = judge_column(problem, y, free, trial, slope, workspace, newcomer)
+        loss, _ = evaluate_column(problem, y, free, trial, slope, workspace, newcomer)
         saving = at.losses[y] - loss if left else loss - at.losses[y]
     known.savings[x, y], known.made[x, y] = saving, known.versions[y]
     return float(saving)
 
 
 @kernel
-def judge_places(
-    problem: ColumnProblem, at: OrderSolution, known: Known, x: int, tolerance: float, workspace: Workspace
+def evaluate_places(
+    problem: ColumnProblem,
+    at: OrderSolution,
+    known: KnownSavings,
+    x: int,
+    tolerance: float,
+    workspace: ColumnWorkspace,
 ) -> tuple[int, float]:
     """The place of x with the smallest sum of losses, and the change of that sum, if it falls by `tolerance`.
 
@@ -154,7 +161,7 @@ def judge_places(
     >>> problem = ColumnProblem(np.array([[1.0, 2.0], [2.0, 5.0]]), ~none, none, 0.5, profile=False)
     >>> at = OrderSolution(np.array([1, 0]), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     >>> before = solve_order(problem, at)
-    >>> place, change = ExactMoves(problem, at).judge(1, 1e-9)
+    >>> place, change = ExactMoves(problem, at).evaluate(1, 1e-9)
     >>> round(before, 9), place, round(change, 9)
     (2.775, 1, -0.9)
     """
@@ -164,7 +171,7 @@ def judge_places(
     rank = np.empty(d, dtype=np.int64)
     for p in range(d):
         rank[order[p]] = p
-    # How the losses of the passed columns change, for every place of x.
+    # The change of the losses of the passed columns, for every place of x.
     passed = np.zeros(d)
     for p in range(position - 1, lowest - 1, -1):
         passed[p] = passed[p + 1] - saving_in(problem, at, known, rank, x, order[p], workspace)
@@ -192,7 +199,7 @@ def own_places(
     end: int,
     best: float,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> tuple[float, int]:
     """Solve the column of the variable at `position` at places on the way to `end`; the best change there.
 
@@ -214,7 +221,7 @@ def own_places(
         free[order[p]] = allowed[order[p], x]
     trial, slope = at.columns[x].copy(), at.gradients[x].copy()
     own = penalised_loss(problem, x, trial, slope) if not problem.profile else -np.inf
-    penalty, judged, is_judged = at.penalties[x], at.losses[x], True
+    penalty, loss_after, is_evaluated = at.penalties[x], at.losses[x], True
     place = -1
     for target in range(position + direction, end + direction, direction):
         bound = own if direction < 0 else 0.0
@@ -230,14 +237,14 @@ def own_places(
             newcomer = -1 if problem.profile else y
         if again:
             own, penalty = solve_column_entering(problem, x, free, trial, slope, workspace, newcomer)
-            is_judged = False
-        if not is_judged and passed[target] + own - at.losses[x] < best - tolerance:
-            judged = own
+            is_evaluated = False
+        if not is_evaluated and passed[target] + own - at.losses[x] < best - tolerance:
+            loss_after = own
             if has_weak(problem, x, trial):
-                judged = threshold_column(problem, x, own, trial.copy(), workspace)
-            is_judged = True
-        if is_judged and passed[target] + judged - at.losses[x] < best - tolerance:
-            best, place = passed[target] + judged - at.losses[x], target
+                loss_after = threshold_column(problem, x, own, trial.copy(), workspace)
+            is_evaluated = True
+        if is_evaluated and passed[target] + loss_after - at.losses[x] < best - tolerance:
+            best, place = passed[target] + loss_after - at.losses[x], target
     return best, place
 
 

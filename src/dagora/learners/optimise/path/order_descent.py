@@ -1,6 +1,6 @@
 """Improve an order for the NOTEARS program by moving single variables until no move lowers the objective.
 
-The smooth path ends near a good order, which depends on its schedule. Moves judged by the exact program
+The smooth path ends near a good order, which depends on its schedule. Moves evaluated by the exact program
 improve it further (as in order searches over scores: Teyssier & Koller 2005, Andrews et al. 2023). Whatever
 the order, the weights are exactly acyclic.
 """
@@ -20,8 +20,8 @@ from dagora.learners.optimise.path.order_moves import OrderSolution, solve_some
 from dagora.learners.optimise.path.quick_moves import QuickMoves
 from dagora.learners.optimise.path.smooth_path import PathProgram
 from dagora.learners.optimise.path.wide_moves import WideMoves
-from dagora.learners.optimise.path.workers import ALONE, Workers
-from dagora.learners.optimise.shown_weights import on_the_way
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
+from dagora.learners.optimise.progress import lazy_edges
 from dagora.learners.run import Run
 from dagora.scores.lasso_kernels import Matrix
 
@@ -29,7 +29,7 @@ from dagora.scores.lasso_kernels import Matrix
 TOLERANCE = 1e-9
 # Variables tried between two checks of the time limit; of many variables, those of a batch.
 STRETCH, BATCH = 20, 64
-# Up to this many variables the last moves are judged exactly; with more, by estimates that are checked.
+# Up to this many variables the last moves are evaluated exactly; with more, by estimates that are checked.
 EXACT_TO = 200
 # With more variables, the share of the objective below which gains count as ties, and the number of such
 # gains that a round over all variables must bring to be followed by another.
@@ -42,18 +42,18 @@ def solve_given_order(
     program: PathProgram,
     order: NDArray[np.int64],
     weights: Matrix,
-    judge: ColumnProblem | None = None,
-    workers: Workers = ALONE,
+    criterion: ColumnProblem | None = None,
+    workers: ColumnWorkers = ALONE,
 ) -> OrderSolution:
     """Solve the program for one order, starting from any weights.
 
-    Columns are judged with the threshold of `judge`, by default without a threshold.
+    Losses of columns are those of `criterion`, by default without a threshold.
     """
     d = len(program)
     solution = OrderSolution(
         order.astype(np.int64), weights.T.copy(), np.zeros((d, d)), np.zeros(d), np.zeros(d)
     )
-    problem = judge or program.column_problem
+    problem = criterion or program.column_problem
 
     def solve(part: NDArray[np.int64]) -> None:
         solve_some(problem, solution, part, workers.workspace(d))
@@ -63,7 +63,7 @@ def solve_given_order(
 
 
 def after_exogenous(program: PathProgram, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """An order of the movable columns, with those given from outside before it."""
+    """An order of the movable columns, with the exogenous ones before it."""
     return np.concatenate([np.arange(program.movable, len(program)), order]).astype(np.int64)
 
 
@@ -78,13 +78,13 @@ def improve_order(
     generator: np.random.Generator,
     disturbances: int,
     on_optimum: Callable[[OrderSolution], None] = ignore_optimum,
-    workers: Workers = ALONE,
+    workers: ColumnWorkers = ALONE,
 ) -> tuple[int, bool]:
     """Improve an order in place by moves; disturb the best order `disturbances` times and improve it again.
 
-    Moves are judged by estimates and checked; the last moves, with up to `EXACT_TO` variables, are judged
+    Moves are chosen by estimates and checked; the last moves, with up to `EXACT_TO` variables, are evaluated
     exactly. `on_optimum` is called with every order that no such move improves. Returns the number of
-    variables tried and whether the last moves were judged exactly. Ends early when time is up.
+    variables tried, and True if the last moves were evaluated exactly. Ends early when time is up.
     """
     d = program.movable
     problem = program.column_problem
@@ -117,20 +117,20 @@ def improve_order(
     return tried, exact
 
 
-def improve_thresholded(
+def improve_after_threshold(
     program: PathProgram,
     solution: OrderSolution,
     run: Run,
     generator: np.random.Generator,
-    judge: ColumnProblem,
-    workers: Workers = ALONE,
+    criterion: ColumnProblem,
+    workers: ColumnWorkers = ALONE,
 ) -> int:
-    """Move variables, in place, until no move lowers the objective after the threshold of `judge`.
+    """Move variables, in place, until no move lowers the objective after the threshold of `criterion`.
 
     An order that is best with all its small weights need not be best without them. The solution must have
-    been solved with the same `judge`. Returns the number of variables tried.
+    been solved with the same `criterion`. Returns the number of variables tried.
     """
-    return descend_fully(program, solution, run, generator, ExactMoves(judge, solution, workers))
+    return descend_fully(program, solution, run, generator, ExactMoves(criterion, solution, workers))
 
 
 def smallest_gain(program: PathProgram, solution: OrderSolution) -> float:
@@ -147,7 +147,7 @@ def descend_fully(
     generator: np.random.Generator,
     move: Callable[[NDArray[np.int64], float, int], int],
 ) -> int:
-    """Try variables in a random sequence, again and again, until none gains; return how many were tried."""
+    """Try variables in a random sequence, again and again, until none gains; return the number of tries."""
     d = program.movable
     tolerance = smallest_gain(program, solution)
     tried = idle = 0
@@ -166,7 +166,7 @@ def descend_fully(
             if idle >= d or run.budget.exhausted:
                 break
         gained = before - solution.objective
-        edges = on_the_way(program.shown, lambda: solution.weights)
+        edges = lazy_edges(program.edge_maker, lambda: solution.weights)
         run.on_event(Event("moving variables", tried, score=-solution.objective, edges=edges))
     return tried
 

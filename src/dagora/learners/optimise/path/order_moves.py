@@ -1,4 +1,4 @@
-"""Orders of the variables for the NOTEARS program: the exact lassos of an order, and what a move changes.
+"""Orders of the variables for the NOTEARS program: the exact lassos of an order, and the effects of a move.
 
 Given an order, the program splits into one lasso per column on the variables before it, solved exactly.
 Moving a variable x changes the column of x. It changes the column of a variable y that x passes only where x
@@ -6,7 +6,7 @@ enters or leaves y's solution: x enters where it violates the optimality conditi
 e_y)| > λ, and leaves where its weight was not zero. All other columns stay solved, so a move costs a few
 small solves.
 
-With a threshold in the column problem, columns are solved in the same way, but judged by their loss without
+With a threshold in the column problem, columns are solved in the same way, but their loss is that without
 weak weights (`thresholding`).
 """
 
@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.optimise.path.column_problem import ColumnProblem, Workspace, workspace_for
-from dagora.learners.optimise.path.thresholding import judge_column
+from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, workspace_for
+from dagora.learners.optimise.path.thresholding import evaluate_column
 from dagora.scores.lasso_kernels import Matrix, Vector
 
 
 class OrderSolution(NamedTuple):
     """An order with its solved columns: row y of `columns` holds the weights into y.
 
-    For each column, `gradients` has the slopes of its loss, `losses` the loss with penalty by which it is
-    judged, and `penalties` the λ of its lasso. Kernels change all of them in place.
+    For each column, `gradients` has the slopes of its loss, `losses` the loss with penalty, and `penalties`
+    the λ of its lasso. Kernels change all of them in place.
     """
 
     order: NDArray[np.int64]
@@ -84,7 +84,7 @@ def solve_order(problem: ColumnProblem, at: OrderSolution) -> float:
 
 @kernel
 def solve_some(
-    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], workspace: Workspace
+    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], workspace: ColumnWorkspace
 ) -> None:
     """Solve some columns, each on the variables before it."""
     d = len(at.order)
@@ -106,12 +106,12 @@ def solve_in_place(
     y: int,
     before: NDArray[np.bool_],
     free: NDArray[np.bool_],
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> None:
     """Solve column y on the variables `before` it that may be its parents."""
     for i in range(len(before)):
         free[i] = before[i] and problem.allowed[i, y]
-    at.losses[y], at.penalties[y] = judge_column(
+    at.losses[y], at.penalties[y] = evaluate_column(
         problem, y, free, at.columns[y], at.gradients[y], workspace, -1
     )
 
@@ -133,7 +133,7 @@ def reinsert(order: NDArray[np.int64], position: int, place: int) -> None:
 def find_places(problem: ColumnProblem, order: NDArray[np.int64], x: int) -> tuple[int, int, int]:
     """The position of x, and the first and the last position that the required edges permit.
 
-    Columns given from outside stand first and stay there.
+    Exogenous columns come first and stay there.
     """
     required = problem.required
     position, lowest, highest = 0, problem.exogenous, len(order) - 1

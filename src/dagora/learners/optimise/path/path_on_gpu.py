@@ -27,7 +27,7 @@ Device = Any
 
 # Coordinates that are swept between two updates of all gradients.
 BLOCK = 32
-# What JAX says when the memory of a device is used up.
+# In JAX's error when the memory of a device is used up.
 OUT_OF_MEMORY = "RESOURCE_EXHAUSTED"
 
 
@@ -44,7 +44,7 @@ def find_gpu() -> Device | None:
 
 
 def require_gpu() -> Device:
-    """The first GPU that JAX sees, or one line about what is missing."""
+    """The first GPU that JAX sees; raises if there is none."""
     JAX_GPU.require(setting("device", "gpu"))
     gpu = find_gpu()
     if gpu is None:
@@ -67,12 +67,12 @@ def double_precision() -> AbstractContextManager[object]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error of JAX says that a device has no memory left."""
+    """Return True if an error of JAX says that a device has no memory left."""
     return OUT_OF_MEMORY in str(error) or "out of memory" in str(error).lower()
 
 
 class PathOnGpu:
-    """The steps of a program's path on a device of JAX; any device will do, which is how it is tested."""
+    """The steps of a program's path on a device of JAX (in tests the processor)."""
 
     def __init__(self, program: PathProgram, device: Device) -> None:
         import jax

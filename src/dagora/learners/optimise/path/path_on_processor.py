@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dgetrf, dgetri
 from dagora.kernels.decorators import kernel
 from dagora.learners.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem, residual_variance
 from dagora.learners.optimise.path.smooth_path import EXACT_TO, SWEEPS, PathProgram
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix, Vector, add_rows, residual_gradient, solve_lasso, subtract_row
 
 # Coordinates that are swept between two updates of a column's whole gradient.
@@ -31,7 +31,7 @@ class PathOnProcessor:
     """The steps of a program's path, in NumPy and kernels."""
 
     program: PathProgram
-    workers: Workers = field(default=ALONE)
+    workers: ColumnWorkers = field(default=ALONE)
 
     def start(self) -> Matrix:
         """Weights that are all zero."""
@@ -73,7 +73,7 @@ def barrier(squares: Matrix) -> tuple[Matrix, float] | None:
     return np.ascontiguousarray(np.maximum(inverse, 0.0)), -float(log_determinant)
 
 
-def objective(program: PathProgram, weights: Matrix, workers: Workers) -> float:
+def objective(program: PathProgram, weights: Matrix, workers: ColumnWorkers) -> float:
     """`PathProgram.objective`, by products of the weights that are not zero, shared by columns."""
     columns, variances = np.ascontiguousarray(weights.T), np.empty(len(program))
 
@@ -97,7 +97,7 @@ def residual_variances(moments: Matrix, columns: Matrix, some: NDArray[np.int64]
         variances[y] = variance
 
 
-def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, workers: Workers) -> Matrix:
+def solve_columns(program: PathProgram, weights: Matrix, ridge: Matrix, workers: ColumnWorkers) -> Matrix:
     """The elastic nets of all columns, started from `weights`."""
     columns = weights.T.copy()
     ridges = np.ascontiguousarray(ridge.T)
@@ -141,7 +141,7 @@ def elastic_nets(problem: ColumnProblem, ridges: Matrix, columns: Matrix, some: 
         solve_lasso(moments, y, free, lambda1 * scale, ridges[y] * scale, columns[y], gradient, factor)
 
 
-def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers: Workers) -> None:
+def sweep_columns(program: PathProgram, ridges: Matrix, columns: Matrix, workers: ColumnWorkers) -> None:
     """Minimise the elastic nets over one weight after the other, in a few sweeps; in place."""
     moments, d = program.moments, len(program)
     gradients, scales = np.empty((d, d)), np.ones(d)

@@ -1,6 +1,6 @@
 """Moves along an order that are chosen by estimates and then checked exactly, for many variables.
 
-Judging one move exactly takes a lasso for every column that the moved variable x enters or leaves. The
+Evaluating one move exactly takes a lasso for every column that the moved variable x enters or leaves. The
 estimates use the solved columns alone, as if no sign changed and no other variable entered or left. For
 column y with active set A, K = S_AA⁻¹ and gradient g, the loss changes by
 
@@ -23,7 +23,7 @@ from dagora.kernels.rows import copy_row
 from dagora.learners.optimise.path.column_problem import (
     SMALLEST_RESIDUAL,
     ColumnProblem,
-    Workspace,
+    ColumnWorkspace,
     residual_variance,
     workspace_for,
 )
@@ -44,14 +44,14 @@ from dagora.scores.lasso_kernels import (
 )
 
 
-class Estimates(NamedTuple):
+class SavingEstimates(NamedTuple):
     """`savings[y, x]`: estimated decrease of column y's loss if x may be its parent.
 
-    `kept` holds the estimates from before a move, so that it can be undone.
+    `undo` holds columns from before a move, so that it can be undone.
     """
 
     savings: Matrix
-    kept: Matrix
+    undo: Matrix
 
 
 class QuickMoves:
@@ -60,7 +60,7 @@ class QuickMoves:
     def __init__(self, problem: ColumnProblem, at: OrderSolution) -> None:
         d = len(at.order)
         self.problem, self.at = problem, at
-        self.estimates = Estimates(np.empty((d, d)), np.empty((d, d)))
+        self.estimates = SavingEstimates(np.empty((d, d)), np.empty((d, d)))
         self.prepare()
 
     def prepare(self) -> None:
@@ -78,9 +78,9 @@ class QuickMoves:
 
 @kernel
 def estimate_savings(
-    problem: ColumnProblem, at: OrderSolution, y: int, savings: Matrix, workspace: Workspace
+    problem: ColumnProblem, at: OrderSolution, y: int, savings: Matrix, workspace: ColumnWorkspace
 ) -> None:
-    """Estimate how much less column y loses with x before it, for every x, into row y of `savings`.
+    """Estimate the decrease of column y's loss with x before it, for every x, into row y of `savings`.
 
     In the example of `order_moves.solve_order` (order a, b) b has the weight 1.5 of a, and S_aa = 1: without
     a it would lose 1.5²/2 = 1.125 more, which is exact here: 2.5 − 1.375.
@@ -154,9 +154,9 @@ def own_changes(
     lowest: int,
     highest: int,
     changes: Vector,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> None:
-    """Estimate how the loss of the variable at `position` changes at places from `lowest` to `highest`.
+    """Estimate the change of the loss of the variable at `position` for places from `lowest` to `highest`.
 
     Each place to the right costs more than the one before it, so `highest` should be no further than need be.
     """
@@ -221,12 +221,12 @@ def own_changes(
 def try_move(
     problem: ColumnProblem,
     at: OrderSolution,
-    estimates: Estimates,
+    estimates: SavingEstimates,
     x: int,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> float:
-    """Move x to the place with the best estimate, and back unless the losses really fall; return the gain."""
+    """Move x to the place with the best estimate, and back unless the losses fall; return the gain."""
     position, lowest, highest = find_places(problem, at.order, x)
     place, _ = best_place(problem, at, estimates.savings, position, lowest, highest, tolerance, workspace)
     if place == position:
@@ -243,7 +243,7 @@ def best_place(
     lowest: int,
     highest: int,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> tuple[int, float]:
     """The place between `lowest` and `highest` with the best estimate for the variable at `position`.
 
@@ -270,15 +270,15 @@ def best_place(
 def check_move(
     problem: ColumnProblem,
     at: OrderSolution,
-    estimates: Estimates,
+    estimates: SavingEstimates,
     position: int,
     place: int,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> float:
     """Move the variable and solve the columns that change; undo it unless the losses fall by `tolerance`."""
     order, columns, gradients = at.order, at.columns, at.gradients
-    losses, penalties, kept = at.losses, at.penalties, estimates.kept
+    losses, penalties, undo = at.losses, at.penalties, estimates.undo
     d = len(order)
     x = order[position]
     reinsert(order, position, place)
@@ -300,7 +300,7 @@ def check_move(
         if y == x or matters:
             changed[number] = y
             old_losses[number], old_penalties[number] = losses[y], penalties[y]
-            copy_row(columns[y], kept[number])
+            copy_row(columns[y], undo[number])
             solve_in_place(problem, at, y, before, free, workspace)
             gain += old_losses[number] - losses[y]
             number += 1
@@ -312,7 +312,7 @@ def check_move(
     reinsert(order, place, position)
     for k in range(number):
         y = changed[k]
-        copy_row(kept[k], columns[y])
+        copy_row(undo[k], columns[y])
         losses[y], penalties[y] = old_losses[k], old_penalties[k]
         residual_gradient(problem.moments, y, columns[y], gradients[y])
     return 0.0
@@ -322,7 +322,7 @@ def check_move(
 def disturb(
     problem: ColumnProblem,
     at: OrderSolution,
-    estimates: Estimates,
+    estimates: SavingEstimates,
     variables: NDArray[np.int64],
     heights: Vector,
 ) -> None:
@@ -348,7 +348,7 @@ def prepare_savings(problem: ColumnProblem, at: OrderSolution, savings: Matrix) 
 def descend_quickly(
     problem: ColumnProblem,
     at: OrderSolution,
-    estimates: Estimates,
+    estimates: SavingEstimates,
     sequence: NDArray[np.int64],
     tolerance: float,
     idle: int,

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.optimise.path.column_problem import ColumnProblem, Workspace, solve_column
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, solve_column
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix
 
 
@@ -17,7 +17,7 @@ def refit_columns(
     lambda1: float,
     *,
     profile: bool,
-    workers: Workers = ALONE,
+    workers: ColumnWorkers = ALONE,
 ) -> Matrix:
     """Solve every column on an acyclic support, starting from zero; [i, j] is the weight of i → j."""
     moments = np.ascontiguousarray(covariance)
@@ -36,7 +36,7 @@ def refit_columns(
 
 @kernel
 def refit_some(
-    problem: ColumnProblem, columns: Matrix, some: NDArray[np.int64], workspace: Workspace
+    problem: ColumnProblem, columns: Matrix, some: NDArray[np.int64], workspace: ColumnWorkspace
 ) -> None:
     """Solve some columns on the parents that are allowed; row y of `columns` holds the weights into y."""
     d = len(columns)

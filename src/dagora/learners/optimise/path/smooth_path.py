@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dagora.base.events import Event
 from dagora.graph.dag import topological_order
 from dagora.learners.optimise.path.column_problem import SMALLEST_RESIDUAL, ColumnProblem
-from dagora.learners.optimise.shown_weights import Shown, on_the_way
+from dagora.learners.optimise.progress import EdgeMaker, lazy_edges
 from dagora.learners.run import Run
 from dagora.scores.lasso_kernels import Matrix, Vector
 
@@ -45,7 +45,7 @@ FAINT = 0.1
 # the coordinates, since exact solutions of dense columns are expensive. Sweeps lower the same objective, and
 # the line search accepts any step that does.
 EXACT_TO, SWEEPS = 100, 4
-# The ridge, as a share of their variances, of regressions on columns given from outside.
+# The ridge of regressions on exogenous columns, as a share of their variances.
 RIDGE = 1e-6
 
 A = TypeVar("A")
@@ -55,8 +55,8 @@ A = TypeVar("A")
 class PathProgram:
     """Second moments, the penalty λ, allowed and required edges, and whether variances are profiled.
 
-    The last `exogenous` columns are given from outside (`ColumnProblem`); no edge into them may be allowed.
-    `shown` makes edges of weights, for whoever watches.
+    No edge into the last `exogenous` columns may be allowed (`ColumnProblem`).
+    `edge_maker` makes the edges in events.
     """
 
     moments: Matrix
@@ -66,21 +66,21 @@ class PathProgram:
     profile: bool = False
     exogenous: int = 0
     exogenous_threshold: float = 0.0
-    shown: Shown | None = field(default=None, compare=False)
+    edge_maker: EdgeMaker | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.moments)
 
     @property
     def movable(self) -> int:
-        """The number of columns that are not given from outside; they come first."""
+        """The number of columns that are not exogenous; they come first."""
         return len(self) - self.exogenous
 
     def without_exogenous(self) -> PathProgram:
-        """The program on what the columns given from outside leave unexplained, by least squares.
+        """The program on the residuals of least squares on the exogenous columns.
 
-        With the edges from outside unpenalised, and all allowed, it has the same solutions; otherwise it is
-        near, and good enough to start from.
+        If their edges are unpenalised and all allowed, it has the same solutions; otherwise nearly the same,
+        which is good enough to start from.
 
         >>> moments, nothing = np.array([[5.0, 2.0], [2.0, 1.0]]), np.zeros((2, 2), dtype=bool)
         >>> program = PathProgram(moments, 0.1, nothing, nothing, exogenous=1)
@@ -104,7 +104,7 @@ class PathProgram:
 
     @property
     def column_problem(self) -> ColumnProblem:
-        """The program as kernels take it."""
+        """The program as a record for kernels."""
         return ColumnProblem(
             self.moments,
             self.allowed,
@@ -114,8 +114,8 @@ class PathProgram:
             exogenous=self.exogenous,
         )
 
-    def judged_after(self, threshold: float, cut: str) -> ColumnProblem:
-        """The same with a threshold: columns are judged after a way of `CUTS` removed their weak weights."""
+    def thresholded_problem(self, threshold: float, cut: str) -> ColumnProblem:
+        """The same with a threshold: the loss of a column is that after `cut` removed its weak weights."""
         return self.column_problem._replace(
             threshold=threshold, slack=CUTS[cut], exogenous_threshold=self.exogenous_threshold
         )
@@ -142,7 +142,7 @@ class PathProgram:
 
 
 class PathSteps(Protocol[A]):
-    """The arithmetic of the path, on arrays of some kind `A`, which nobody else looks into."""
+    """The arithmetic of the path, on arrays of some type `A`."""
 
     @property
     def program(self) -> PathProgram:
@@ -158,7 +158,7 @@ class PathSteps(Protocol[A]):
         """Weights on the way to a target."""
 
     def barrier(self, weights: A) -> tuple[A, float] | None:
-        """(I − A)⁻¹ and h = −ln det(I − A); None where I − A is no M-matrix (Σ_k Aᵏ diverges)."""
+        """(I − A)⁻¹ and h = −ln det(I − A); None if I − A is no M-matrix (Σ_k Aᵏ diverges)."""
 
     def objective(self, weights: A) -> float:
         """Loss and penalty."""
@@ -168,7 +168,7 @@ class PathSteps(Protocol[A]):
 
 
 @dataclass(frozen=True)
-class Point(Generic[A]):
+class PathPoint(Generic[A]):
     """Weights on the path, with their inverse and h."""
 
     weights: A
@@ -182,7 +182,7 @@ def follow_path(steps: PathSteps[A], run: Run) -> tuple[Matrix, int]:
     found = steps.barrier(weights)
     if found is None:
         raise AssertionError("required edges have no cycle")
-    at = Point(weights, *found)
+    at = PathPoint(weights, *found)
     number, c = 0, FIRST_C
     while c <= LAST_C:
         merit = steps.objective(at.weights) + c * at.h
@@ -195,22 +195,22 @@ def follow_path(steps: PathSteps[A], run: Run) -> tuple[Matrix, int]:
             gained, merit = merit - lower, lower
             if gained <= ENOUGH * abs(lower):
                 break
-        edges = on_the_way(program.shown, partial(steps.fetch, at.weights))
+        edges = lazy_edges(program.edge_maker, partial(steps.fetch, at.weights))
         run.on_event(Event("following the path", number, edges=edges))
-        if not still_cyclic(program.squares(steps.fetch(at.weights))):
+        if not is_cyclic(program.squares(steps.fetch(at.weights))):
             break
         c *= GROWTH
     return steps.fetch(at.weights), number
 
 
-def still_cyclic(squares: Matrix) -> bool:
-    """Whether the weights above `FAINT` form a cycle."""
+def is_cyclic(squares: Matrix) -> bool:
+    """Return True if the weights above `FAINT` form a cycle."""
     return topological_order(squares > FAINT**2) is None
 
 
 def line_search(
-    steps: PathSteps[A], at: Point[A], target: A, c: float, merit: float
-) -> tuple[Point[A], float]:
+    steps: PathSteps[A], at: PathPoint[A], target: A, c: float, merit: float
+) -> tuple[PathPoint[A], float]:
     """Step towards `target`; halve the step until loss + penalty + c · h falls."""
     step = 1.0
     while step > 1e-4:
@@ -219,6 +219,6 @@ def line_search(
         if found is not None:
             lower = steps.objective(trial) + c * found[1]
             if lower < merit:
-                return Point(trial, *found), lower
+                return PathPoint(trial, *found), lower
         step /= 2
     return at, merit

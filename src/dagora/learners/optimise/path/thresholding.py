@@ -25,13 +25,13 @@ from dagora.kernels.decorators import kernel
 from dagora.kernels.rows import copy_row
 from dagora.learners.optimise.path.column_problem import (
     ColumnProblem,
-    Workspace,
+    ColumnWorkspace,
     solve_column,
     solve_column_entering,
     threshold_of,
 )
 from dagora.learners.optimise.path.smooth_path import PathProgram
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix, Vector, extend_factor, remove_from_factor, solve_factor
 
 Support = NDArray[np.bool_]
@@ -43,11 +43,11 @@ def threshold_program(
     support: Support,
     threshold: float,
     cut: str = "guarded",
-    workers: Workers = ALONE,
+    workers: ColumnWorkers = ALONE,
 ) -> Matrix:
     """Solve the program on an acyclic support, starting at `weights`, and apply the threshold."""
     d = len(program)
-    columns, problem = weights.T.copy(), program.judged_after(threshold, cut)
+    columns, problem = weights.T.copy(), program.thresholded_problem(threshold, cut)
 
     def apply(part: NDArray[np.int64]) -> None:
         threshold_columns(problem, support, columns, part, workers.workspace(d))
@@ -77,7 +77,7 @@ def threshold_columns(
     support: Support,
     columns: Matrix,
     some: NDArray[np.int64],
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> None:
     """Solve some columns in place and apply the threshold; row y of `columns` holds the weights into y."""
     d = len(columns)
@@ -91,16 +91,16 @@ def threshold_columns(
 
 
 @kernel
-def judge_column(
+def evaluate_column(
     problem: ColumnProblem,
     child: int,
     free: Support,
     weights: Vector,
     gradient: Vector,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
     newcomer: int,
 ) -> tuple[float, float]:
-    """Solve one column in place and keep its weak weights, but return the loss that it has without them.
+    """Solve one column in place with its weak weights, but return the loss that it has without them.
 
     `newcomer` and the second value, the λ of its lasso, are those of `solve_column_entering`.
     """
@@ -112,7 +112,7 @@ def judge_column(
 
 @kernel
 def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
-    """Whether a weight that is not required is below the threshold."""
+    """Return True if a weight that is not required is below the threshold."""
     for i in range(len(column)):
         if column[i] != 0.0 and abs(column[i]) < threshold_of(problem, i) and not problem.required[i, y]:
             return True
@@ -121,7 +121,7 @@ def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
 
 @kernel
 def threshold_column(
-    problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: Workspace
+    problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: ColumnWorkspace
 ) -> float:
     """Remove the weak weights of a solved column in place, given its loss; return the loss afterwards.
 
@@ -165,7 +165,7 @@ def parents_of(problem: ColumnProblem, y: int, column: Vector) -> NDArray[np.int
 
 @kernel
 def family_problem(problem: ColumnProblem, y: int, parents: NDArray[np.int64]) -> ColumnProblem:
-    """The problem of a variable and its parents alone, which come first: much smaller than the whole."""
+    """The problem of a variable and its parents alone, which come first."""
     size = len(parents)
     moments = np.empty((size + 1, size + 1))
     for a in range(size):
@@ -181,7 +181,9 @@ def family_problem(problem: ColumnProblem, y: int, parents: NDArray[np.int64]) -
 
 
 @kernel
-def threshold_family(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+def threshold_family(
+    part: ColumnProblem, limits: Vector, column: Vector, workspace: ColumnWorkspace
+) -> float:
     """Remove the weak weights of a solved family in place; return the loss afterwards.
 
     `limits` are the thresholds of the parents, infinite for those that are required.
@@ -200,7 +202,7 @@ def threshold_family(part: ColumnProblem, limits: Vector, column: Vector, worksp
 
 
 @kernel
-def cut_at_once(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+def cut_at_once(part: ColumnProblem, limits: Vector, column: Vector, workspace: ColumnWorkspace) -> float:
     """Remove all weak weights of a solved family and solve it again; return its loss."""
     free = np.zeros(len(column), dtype=np.bool_)
     for k in range(len(limits)):
@@ -212,7 +214,7 @@ def cut_at_once(part: ColumnProblem, limits: Vector, column: Vector, workspace: 
 
 
 @kernel
-def cut_one_by_one(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> float:
+def cut_one_by_one(part: ColumnProblem, limits: Vector, column: Vector, workspace: ColumnWorkspace) -> float:
     """Remove the weakest weight of a solved family and solve it again, while one is weak; return its loss."""
     free = np.zeros(len(column), dtype=np.bool_)
     gradient = np.empty(len(column))
@@ -232,7 +234,7 @@ def cut_one_by_one(part: ColumnProblem, limits: Vector, column: Vector, workspac
 def weakest_weight(limits: Vector, column: Vector) -> int:
     """The weight that is the smallest share of its threshold; −1 if none is below it.
 
-    Shares, because columns given from outside have another threshold.
+    Shares, because exogenous columns have another threshold.
     """
     weakest, least = -1, 1.0
     for k in range(len(limits)):
@@ -242,7 +244,9 @@ def weakest_weight(limits: Vector, column: Vector) -> int:
 
 
 @kernel
-def drop_while_signs_hold(part: ColumnProblem, limits: Vector, column: Vector, workspace: Workspace) -> None:
+def drop_while_signs_hold(
+    part: ColumnProblem, limits: Vector, column: Vector, workspace: ColumnWorkspace
+) -> None:
     """Remove the weakest weights of a lasso one by one, as long as no other weight changes its sign.
 
     Then the solution is that of a linear system, whose factor loses a row and a column at a time.

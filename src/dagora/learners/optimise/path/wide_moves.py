@@ -1,19 +1,18 @@
-"""Moves along an order of many variables: weighed in batches by several threads, then made one by one.
+"""Moves along an order of many variables: screened in batches by several threads, then made one by one.
 
 `quick_moves` estimates the best place of a variable and checks it by solving all columns that change. With
-many variables most checks fail, and nearly all of the time goes into them. So a move is first weighed: the
-column of the moved variable x is solved for its new place, then the columns that x passes, those with the
-largest estimates first, until the verdict is clear. To the right every passed column can only lose, so losses
-add up to a sure refusal; to the left every one can only win, so gains add up to a sure approval. What is not
-solved yet counts as its estimate, except with profiled variances, whose estimates are too rough. A variable
-that was refused is weighed again once it promises more than it did then.
+many variables most checks fail, and take nearly all of the time. So a move is first screened: the column of
+the moved variable x is solved for its new place, then the columns that x passes, those with the largest
+estimates first, until the sign of the change is clear. To the right every passed column can only lose, to the
+left every one can only gain, which gives bounds. A column that is not solved yet counts with its estimate,
+except with profiled variances, whose estimates are too rough. A variable that was refused is screened again
+once its estimated gain is larger than it was then.
 
-The variables of a batch are weighed on one and the same state, in any number of threads. Those that seem to
-gain are then moved, in turn, beside the neighbour that they were weighed for, and every move is checked by
-solving all that it changes. Moves over parts of the order that have no place in common do not touch each
-other: each changes what is before the columns of its own part alone. They are made at the same time. The
-savings of the columns that changed are estimated anew after the batch. The size of a batch does not depend on
-the number of threads, nor does the result.
+The variables of a batch are screened on the same state, in any number of threads. Those that seem to gain are
+then moved, in turn, next to the neighbour of their best place, and every move is checked by solving all
+columns that it changes. Moves over parts of the order without a common place do not affect each other and are
+made at the same time. The savings of the columns that changed are estimated anew after the batch. Neither the
+size of a batch nor the result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.learners.optimise.path.column_problem import ColumnProblem, Workspace, solve_column_entering
+from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, solve_column_entering
 from dagora.learners.optimise.path.order_moves import (
     OrderSolution,
     changed_columns,
@@ -33,20 +32,20 @@ from dagora.learners.optimise.path.order_moves import (
     reinsert,
 )
 from dagora.learners.optimise.path.quick_moves import best_place, estimate_savings
-from dagora.learners.optimise.path.workers import Workers
+from dagora.learners.optimise.path.workers import ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix, Vector
 
-# Variables that a thread weighs before it looks at the clock.
-FEW = 4
+# Variables that a thread screens between two checks of the time limit.
+SCREENED_PER_CHECK = 4
 
 
-def never() -> bool:
-    """There is no time limit."""
+def no_time_limit() -> bool:
+    """Return False: time is never up."""
     return False
 
 
-class Wish(NamedTuple):
-    """A variable that should go to the right of another one, or to its left."""
+class ProposedMove(NamedTuple):
+    """A variable that should go to the right of a neighbour, or to its left."""
 
     variable: int
     neighbour: int
@@ -72,14 +71,14 @@ class Move(NamedTuple):
 
 
 class WideMoves:
-    """The moves of one order, whose solution they improve in place, unless it is `late`."""
+    """The moves of one order, whose solution they improve in place, until it is `late`."""
 
     def __init__(
         self,
         problem: ColumnProblem,
         at: OrderSolution,
-        workers: Workers,
-        late: Callable[[], bool] = never,
+        workers: ColumnWorkers,
+        late: Callable[[], bool] = no_time_limit,
     ) -> None:
         d = len(at.order)
         self.problem, self.at, self.workers, self.late = problem, at, workers, late
@@ -102,11 +101,11 @@ class WideMoves:
 
     def __call__(self, batch: NDArray[np.int64], tolerance: float, idle: int) -> int:
         """Try to move the variables of a batch; return how many in a row did not gain, `idle` before it."""
-        wanted = self._weigh(batch, tolerance)
+        proposals = self._screen(batch, tolerance)
         gained: set[int] = set()
         stale = [np.empty(0, dtype=np.int64)]
-        while wanted and not self.late():
-            together, wanted = self._apart(wanted)
+        while proposals and not self.late():
+            together, proposals = self._disjoint(proposals)
             for move, changed in zip(together, self._move(together, tolerance), strict=True):
                 if len(changed):
                     gained.add(move.variable)
@@ -118,48 +117,49 @@ class WideMoves:
                 break
         return idle
 
-    def _weigh(self, batch: NDArray[np.int64], tolerance: float) -> list[Wish]:
+    def _screen(self, batch: NDArray[np.int64], tolerance: float) -> list[ProposedMove]:
         """The variables of a batch that seem to gain, and where they should go, in the batch's order."""
         places = np.full(len(self.rank), -1)
 
-        def weigh(part: NDArray[np.int64]) -> None:
+        def screen(part: NDArray[np.int64]) -> None:
             if self.late():
                 return
             workspace = self.workers.workspace(len(self.rank))
             for_each = (self.problem, self.at, self.savings, self.rank, self.refused)
-            weigh_moves(*for_each, part, places, tolerance, workspace)
+            screen_moves(*for_each, part, places, tolerance, workspace)
 
-        # In small parts, between which the clock is looked at.
-        self.workers.map(weigh, [batch[k : k + FEW] for k in range(0, len(batch), FEW)])
+        # In small parts, between which the time limit is checked.
+        step = SCREENED_PER_CHECK
+        self.workers.map(screen, [batch[k : k + step] for k in range(0, len(batch), step)])
         return [
-            Wish(x, int(self.at.order[places[x]]), bool(places[x] > self.rank[x]))
+            ProposedMove(x, int(self.at.order[places[x]]), bool(places[x] > self.rank[x]))
             for x in batch.tolist()
             if places[x] >= 0
         ]
 
-    def _apart(self, wanted: list[Wish]) -> tuple[list[Move], list[Wish]]:
-        """Moves over parts of the order that have no place in common, the first ones first; and the rest.
+    def _disjoint(self, proposals: list[ProposedMove]) -> tuple[list[Move], list[ProposedMove]]:
+        """Moves over parts of the order without a common place, the first ones first; and the rest.
 
-        Wishes that other moves have fulfilled, or made impossible, are in neither.
+        Proposals that other moves have fulfilled or made impossible are in neither.
         """
         together: list[Move] = []
-        rest: list[Wish] = []
-        for wish in wanted:
-            x, place = wish.variable, int(self.rank[wish.neighbour])
+        rest: list[ProposedMove] = []
+        for proposal in proposals:
+            x, place = proposal.variable, int(self.rank[proposal.neighbour])
             position, lowest, highest = find_places(self.problem, self.at.order, x)
-            if (place > position) != wish.rightward or not lowest <= place <= highest:
+            if (place > position) != proposal.rightward or not lowest <= place <= highest:
                 continue
             move = Move(x, position, place)
             if any(move.first <= other.last and other.first <= move.last for other in together):
-                rest.append(wish)
+                rest.append(proposal)
             else:
                 together.append(move)
         return together, rest
 
     def _move(self, together: list[Move], tolerance: float) -> list[NDArray[np.int64]]:
-        """Make moves that have no place in common and solve the columns that change, which are returned.
+        """Make moves without a common place and solve the columns that change, which are returned.
 
-        A move by which the losses do not fall by `tolerance` is undone; it changes nothing.
+        A move that does not lower the losses by `tolerance` is undone; it changes nothing.
         """
         at = self.at
         if not together:
@@ -179,7 +179,7 @@ class WideMoves:
 
         def solve(part: NDArray[np.int64]) -> None:
             workspace = self.workers.workspace(len(self.rank))
-            solve_changed(self.problem, at, self.rank, every[part], newcomer[part], workspace)
+            solve_columns_again(self.problem, at, self.rank, every[part], newcomer[part], workspace)
 
         self.workers.map(solve, self.workers.shares(np.arange(len(every))))
         start = 0
@@ -211,7 +211,11 @@ class WideMoves:
 
 @kernel
 def estimate_some(
-    problem: ColumnProblem, at: OrderSolution, some: NDArray[np.int64], savings: Matrix, workspace: Workspace
+    problem: ColumnProblem,
+    at: OrderSolution,
+    some: NDArray[np.int64],
+    savings: Matrix,
+    workspace: ColumnWorkspace,
 ) -> None:
     """Estimate the savings of some columns."""
     for y in some:
@@ -219,13 +223,13 @@ def estimate_some(
 
 
 @kernel
-def solve_changed(
+def solve_columns_again(
     problem: ColumnProblem,
     at: OrderSolution,
     rank: NDArray[np.int64],
     changed: NDArray[np.int64],
     newcomers: NDArray[np.int64],
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> None:
     """Solve columns in place on the variables before them, each with a new parent or none (−1)."""
     d = len(rank)
@@ -243,7 +247,7 @@ def solve_changed(
 def reachable_places(
     problem: ColumnProblem, at: OrderSolution, savings: Matrix, x: int, tolerance: float
 ) -> tuple[int, int, int]:
-    """The position of x, and the places where, by the estimates, passed columns lose less than x can win."""
+    """The position of x, and the places where passed columns lose less, by estimates, than x can gain."""
     position, lowest, highest = find_places(problem, at.order, x)
     if problem.profile:
         return position, lowest, highest
@@ -256,7 +260,7 @@ def reachable_places(
 
 
 @kernel
-def weigh_moves(
+def screen_moves(
     problem: ColumnProblem,
     at: OrderSolution,
     savings: Matrix,
@@ -265,15 +269,15 @@ def weigh_moves(
     some: NDArray[np.int64],
     places: NDArray[np.int64],
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> None:
-    """Write to `places` where some variables should move."""
+    """Write the new places of some variables to `places`; −1 for those that stay."""
     for x in some:
-        places[x] = weigh_move(problem, at, savings, rank, refused, x, tolerance, workspace)
+        places[x] = screen_move(problem, at, savings, rank, refused, x, tolerance, workspace)
 
 
 @kernel
-def weigh_move(
+def screen_move(
     problem: ColumnProblem,
     at: OrderSolution,
     savings: Matrix,
@@ -281,7 +285,7 @@ def weigh_move(
     refused: Vector,
     x: int,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> int:
     """The place to which x should move, −1 if it seems to gain nowhere.
 
@@ -307,9 +311,9 @@ def seems_to_gain(
     position: int,
     place: int,
     tolerance: float,
-    workspace: Workspace,
+    workspace: ColumnWorkspace,
 ) -> bool:
-    """Solve columns for the variable at `position` in another place until it is clear whether it gains."""
+    """Return True if the variable at `position` seems to gain at `place`; solves as few columns as it can."""
     x = at.order[position]
     d = len(rank)
     changed = changed_columns(problem, at, position, place)
@@ -338,7 +342,7 @@ def seems_to_gain(
         change += loss - at.losses[y]
         if y != x:
             open_ = open_ - estimates[k]
-        # The rest: to the right it loses between nothing and what is open, to the left it wins that.
+        # The columns that are not solved lose between 0 and `open_` to the right, and gain that to the left.
         least = change if rightward else change - open_
         most = change + open_ if rightward else change
         if least >= -tolerance:

@@ -1,4 +1,4 @@
-"""Threads of the path: each has memory of its own for the problem of a column."""
+"""Threads of the path: each has its own work arrays for the problem of a column."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
-from dagora.learners.optimise.path.column_problem import Workspace, workspace_for
+from dagora.learners.optimise.path.column_problem import ColumnWorkspace, workspace_for
 
 
-class Workers(Threads):
-    """Threads with parts of columns to deal out, and memory for each.
+class ColumnWorkers(Threads):
+    """Threads that share columns, each with its own work arrays.
 
-    >>> with Workers(2) as workers:
+    >>> with ColumnWorkers(2) as workers:
     ...     workers.map(lambda part: part.tolist(), workers.parts(np.arange(5)))
     [[0, 2, 4], [1, 3]]
     """
@@ -33,13 +33,13 @@ class Workers(Threads):
         number = min(self.jobs * PIECES_A_THREAD, len(items)) if self.jobs > 1 else min(1, len(items))
         return [np.ascontiguousarray(items[k::number]) for k in range(number)]
 
-    def workspace(self, d: int) -> Workspace:
-        """Memory of the calling thread for columns of d variables; kept for its next call."""
-        found: Workspace | None = getattr(self._own, "workspace", None)
+    def workspace(self, d: int) -> ColumnWorkspace:
+        """The work arrays of the calling thread for columns of d variables."""
+        found: ColumnWorkspace | None = getattr(self._own, "workspace", None)
         if found is None or len(found.ridge) != d:
             found = self._own.workspace = workspace_for(d)
         return found
 
 
 # One thread, the caller's.
-ALONE = Workers(1)
+ALONE = ColumnWorkers(1)

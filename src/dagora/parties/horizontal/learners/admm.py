@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import (
@@ -166,7 +166,7 @@ def admm(
         score=None if loss is None else -(loss + lambda1 * float(np.abs(weights).sum())),
         stats=consensus_stats(consensus, columns, path_rounds=path_rounds, h=h, dropped=len(dropped)),
         weights=weights,
-        warnings=describe_dropped(columns.names, path_weights, dropped),
+        warnings=dropped_edges_warning(columns.names, path_weights, dropped),
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import check_window, edges_in_time, windows_covariance
@@ -149,7 +149,7 @@ def admm_dynamic(
             "edges_lagged": float(support[d:].sum()),
         },
         weights=widen_to_window(weights),
-        warnings=describe_dropped(windows.variables, path_weights[:d], dropped),
+        warnings=dropped_edges_warning(windows.variables, path_weights[:d], dropped),
     )
 
 

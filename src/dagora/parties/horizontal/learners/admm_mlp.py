@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.wording import setting
 from dagora.graph.dag import DAG
-from dagora.learners.optimise.acyclic_support import acyclic_support, describe_dropped
+from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import (
@@ -166,7 +166,7 @@ def admm_mlp(
         score=None if loss is None else -(loss + lambda1 * float(np.abs(first).sum()) + lambda2 * ridge),
         stats={**stats, "hidden": float(hidden)},
         weights=strengths_of(shape, weights),
-        warnings=describe_dropped(names, strengths, dropped),
+        warnings=dropped_edges_warning(names, strengths, dropped),
     )
 
 

@@ -72,13 +72,13 @@ class NetworkShape:
 
     def weights(self, vector: Vector) -> Any:  # noqa: ANN401 - its module needs JAX
         """The vector as the weights that the networks take."""
-        from dagora.learners.optimise.mlp.network import Weights
+        from dagora.learners.optimise.mlp.network import NetworkWeights
 
         units = (self.hidden, self.d)
         rest = vector[self.inward :]
         bias, outward, outward_bias = np.split(rest, [self.hidden * self.d, 2 * self.hidden * self.d])
         inward = np.ascontiguousarray(self.first_layer(vector).transpose(0, 2, 1))
-        return Weights(inward, bias.reshape(units), outward.reshape(units), outward_bias)
+        return NetworkWeights(inward, bias.reshape(units), outward.reshape(units), outward_bias)
 
     def vector(self, weights: Any) -> Vector:  # noqa: ANN401
         """The inverse of `weights`."""

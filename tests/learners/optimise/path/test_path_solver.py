@@ -10,13 +10,12 @@ import pytest
 import dagora
 from dagora.base.errors import DagoraWarning, OptionError
 from dagora.base.extras import JAX_GPU
-from dagora.learners.optimise.path import devices, path_on_gpu
-from dagora.learners.optimise.path.devices import path_on_device
+from dagora.learners.optimise.path import path_on_gpu, path_solver
 from dagora.learners.optimise.path.path_on_gpu import BLOCK, PathOnGpu
 from dagora.learners.optimise.path.path_on_processor import PathOnProcessor, solve_columns
-from dagora.learners.optimise.path.path_solver import solve_by_path
+from dagora.learners.optimise.path.path_solver import path_on_device, solve_by_path
 from dagora.learners.optimise.path.smooth_path import PathProgram, follow_path
-from dagora.learners.optimise.path.workers import ALONE, Workers
+from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.learners.run import Run
 from dagora.stats.table import TableStatistics
 from tests.conftest import ROOT
@@ -40,7 +39,7 @@ def simulated(d, rows=None, seed=1, **changes):
 def seen(monkeypatch):
     """JAX's processor stands in for a GPU."""
     monkeypatch.setattr(path_on_gpu, "find_gpu", lambda: CPU)
-    monkeypatch.setattr(devices, "find_gpu", lambda: CPU)
+    monkeypatch.setattr(path_solver, "find_gpu", lambda: CPU)
 
 
 @pytest.mark.parametrize("profile", [False, True])
@@ -95,7 +94,7 @@ def test_sweeps_in_blocks_are_sweeps(profile):
                 size = max(abs(aim) - 0.1 * scale, 0) / (program.moments[i, i] + ridge[i, y] * scale)
                 w[i] = np.sign(aim) * size
         np.testing.assert_allclose(found[:, y], w, atol=1e-10)
-    with Workers(3) as workers:
+    with ColumnWorkers(3) as workers:
         assert np.array_equal(solve_columns(program, start, ridge, workers), found)
 
 
@@ -112,12 +111,12 @@ def test_same_graph_on_both(seen):
 
 def test_auto_takes_a_gpu_for_wide_tables_alone(seen, monkeypatch):
     used = []
-    monkeypatch.setattr(devices, "PathOnGpu", lambda *given: used.append("gpu") or PathOnGpu(*given))
+    monkeypatch.setattr(path_solver, "PathOnGpu", lambda *given: used.append("gpu") or PathOnGpu(*given))
     program, small = simulated(110), random_program(np.random.default_rng(0), 8, 0.1)
     path_on_device(program, Run(), ALONE, "auto")
     path_on_device(small, Run(), ALONE, "gpu")
     assert used == [], "few columns stay on the processor"
-    monkeypatch.setattr(devices, "WORTH_A_GPU", 109)
+    monkeypatch.setattr(path_solver, "WORTH_A_GPU", 109)
     path_on_device(program, Run(), ALONE, "auto")
     assert used == ["gpu"]
     path_on_device(program, Run(), ALONE, "cpu")
