@@ -193,10 +193,10 @@ def all_kernels() -> set[str]:
 def main(folder: Path) -> None:
     """Compile into a folder of its own, and put what is found there into place."""
     sys.path.insert(0, str(SOURCES))
-    from dagora.kernels.cache import BROUGHT, PORTABLE
+    from dagora.kernels.cache import BUNDLED, PORTABLE
 
-    if BROUGHT.exists():
-        sys.exit(f"{BROUGHT} is in the way: the sources would use the kernels that it brings")
+    if BUNDLED.exists():
+        sys.exit(f"{BUNDLED} is in the way: the sources would use the kernels that it brings")
     with tempfile.TemporaryDirectory() as cache:
         environment = {
             **os.environ,

@@ -99,19 +99,19 @@ def bring(package, made):
     shutil.copytree(made, package / "compiled_kernels")
 
 
-def test_a_brought_kernel_is_used(package, made):
+def test_a_bundled_kernel_is_used(package, made):
     bring(package, made)
     assert ask(package) == (2, 1, [])
     assert not list((package / "__pycache__").glob("*.nbi"))
 
 
-def test_a_brought_kernel_of_other_sources_is_not_used(package, made):
+def test_a_bundled_kernel_of_other_sources_is_not_used(package, made):
     bring(package, made)
     (package / "callee.py").write_text(CALLEE.format(5))
     assert ask(package)[:2] == (10, 0)
 
 
-def test_a_brought_kernel_is_not_used_on_a_processor_that_may_lack_something(package, made):
+def test_a_bundled_kernel_is_not_used_on_a_processor_that_may_lack_something(package, made):
     """The kernel is there, but this processor has not all that it was compiled for."""
     bring(package, made)
     cache = package / "kernels" / "cache.py"

@@ -22,7 +22,7 @@ class Names(event.Listener):
 
 
 def test_a_part_is_compiled_once_whatever_numbers_are_written_in_its_calls(monkeypatch):
-    monkeypatch.setattr(compiled, "can_keep", lambda _: False)
+    monkeypatch.setattr(compiled, "can_cache", lambda _: False)
 
     @compiled.kernel
     def scaled(number, factor):

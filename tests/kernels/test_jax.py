@@ -9,7 +9,7 @@ import pytest
 
 import dagora
 from dagora.base.errors import OptionError
-from dagora.kernels.jax import cache_folder, require_jax, writable
+from dagora.kernels.jax import cache_folder, is_writable, require_jax
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -24,8 +24,8 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_not_writable(tmp_path):
     (tmp_path / "file").touch()
-    assert not writable(tmp_path / "file" / "jax")
-    assert writable(tmp_path / "new" / "jax")
+    assert not is_writable(tmp_path / "file" / "jax")
+    assert is_writable(tmp_path / "new" / "jax")
 
 
 def test_without_jax_one_line_says_what_to_install(monkeypatch):

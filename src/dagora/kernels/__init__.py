@@ -1,1 +1,1 @@
-"""Compiled code: numba's and JAX's decorators, where kernels are kept, random numbers, threads."""
+"""Compiled code with numba and JAX: decorators, the cache of kernels, random numbers, threads."""

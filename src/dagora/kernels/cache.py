@@ -1,14 +1,12 @@
-"""Where compiled kernels are kept on disk, and when a kept one is out of date.
+"""The cache of compiled kernels on disk; `stamp` decides when a cached kernel is out of date.
 
-Whether it is, `kernel_stamp.py` says.
+Kernels are cached in the first of these folders that is writable: `NUMBA_CACHE_DIR` if it is set,
+`__pycache__` beside the source, the user's cache folder, a private folder for temporary files. If none is
+writable, every process compiles anew. In the last two cases dagora warns once.
 
-Kernels are kept in the first folder that can be written: `NUMBA_CACHE_DIR` where that is set, `__pycache__`
-beside the source, the user's cache folder, a private folder for temporary files. Where none of these can be
-written, every process compiles anew. In the last two cases dagora warns once.
-
-A wheel built by `make wheel` brings kernels with it (`BROUGHT`), compiled for any processor of its kind that
-has what `PORTABLE` says. Those are used where they fit; a kernel that is not among them, or that was compiled
-by another version of numba or from other sources, is compiled here as ever.
+A wheel built by `make wheel` contains kernels (`BUNDLED`), compiled for any processor that has the features
+in `PORTABLE`. A kernel that is not among them, or that was compiled by another version of numba or from
+other sources, is compiled on first use.
 """
 
 from __future__ import annotations
@@ -44,10 +42,10 @@ if TYPE_CHECKING:
 # Seconds after which a process compiles a kernel itself; the slowest takes about 20 s on a busy machine.
 LONGEST_COMPILATION = 60.0
 
-# Kernels that came with the installation, in folders as those of the package.
-BROUGHT = PACKAGE / "compiled_kernels"
-# What such kernels are compiled for, by kind of processor: a name that LLVM knows, and what it implies.
-# Most processors since 2013 have what x86-64-v3 implies; on others kernels are compiled where they run.
+# Kernels that came with the installation, in folders like those of the package.
+BUNDLED = PACKAGE / "compiled_kernels"
+# Their target by machine: LLVM's name of it, and the features that it needs. Most processors since 2013 have
+# those of x86-64-v3; on others kernels are compiled where they run.
 PORTABLE = {
     "aarch64": ("generic", frozenset({"neon"})),
     "arm64": ("generic", frozenset({"neon"})),
@@ -57,7 +55,7 @@ PORTABLE = {
 
 
 def folders_for(file: Path) -> Iterator[tuple[Path, str]]:
-    """Folders that could keep the kernels of a file, best first, each with what there is to say about it."""
+    """Folders for the kernels of a file, best first, each with a warning or an empty text."""
     inside = file.parent.relative_to(PACKAGE)
     # Two installations must not share a folder.
     place = hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:16]
@@ -74,7 +72,7 @@ def folders_for(file: Path) -> Iterator[tuple[Path, str]]:
 
 
 def user_cache_folder() -> Path | None:
-    """The folder in which this user's programs keep what they can make anew."""
+    """The user's folder for caches of programs; None if there is none."""
     if sys.platform == "win32":
         chosen = os.environ.get("LOCALAPPDATA")
         return Path(chosen) if chosen else None
@@ -89,21 +87,21 @@ def user_cache_folder() -> Path | None:
 
 @cache
 def private_temporary_folder() -> Path | None:
-    """A folder for temporary files that only this user can write: whatever is in it will be executed."""
+    """A temporary folder that only this user can write, since its content will be executed."""
     user = os.getuid() if hasattr(os, "getuid") else os.getpid()
     folder = Path(tempfile.gettempdir()) / f"dagora-kernels-{user}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        about = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return None
-    own = not hasattr(os, "getuid") or (about.st_uid == user and not about.st_mode & 0o077)
-    return folder if stat.S_ISDIR(about.st_mode) and own else None
+    own = not hasattr(os, "getuid") or (status.st_uid == user and not status.st_mode & 0o077)
+    return folder if stat.S_ISDIR(status.st_mode) and own else None
 
 
 @cache
 def can_write(folder: Path) -> bool:
-    """Whether files can be made in a folder, which is made if need be."""
+    """Return True if files can be created in a folder; it is created if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -113,24 +111,24 @@ def can_write(folder: Path) -> bool:
 
 
 @cache
-def tell_once(message: str) -> None:
-    """Warn of what slows the first start down; once per process."""
+def warn_once(message: str) -> None:
+    """Give a warning once per process."""
     warnings.warn(message, DagoraWarning, stacklevel=2)
 
 
 @cache
 def cache_folder(file: Path) -> Path | None:
-    """The folder that keeps the kernels of a file; None where there is none."""
+    """The cache folder for the kernels of a file; None if no folder is writable."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     for folder, message in folders_for(file):
         if can_write(folder):
             if message:
-                tell_once(message)
+                warn_once(message)
             return folder
         if chosen and folder.is_relative_to(chosen):
-            tell_once(f"compiled kernels are kept elsewhere, as NUMBA_CACHE_DIR ({chosen}) is not writable")
+            warn_once(f"compiled kernels are kept elsewhere, as NUMBA_CACHE_DIR ({chosen}) is not writable")
     compilation.kept = False
-    tell_once(
+    warn_once(
         "compiled kernels cannot be kept, as no folder is writable, so that every start compiles them anew: "
         "set NUMBA_CACHE_DIR to a folder that is"
     )
@@ -138,7 +136,7 @@ def cache_folder(file: Path) -> Path | None:
 
 
 class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: SLF001 (numba has no public one)
-    """Tells numba where a kernel of this package is kept, and its stamp."""
+    """The cache folder and the stamp of a kernel of this package, for numba."""
 
     def __init__(self, file: Path, line: int, folder: Path) -> None:
         self._file = file
@@ -147,7 +145,7 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> KernelCacheLocator | None:
-        """Answer for functions of this package; numba asks the next locator about all others."""
+        """A locator for functions of this package; None for all others, so that numba asks the next one."""
         file = Path(py_file).resolve()
         if not file.is_relative_to(PACKAGE) or (folder := cache_folder(file)) is None:
             return None
@@ -158,11 +156,11 @@ class KernelCacheLocator(caching._CacheLocator):  # type: ignore[misc]  # noqa: 
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        """Return what must be the same for a kept kernel to be used."""
+        """Return the stamp that a cached kernel must have to be used."""
         return source_stamp(self._file)
 
     def get_disambiguator(self) -> str:
-        """Return what tells functions of one name in one file apart."""
+        """Return the line, which distinguishes functions of one name in one file."""
         return str(self._line)
 
 
@@ -177,10 +175,10 @@ class KernelCacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]  # numb
 
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
-    """The kept machine code of a kernel: looked for at its first call, among the brought ones first."""
+    """The cached machine code of a kernel: looked up at its first call, among the bundled kernels first."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
-        # numba's own looks at the disk here: for every kernel of every file that is imported, called or not.
+        # numba's own class reads the disk here: for every kernel of every imported file, called or not.
         self._name = repr(py_func)
         self._py_func = py_func
         self._held: BinaryIO | None = None  # the lock file, while this process compiles
@@ -202,7 +200,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
         return KernelCacheFile(folder, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _load_overload(self, sig: object, target_context: Any) -> Any:  # noqa: ANN401
-        if (folder := self._brought_folder()) is not None:
+        if (folder := self._bundled_folder()) is not None:
             codegen = target_context.codegen()
             _, (triple, *_), hashes = self._index_key(sig, codegen)
             data = self._file_in(folder).load((sig, (triple, portable_name(), ""), hashes))
@@ -252,17 +250,17 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no 
             self._held.close()
             self._held = None
 
-    def _brought_folder(self) -> str | None:
+    def _bundled_folder(self) -> str | None:
         file = Path(self._py_func.__code__.co_filename).resolve()
         if not file.is_relative_to(PACKAGE) or portable_name() is None:
             return None
-        return str(BROUGHT / file.parent.relative_to(PACKAGE))
+        return str(BUNDLED / file.parent.relative_to(PACKAGE))
 
 
 @cache
 def portable_name() -> str | None:
-    """What brought kernels were compiled for; None where there are none that this processor can run."""
-    if not BROUGHT.is_dir() or config.CPU_NAME or platform.machine() not in PORTABLE:
+    """The target of the bundled kernels; None if there are none that this processor can run."""
+    if not BUNDLED.is_dir() or config.CPU_NAME or platform.machine() not in PORTABLE:
         return None
     name, needed = PORTABLE[platform.machine()]
     present = {each for each, has in llvmlite.binding.get_host_cpu_features().items() if has}
@@ -270,7 +268,7 @@ def portable_name() -> str | None:
 
 
 def install() -> None:
-    """Let numba ask here first; functions outside of this package are cached as ever."""
+    """Make numba use this cache for functions of this package; others are cached as usual."""
     locators = caching.CacheImpl._locator_classes  # noqa: SLF001
     if KernelCacheLocator not in locators:
         locators.insert(0, KernelCacheLocator)

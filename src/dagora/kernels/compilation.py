@@ -1,7 +1,7 @@
-"""Whether kernels are being compiled at this moment: `compiled` tells it here, and the command asks.
+"""The state of compilation in this process, set by `decorators` and shown by the command.
 
-The first run of an installation compiles for up to a minute. No learner waits for this, so it is a fact to
-look up and no event to handle.
+The first run of an installation compiles for up to a minute. No learner waits for this, so it is a state to
+look up and not an event.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import threading
 import time
 from collections.abc import Callable
 
-# A search compiles one kernel after the other: a pause of this many seconds is not the end of it.
+# A search compiles one kernel after the other: a shorter pause in seconds is not the end of it.
 PAUSE_SECONDS = 0.5
-# A helper that has not ended by then is given up, and what it was to compile is compiled here.
+# Seconds after which a helper is given up; its kernels are then compiled here.
 LONGEST_WAIT = 300.0
 
 StartHelper = Callable[[], subprocess.Popen[bytes] | None]
 
 
 class Compilation:
-    """What is being compiled in this process.
+    """The state of compilation in this process.
 
     >>> compilation = Compilation()
     >>> compilation.lately
@@ -36,10 +36,10 @@ class Compilation:
     """
 
     def __init__(self) -> None:
-        self.kept = True  # whether what is compiled is there again in the next process
+        self.kept = True  # False if the next process must compile again
         self._lock = threading.Lock()  # kernels are also compiled in threads
         self._running = 0
-        self.ended = -PAUSE_SECONDS  # when a kernel was last compiled
+        self.ended = -PAUSE_SECONDS  # the time at which a kernel was last compiled
         self._start_helper: StartHelper | None = None
         self._helper: subprocess.Popen[bytes] | None = None
 
@@ -48,7 +48,7 @@ class Compilation:
         self._start_helper = start_helper
 
     def begin(self) -> None:
-        """A kernel is about to be compiled, perhaps within another."""
+        """Note that a kernel is about to be compiled, perhaps within another."""
         with self._lock:
             self._running += 1
             start, self._start_helper = self._start_helper, None
@@ -56,13 +56,13 @@ class Compilation:
             self._helper = start()
 
     def end(self) -> None:
-        """A kernel was compiled."""
+        """Note that a kernel was compiled."""
         with self._lock:
             self._running -= 1
             self.ended = time.monotonic()
 
     def wait_for_helper(self, seconds: float = math.inf) -> None:
-        """Wait for the kernels that the helper compiles; without it they would be compiled here once more."""
+        """Wait for the kernels that the helper compiles, which would otherwise be compiled here once more."""
         if self._helper is None:
             return
         self.begin()
@@ -73,23 +73,23 @@ class Compilation:
             self.end()
 
     def end_helper(self) -> None:
-        """End the helper if it still runs: it does so when its standard input is closed."""
+        """End the helper, if it still runs, by closing its standard input."""
         helper, self._helper, self._start_helper = self._helper, None, None
         if helper is not None:
             helper.communicate()
 
     @property
     def now(self) -> bool:
-        """Whether a kernel is being compiled."""
+        """True while a kernel is being compiled."""
         return self._running > 0
 
     @property
     def lately(self) -> bool:
-        """Whether a kernel is being compiled, or was a moment ago, so that another may follow."""
+        """True while a kernel is being compiled, and for a moment after it, as another may follow."""
         return self.now or time.monotonic() - self.ended < PAUSE_SECONDS
 
     def describe(self) -> str:
-        """What goes on, in words."""
+        """A message for the user."""
         return f"compiling kernels{', once per installation' if self.kept else ''}"
 
 

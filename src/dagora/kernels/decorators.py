@@ -1,4 +1,4 @@
-"""The decorator of our numerical kernels: compiled by numba, cached on disk, free of the interpreter lock."""
+"""Decorators of numerical kernels: compiled by numba, cached on disk, free of the interpreter lock."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class CompileListener(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Passes on when numba begins to compile a kernel, and when it has done so."""
+    """Notes the begin and the end of each compilation by numba."""
 
     def on_start(self, event: object) -> None:  # noqa: ARG002
-        """Note the begin."""
+        """Note a begin."""
         compilation.begin()
 
     def on_end(self, event: object) -> None:  # noqa: ARG002
-        """Note the end, well or not."""
+        """Note an end, also after an error."""
         compilation.end()
 
 
@@ -36,37 +36,37 @@ event.register("numba:compile", CompileListener())
 
 def kernel(function: F) -> F:
     """Compile a function of arrays and numbers; several threads may run it at once."""
-    return compiled(function)
+    return compile_kernel(function)
 
 
 def inlined(function: F) -> F:
-    """Compile a small function into each kernel that calls it; a call would cost more than its work."""
-    return compiled(function, forceinline=True)
+    """Compile a small function into each kernel that calls it, where a call would cost more than its work."""
+    return compile_kernel(function, forceinline=True)
 
 
 def borrowing(function: F) -> F:
-    """Compile a kernel that makes no arrays and returns none: it need not count who holds its arguments.
+    """Compile a kernel without reference counts; it must create no arrays and return none.
 
-    numba counts this for every array that is taken out of a tuple, with instructions that lock memory: in a
-    small kernel that takes tuples, more than its work.
+    numba counts the references to every array that is taken out of a tuple, with atomic instructions: in a
+    small kernel that takes tuples, they cost more than its work.
     """
-    return compiled(function, _nrt=False)
+    return compile_kernel(function, _nrt=False)
 
 
-def compiled(function: F, **options: bool) -> F:
-    """Compile a function twice over, each when it is needed: for Python, and as a part of other kernels.
+def compile_kernel(function: F, **options: bool) -> F:
+    """Compile a function in two versions, each when it is needed: for Python, and as a part of other kernels.
 
-    A kernel that others call becomes part of their machine code. There it needs no way in from Python, which
-    takes longer to compile than a small kernel itself, and is not kept on disk on its own.
+    A kernel that others call becomes part of their machine code. That version has no entry from Python, which
+    takes longer to compile than a small kernel itself, and is not cached on its own.
     """
     shared = {"nogil": True, "no_cfunc_wrapper": True, **options}
     entry = numba.njit(**shared)(function)
-    if can_keep(function):
+    if can_cache(function):
         entry._cache = kernel_cache.KernelCache(function)  # noqa: SLF001 - as njit(cache=True) sets numba's own
     part = numba.njit(no_cpython_wrapper=True, **shared)(function)
 
     def call_template(arguments: Iterable[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401
-        # numba would compile a kernel once more for each number that is written out in a call of it.
+        # numba would compile a kernel once more for each literal number in a call of it.
         named = {name: types.unliteral(each) for name, each in named.items()}
         return part.get_call_template([types.unliteral(each) for each in arguments], named)
 
@@ -75,7 +75,7 @@ def compiled(function: F, **options: bool) -> F:
     return cast("F", entry)
 
 
-def can_keep(function: Callable[..., object]) -> bool:
-    """Whether there is a folder for the compiled function; without one numba would refuse to compile it."""
+def can_cache(function: Callable[..., object]) -> bool:
+    """Return True if there is a cache folder; without one numba would refuse to compile the function."""
     file = Path(inspect.getfile(function)).resolve()
     return not file.is_relative_to(PACKAGE) or kernel_cache.cache_folder(file) is not None

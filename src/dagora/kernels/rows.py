@@ -1,6 +1,6 @@
-"""Copies of rows inside kernels: `target[:] = source` means the same, but takes seconds to compile.
+"""Copies of rows inside kernels: `target[:] = source` does the same, but takes seconds to compile.
 
-numba compiles for it also the text of an error about shapes that differ.
+numba compiles with it the text of an error about different shapes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dagora.kernels.decorators import borrowing
 
 @borrowing
 def copy_row(source: NDArray[Any], target: NDArray[Any]) -> None:
-    """Make the entries of one row equal to those of another of the same length.
+    """Copy a row to another of the same length.
 
     >>> import numpy as np
     >>> target = np.zeros(2)

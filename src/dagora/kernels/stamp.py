@@ -1,11 +1,11 @@
-"""When a kept kernel is out of date: the stamp that it carries.
+"""The stamp of a cached kernel, by which it is out of date or not.
 
-numba keeps a compiled kernel beside its source and uses it as long as that one file is unchanged. It does not
-notice when a kernel that is called from there, in another file, has changed or moved: after an upgrade a kept
-kernel could fail to load, or compute what an older version computed. Kernels of dagora therefore carry a
-stamp of their own: a digest of their file and of all files of dagora that it imports, directly or indirectly.
-Imports within functions do not count, as a kernel can only use what its file has from the start; nor does the
-package's own `__init__`, which holds no kernels.
+numba uses a cached kernel as long as its own file is unchanged. It does not notice when a kernel that is
+called from there, in another file, has changed or moved: after an upgrade a cached kernel could fail to load,
+or compute the result of an older version. Kernels of dagora therefore have a stamp of their own: a digest of
+their file and of all files of dagora that it imports, directly or indirectly. Imports within functions do not
+count, as a kernel can only use what its file imports at the top; nor does the package's `__init__`, which has
+no kernels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IMPORTS = re.compile(
 
 @dataclass(frozen=True)
 class SourceFile:
-    """What stamps need of a file: the digest of its content, and what it imports of this package."""
+    """A file of this package: the digest of its content, and the modules of the package that it imports."""
 
     digest: bytes
     imports: tuple[str, ...]
@@ -36,8 +36,7 @@ class SourceFile:
 def source_file(name: str) -> SourceFile:
     """Read a file of this package, by its name without .py and with dots, as in an import.
 
-    Modules are looked for among the names of files: asking the disk about every imported name would take
-    longer than reading.
+    Imported modules are looked up in the list of files, which is faster than asking the disk for each.
     """
     content = PACKAGE.joinpath(*file_names()[name]).read_bytes()
     found = set()
@@ -50,7 +49,7 @@ def source_file(name: str) -> SourceFile:
 
 @cache
 def file_names() -> dict[str, tuple[str, ...]]:
-    """Where every module of this package lies, by its name within the package ("" is the package itself)."""
+    """The path of every module of this package, by its name within the package ("" is the package itself)."""
     found = {}
     for folder, _, files in os.walk(PACKAGE):
         inside = Path(folder).relative_to(PACKAGE).parts

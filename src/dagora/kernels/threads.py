@@ -1,4 +1,4 @@
-"""Threads that share independent work on kernels, which run without the interpreter's lock."""
+"""Threads for independent work in kernels, which run without the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
-# Pieces of one whole for each thread: whoever ends early takes another.
+# Pieces of work per thread: a thread that ends early takes another.
 PIECES_A_THREAD = 4
 
 
 class Threads:
     """Up to `jobs` threads; with one job, the calling thread does everything itself.
 
-    What is shared out must not depend on who does it or when: results are then the same for any number of
-    jobs.
+    Items must be independent of each other: then results are the same for any number of jobs.
 
     >>> with Threads(2) as threads:
     ...     threads.map(lambda x: x * x, [1, 2, 3])
@@ -40,15 +39,15 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def map(self, function: Callable[[Item], Found], items: Sequence[Item]) -> list[Found]:
+    def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Apply a function to every item; results in the order of the items.
 
-        A thread that has done one item takes the next. An item that fails is the last to be begun; of several
-        the first one's error is raised.
+        A thread that has done one item takes the next. After an error no other item is begun; of several
+        errors that of the first item is raised.
         """
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
-        found: dict[int, Found] = {}
+        found: dict[int, Answer] = {}
         errors: dict[int, BaseException] = {}
         numbers = iter(range(len(items)))
 
@@ -69,16 +68,16 @@ class Threads:
             raise errors[min(errors)]
         return [found[k] for k in range(len(items))]
 
-    def one_by_one(self, function: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
-        """Results in the order of the items, each as soon as it is there; few items are begun ahead.
+    def one_by_one(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> Iterator[Answer]:
+        """Yield results in the order of the items; at most 2 × jobs items are begun ahead.
 
-        Whoever stops asking waits for those only.
+        A caller that stops early waits for those only.
         """
         if self._pool is None:
             for item in items:
                 yield function(item)
             return
-        ahead: deque[Future[Found]] = deque()
+        ahead: deque[Future[Answer]] = deque()
         try:
             for item in items:
                 if len(ahead) == 2 * self.jobs:
@@ -91,7 +90,7 @@ class Threads:
                 future.cancel()
 
     def pieces(self, size: int, least: int) -> list[slice]:
-        """Cut so many things into pieces for the threads, none of which is much smaller than `least`.
+        """Divide `size` items into pieces for the threads, none much smaller than `least`.
 
         >>> Threads(1).pieces(10, 2), Threads(2).pieces(10, 4)
         ([slice(0, 10, None)], [slice(0, 5, None), slice(5, 10, None)])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
-from dagora.kernels.random import mixed
+from dagora.kernels.random import mix_bits
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 
@@ -34,7 +34,7 @@ def reversal_closes_cycle(present: NDArray[np.bool_], reach: NDArray[np.bool_], 
 @kernel
 def edge_hash(i: int, j: int) -> np.uint64:
     """A hash of the edge i → j; different edges have different ones."""
-    return mixed(((np.uint64(i) + np.uint64(1)) << np.uint64(32)) + np.uint64(j))
+    return mix_bits(((np.uint64(i) + np.uint64(1)) << np.uint64(32)) + np.uint64(j))
 
 
 @kernel
