@@ -41,7 +41,7 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
 
 
 def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTable:
-    """Make a table that may have holes, where the reading options say that they can be modelled.
+    """Make a table that may have missing values, where the reading options say that they can be modelled.
 
     >>> as_any_table({"a": [0, 1, None]}, ReadingOptions(missing="auto", why_not_model=lambda kinds: ""))
     IncompleteTable(3 rows, 1 columns, 1 of 3 cells missing)
@@ -65,7 +65,7 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
 
 
 def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> IncompleteTable:
-    """A table with holes without some columns; all else is settled when it is made."""
+    """A table with missing values without some columns; all else is settled when it is made."""
     settled = [name for name in reading.stated() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(

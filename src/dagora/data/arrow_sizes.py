@@ -1,4 +1,4 @@
-"""How large an Arrow or Feather file becomes, told by its descriptions of batches before any is unpacked.
+"""The unpacked size of an Arrow or Feather file, from its descriptions of batches alone.
 
 A batch is described by a Flatbuffers table, which Arrow's Python package does not show; the little of that
 encoding that is needed is read here. A compressed buffer begins with the size that it unpacks to, and Arrow
@@ -64,7 +64,7 @@ def _messages(handle: pa.NativeFile) -> Iterator[pa.ipc.Message]:
 
 
 def _block_offsets(handle: pa.NativeFile) -> Iterator[int]:
-    """Where the dictionaries and batches of a file begin, as its footer lists them."""
+    """The offsets of the dictionaries and batches of a file, as its footer lists them."""
     tail = 4 + len(MAGIC)
     handle.seek(handle.size() - tail)
     length = struct.unpack("<i", handle.read(4))[0]

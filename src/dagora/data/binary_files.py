@@ -1,4 +1,10 @@
-"""Read the columns of a Parquet, Feather or Arrow file; one that becomes far larger than it is is refused."""
+"""Read the columns of a Parquet, Feather or Arrow file; one that becomes far larger than it is is refused.
+
+A Parquet file of a few hundred bytes can hold one text of a megabyte and say that a million rows have it. Its
+texts are therefore read as dictionaries, which keep each text once; only when it is known how long the column
+becomes, it is written out. Groups of rows are read one after the other, so that sizes that the file did not
+announce are seen early, too.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.data.arrow_sizes import MAGIC, running_sizes
+from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.column_type import check_type
-from dagora.data.parquet_files import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -65,8 +71,58 @@ def read_checked_parquet(file: Path, reading: ReadingOptions) -> tuple[list[str]
     return [names[i] for i in kept], list(table.columns)
 
 
+def read_parquet(file: Path, wanted: Collection[str], check: Callable[[int], None]) -> pa.Table:
+    """The wanted columns; `check` is called with their size so far in bytes, and may refuse it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as source:
+        fields = [field for field in source.schema_arrow if field.name in wanted]
+    texts = [field.name for field in fields if is_text(field.type)]
+    schema = pa.schema([field.with_type(written_as(field.type)) for field in fields])
+    with pq.ParquetFile(file, read_dictionary=texts) as source:
+        stated = source.metadata
+        groups, total = [], 0
+        for k in range(stated.num_row_groups):
+            columns = [stated.row_group(k).column(at) for at in range(stated.num_columns)]
+            announced = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in wanted)
+            check(total + announced)
+            group = source.read_row_group(k, columns=schema.names)
+            total += sum(written_out(column) for column in group.columns)
+            check(total)
+            groups.append(group.cast(schema))
+        return pa.concat_tables(groups) if groups else schema.empty_table()
+
+
+def written_as(kind: pa.DataType) -> pa.DataType:
+    """The type that a column is given: as in the file, but for views of texts, which are plain texts."""
+    import pyarrow as pa
+
+    return pa.string() if kind == pa.string_view() else kind
+
+
+def written_out(column: pa.ChunkedArray) -> int:
+    """Bytes of a column when every text is written out.
+
+    >>> import pyarrow as pa
+    >>> said = pa.chunked_array([pa.DictionaryArray.from_arrays([0, 0, 1, None], ["four", "a"])])
+    >>> written_out(said) >= 9, written_out(said) < 60
+    (True, True)
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = 0
+    for chunk in column.chunks:
+        sizes = pc.cast(pc.binary_length(chunk.dictionary), pa.int64())
+        lengths += pc.sum(pc.take(sizes, chunk.indices)).as_py() or 0
+    return lengths + 4 * len(column)
+
+
 def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:
-    """Which columns are looked at; the unnamed index that pandas adds is none."""
+    """The positions of the columns to read; the unnamed index that pandas adds is none."""
     return [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
 
 

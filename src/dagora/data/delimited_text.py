@@ -174,7 +174,7 @@ def refuse_ragged(file: Path, separator: str, header: Header) -> None:
 
 
 def has_line_break(column: pa.ChunkedArray) -> bool:
-    """Whether a cell holds more than one line."""
+    """Return True if a cell holds more than one line."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring(column, "\n")).as_py())

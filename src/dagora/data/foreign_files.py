@@ -93,7 +93,7 @@ def refuse_foreign_content(file: Path) -> None:
 
 
 def what_is_packed(file: Path) -> str:
-    """What a zip archive is: spreadsheets are archives too."""
+    """Name the content of a zip archive: spreadsheets are archives too."""
     with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(file) as archive:
         if any(name.startswith("xl/") or name == "content.xml" for name in archive.namelist()):
             return SHEET
@@ -143,7 +143,7 @@ def no_such_file(file: Path) -> str:
 
 
 def in_words(what: str, file: Path) -> str:
-    """What a file is, to a user of Python or of the command."""
+    """Describe a foreign file to a user of Python or of the command."""
     pandas, python = "{pandas} ", "{python} "
     for holder, module in ((pandas, "pandas."), (python, "")):
         if holder in what:

@@ -32,7 +32,7 @@ def open_bytes(file: Path) -> BinaryIO:
 
 
 def is_packed(file: Path) -> bool:
-    """Whether the name says that the file is compressed."""
+    """Return True if the name says that the file is compressed."""
     return file.suffix.lower() == ".gz"
 
 
@@ -122,7 +122,7 @@ def suggest_separator(names: list[str], following: list[str] | None, separator: 
 
 
 def suggested_mark(file: Path) -> str:
-    """What separates the cells of a text, by its first line; a comma where that does not tell."""
+    """Guess the separator of a text from its first line; a comma if nothing speaks for another."""
     with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors="replace") as text:
         first = text.readline(1 << 16).strip()
     counts = {mark: first.count(mark) for mark in (",", *(mark for mark, _ in MARKS), " ")}

@@ -1,8 +1,8 @@
-"""A table with holes: typed columns, and which of their cells were seen.
+"""A table with missing values: typed columns, and which of their cells were seen.
 
-A `Table` promises that nothing is missing. Where missing cells are to be modelled, a reader makes an
+A `Table` promises that nothing is missing. Where missing values are to be modelled, a reader makes an
 `IncompleteTable` instead, so that no code can take a hole for a value by accident: only what knows about
-holes takes one.
+missing values takes one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dagora.base.errors import DataError
 from dagora.base.notebook import Shown
 from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column, seen_cells
-from dagora.data.columns.hole_pattern import hole_pattern, unseen
+from dagora.data.columns.missing_pattern import missing_pattern, unseen
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -29,7 +29,7 @@ from dagora.data.table import Table
 class IncompleteTable(Shown):
     """Typed columns of equal length; `seen[i, row]` says whether column i was seen in that row.
 
-    What stands in a hole means nothing: the code 0, or the number 0.
+    The content of a missing cell means nothing: the code 0, or the number 0.
 
     >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]], names=["ill", "dose"])
     >>> table = IncompleteTable.of(whole, [[True, False], [True, True]])
@@ -98,22 +98,22 @@ class IncompleteTable(Shown):
 
     @cached_property
     def missing(self) -> int:
-        """Number of cells that are missing."""
+        """Number of missing values."""
         return int(self.seen.size - np.count_nonzero(self.seen))
 
     @cached_property
     def pattern(self) -> dict[str, Any]:
-        """How many cells are missing, in which columns and in which patterns.
+        """The number of missing values, by column and by pattern.
 
         >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]])
         >>> IncompleteTable.of(whole, [[True, False], [True, True]]).pattern["columns"]
         {'x0': 1}
         """
-        return hole_pattern(self.names, self.seen)
+        return missing_pattern(self.names, self.seen)
 
     @property
     def complete(self) -> Table:
-        """The rows that have no hole.
+        """The rows that have no missing value.
 
         >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]])
         >>> IncompleteTable.of(whole, [[True, False], [True, True]]).complete
@@ -148,7 +148,7 @@ AnyTable = Table | IncompleteTable
 
 
 def table_of(columns: Sequence[Column], overview: Overview | None = None) -> AnyTable:
-    """A table of typed columns; one with holes where a cell is missing.
+    """A table of typed columns; one with missing values where a cell is missing.
 
     >>> from dagora.data.schema import Kind, Variable
     >>> table_of([Column(Variable("x", Kind.CONTINUOUS), np.array([0.5]))])

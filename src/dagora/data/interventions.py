@@ -1,4 +1,4 @@
-"""Which variables were set from outside in which rows: a column of the table says so, or a list.
+"""Interventions: which variables were set in which rows, by a column of the table or by a list.
 
 In the text form, `COLUMN` names a column whose levels are names of variables, several with `+` between them;
 an empty cell, `none`, `-` and `observational` say that nothing was set. `COLUMN:LEVEL=NAME,LEVEL=NAME+NAME`
@@ -57,13 +57,13 @@ class Interventions:
 
 @dataclass(frozen=True)
 class Marks:
-    """What a user said: the column, and what its levels mean (None: they are names of variables)."""
+    """Read the user's option: the column, and the meaning of its levels (None: names of variables)."""
 
     column: str
     meanings: Mapping[str, object] | None = None
 
     @classmethod
-    def read(cls, said: object) -> Marks:
+    def read(cls, given: object) -> Marks:
         """Read the text form, or `{column: {level: names}}`.
 
         >>> Marks.read("experiment:3=Akt,4=PKC+Mek")
@@ -71,13 +71,13 @@ class Marks:
         >>> Marks.read("set")
         Marks(column='set', meanings=None)
         """
-        if isinstance(said, Mapping):
-            if len(said) != 1 or not isinstance(meanings := next(iter(said.values())), Mapping):
+        if isinstance(given, Mapping):
+            if len(given) != 1 or not isinstance(meanings := next(iter(given.values())), Mapping):
                 raise OptionError(
                     "interventions takes one column with its levels: {'column': {'level': 'variable'}}"
                 )
-            return cls(str(next(iter(said))), {str(level): names for level, names in meanings.items()})
-        text = str(said)
+            return cls(str(next(iter(given))), {str(level): names for level, names in meanings.items()})
+        text = str(given)
         column, colon, pairs = text.partition(":")
         if not colon or "=" not in pairs:
             return cls(text)
@@ -95,7 +95,7 @@ class Marks:
         return cls(column.strip(), meanings)
 
     def split(self, table: Table) -> tuple[Table, Interventions]:
-        """Take the column out of a table; return the rest and what it said."""
+        """Take the column out of a table; return the rest and the marks."""
         check_marks(self.column, table.names)
         place = table.schema.index(self.column)
         variable = table.schema[place]
@@ -131,7 +131,7 @@ class Marks:
         return targets_of(self.meanings.get(level), names)
 
 
-def targets_of(said: object, names: Sequence[str]) -> tuple[str, ...]:
+def targets_of(given: object, names: Sequence[str]) -> tuple[str, ...]:
     """The variables that were set, sorted: from nothing, a text with `+`, or a sequence of names.
 
     >>> targets_of("dose + diet", ["diet", "dose"]), targets_of(None, ["a"]), targets_of("none", ["a"])
@@ -140,14 +140,14 @@ def targets_of(said: object, names: Sequence[str]) -> tuple[str, ...]:
     Traceback (most recent call last):
     dagora.DataError: an intervention names 'sport', which is no column
     """
-    if said is None or (isinstance(said, float) and np.isnan(said)):
+    if given is None or (isinstance(given, float) and np.isnan(given)):
         return ()
-    if isinstance(said, str):
-        parts = [said] if said in names else [part.strip() for part in said.split("+")]
+    if isinstance(given, str):
+        parts = [given] if given in names else [part.strip() for part in given.split("+")]
         if len(parts) == 1 and parts[0] not in names and parts[0].lower() in NOTHING:
             return ()
     else:
-        several = said if isinstance(said, list | tuple | set | frozenset) else [said]
+        several = given if isinstance(given, list | tuple | set | frozenset) else [given]
         parts = [str(part) for part in several]
     unknown = next((part for part in parts if part not in names), None)
     if unknown is not None:

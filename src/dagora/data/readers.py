@@ -89,7 +89,7 @@ def read_as(file: Path, reading: ReadingOptions) -> Table:
 
 
 def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
-    """Read a table that may have holes, where the reading options say that they can be modelled."""
+    """Read a table that may have missing values, where the reading options say that they can be modelled."""
     with naming(file):
         names, columns, text = read_raw(file, reading)
         typed, overview = type_columns(names, columns, reading, text_cells=text, words_nulled=text)
@@ -97,7 +97,7 @@ def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
 
 
 def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
-    """Say how a file is understood, without refusing missing cells."""
+    """Say how a file is understood, without refusing missing values."""
     with naming(file):
         names, columns, text = read_raw(file, reading)
         overview = look_at(names, columns, reading, text_cells=text, words_nulled=text)

@@ -45,7 +45,7 @@ class Variable:
 
     @property
     def cardinality(self) -> int:
-        """How many levels a discrete variable has; 0 for a continuous one."""
+        """The number of levels of a discrete variable; 0 for a continuous one."""
         return len(self.levels)
 
 

@@ -46,7 +46,7 @@ class Timing:
 
     @classmethod
     def read(cls, time: str | None, series: str | None) -> Timing | None:
-        """What a user said; None where nothing."""
+        """Read the user's options; None if there are none."""
         for role, name in (("time", time), ("series", series)):
             if name is not None and not isinstance(name, str):
                 raise OptionError(f"{option(role)} takes the name of a column, not {name!r}")
@@ -234,7 +234,7 @@ def usual_length(gaps: NDArray[np.float64]) -> float | None:
 
 
 def same_step(one: float, other: float) -> bool:
-    """Whether two lengths of steps are equal but for how decimal numbers are written.
+    """Return True if two lengths of steps are equal but for how decimal numbers are written.
 
     >>> same_step(0.1, 0.3 - 0.2), same_step(1.0, 2.0)
     (True, False)
@@ -243,7 +243,7 @@ def same_step(one: float, other: float) -> bool:
 
 
 def is_date(table: Table, time: str) -> bool:
-    """Whether the numbers of a column are days since 1970."""
+    """Return True if the numbers of a column are days since 1970."""
     if table.overview is None:
         return False
     return any(column.name == time and DAYS in column.why for column in table.overview.columns)

@@ -217,7 +217,7 @@ class Table(Shown):
         return arrow_table(self.schema, self.columns)
 
     def equals(self, other: Table) -> bool:
-        """Whether both tables have the same columns, levels and rows, in the same order.
+        """Return True if both tables have the same columns, levels and rows, in the same order.
 
         >>> table = Table.from_numpy([[0.5], [1.5]])
         >>> table.equals(table.take([0, 1])), table.equals(table.take([1, 0]))

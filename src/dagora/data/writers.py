@@ -35,7 +35,7 @@ WORD = re.compile(r"\w[\w.-]*")
 def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
     """Write a table; the name's ending says how: .csv .tsv (also .gz) .parquet .feather .arrow.
 
-    Of a table with holes, missing cells are empty.
+    Missing values are written as empty cells.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -78,7 +78,7 @@ def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
 
 
 def arrow_of(table: AnyTable) -> pa.Table:
-    """The table as Arrow has it; missing cells are null."""
+    """The table as Arrow has it; missing values are null."""
     if not isinstance(table, IncompleteTable):
         return table.to_arrow()
     import pyarrow as pa

@@ -10,7 +10,7 @@ from typing import Any, cast
 from dagora.base.errors import OptionError
 from dagora.base.options import Value
 from dagora.base.wording import option
-from dagora.data.columns.hole_pattern import check_holes, holes_in_words
+from dagora.data.columns.missing_pattern import check_missing, describe_missing
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.interventions import Interventions, Marks, Said
@@ -123,13 +123,13 @@ class Source:
     @property
     def queries(self) -> str:
         """A sentence on the number and width of queries to a database; empty if it did not count."""
-        return self.rows.said if isinstance(self.rows, ScanStatistics) else ""
+        return self.rows.message if isinstance(self.rows, ScanStatistics) else ""
 
     @property
     def lost_cells(self) -> list[str]:
         """Sentences on the rows that were dropped and the missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
-            return [holes_in_words(self.rows.table.pattern)]
+            return [describe_missing(self.rows.table.pattern)]
         return [self.dropped_rows]
 
     @property
@@ -160,7 +160,7 @@ def read_source(
     source = Source(read_rows(data, jobs, reading, interventions, timing))
     check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
     if isinstance(source.rows, IncompleteStatistics):
-        check_holes(source.names, source.rows.table.seen)
+        check_missing(source.names, source.rows.table.seen)
     return source
 
 

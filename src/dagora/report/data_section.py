@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dagora.data.columns.hole_pattern import holes_in_words
+from dagora.data.columns.missing_pattern import describe_missing
 from dagora.report.page import Content, Section, folded, table, text
 
 
@@ -29,5 +29,5 @@ def holes(pattern: Mapping[str, Any]) -> str:
     if not pattern:
         return ""
     listed: list[list[Content]] = [[", ".join(each["missing"]), each["rows"]] for each in pattern["patterns"]]
-    said = f"{holes_in_words(pattern)}; {pattern['distinct_patterns']} patterns of holes."
+    said = f"{describe_missing(pattern)}; {pattern['distinct_patterns']} patterns of holes."
     return f"<p>{text(said)}</p>" + folded("most frequent patterns", table(("missing", "rows"), listed))

@@ -23,9 +23,9 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
     if is_dask(data):
         return open_dask(data, reading or ReadingOptions(), jobs)
     if hasattr(data, "schema") and any(hasattr(data, name) for name in ("counts", "contingency", "moments")):
-        said = list(reading.stated()) if reading else []
-        if said:
-            raise OptionError(f"{said[0]} is about reading a table: leave it out for statistics")
+        options = list(reading.stated()) if reading else []
+        if options:
+            raise OptionError(f"{options[0]} is about reading a table: leave it out for statistics")
         if isinstance(data, IncompleteStatistics) and reading:
             return data.within(reading.clock)
         return cast("Statistics", data)
@@ -36,5 +36,5 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
 
 
 def statistics_of(table: AnyTable, jobs: int = 1) -> Statistics:
-    """The statistics of a table, with holes or without."""
+    """The statistics of a table, with missing values or without."""
     return IncompleteStatistics(table) if isinstance(table, IncompleteTable) else TableStatistics(table, jobs)

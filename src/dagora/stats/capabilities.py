@@ -1,4 +1,4 @@
-"""What statistics can do beyond the minimum, as one declared record."""
+"""The capabilities of statistics beyond the minimum, as one declared record."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NoisyRelease(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatisticsCapabilities:
-    """What statistics can do; None where they cannot."""
+    """The capabilities of statistics; None where they lack one."""
 
     contingencies: Callable[[Sets], list[Contingency]] | None = None  # of many sets with cells, in few rounds
     knows: Callable[[Sets], bool] | None = None  # rows are read anew for each count that is not known

@@ -42,7 +42,7 @@ def coded_columns(
 
 
 def few_levels(cardinalities: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which columns have so few levels that bit rows are worth making, but more than one.
+    """A mask of the columns with so few levels that bit rows are worth making, but more than one.
 
     >>> few_levels(np.array([1, 2, 40]))
     array([False,  True, False])

@@ -247,7 +247,7 @@ def sources_of(prefixes: Prefixes, depth: int) -> NDArray[np.int32]:
 
 @inlined
 def shared_length(path: NDArray[np.int64], columns: NDArray[np.int64], first: int, most: int) -> int:
-    """How many of at most `most` leading columns a path shares with the set that begins at `first`."""
+    """The number of leading columns, at most `most`, that a path shares with the set at `first`."""
     shared = 0
     while shared < most and path[shared] == columns[first + shared]:
         shared += 1

@@ -10,7 +10,7 @@ from dagora.base.wording import option
 from dagora.data.columns.column_profile import DATES, EMPTY
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
-from dagora.stats.observed.hole_tests import hole_warnings
+from dagora.stats.observed.missing_tests import missing_value_warnings
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
@@ -52,7 +52,7 @@ def data_warnings(statistics: Statistics) -> list[str]:
     if once:
         found.append(f"a level is seen only once in: {listing(once)}")
     if isinstance(statistics, IncompleteStatistics):
-        found += hole_warnings(statistics.table)
+        found += missing_value_warnings(statistics.table)
     return found
 
 

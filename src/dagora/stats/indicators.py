@@ -60,7 +60,7 @@ def no_indicator_moments() -> RowsUnavailableError:
 
 
 def feature_starts(schema: Schema) -> NDArray[np.int64]:
-    """Where the features of each column begin, and how many there are in all; too many are refused.
+    """The offset of the features of each column, and their number in all; too many are refused.
 
     >>> from dagora.data.schema import Variable
     >>> dose, age = Variable("dose", Kind.DISCRETE, ("lo", "mid", "hi")), Variable("age", Kind.CONTINUOUS)

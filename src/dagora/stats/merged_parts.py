@@ -23,7 +23,7 @@ from dagora.stats.blocks.cover import Set
 from dagora.stats.capabilities import contingencies
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import merge_moments
-from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.scan.sparse import summed
 from dagora.stats.statistics import Contingency, Moments, Statistics
@@ -47,7 +47,7 @@ def open_parts(ask: Ask) -> ScanStatistics:
     >>> rows.n_rows, dagora.learn(rows, "hill-climb").graph.edges, rows.counts([(0, 1)]).values.tolist()
     (100, (('a', 'b'),), [50, 50])
     """
-    parts: list[Described] = answers_of(ask, describe_part, Described)
+    parts: list[PartDescription] = answers_of(ask, describe_part, PartDescription)
     if not parts:
         raise DataError(f"{TITLE}: there is none: at least one is needed")
     schema, rows = parts[0].schema, sum(part.rows for part in parts)
@@ -103,7 +103,7 @@ def check_same(known: Schema, other: Schema, number: int) -> None:
 class PartCounts:
     """Counts and moments of parts; a pass is one question to each of them."""
 
-    title, transaction, said = TITLE, 0, ""
+    title, transaction, message = TITLE, 0, ""
 
     def __init__(self, ask: Ask, rows_of_parts: Sequence[int]) -> None:
         self._ask, self._rows_of_parts = ask, list(rows_of_parts)
@@ -114,7 +114,7 @@ class PartCounts:
         """The passes."""
         return {"passes": float(self.passes)}
 
-    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+    def count(self, sets: list[Set]) -> dict[Set, OccupiedCells]:
         """Occupied cells of sets, added up."""
         answers: list[list[Contingency]] = self._answers(partial(count_part, sets=sets), list)
         found = {}
@@ -124,7 +124,7 @@ class PartCounts:
             cells = np.concatenate([np.asarray(table.cells, dtype=np.int64) for table in tables])
             counts = np.concatenate([table.counts for table in tables])
             kept, sums = summed(cells, counts) if columns else (cells[:1], counts.sum(keepdims=True))
-            found[columns] = Occupied(kept.astype(np.uint16), sums)
+            found[columns] = OccupiedCells(kept.astype(np.uint16), sums)
         return found
 
     def moments(self, columns: Sequence[int]) -> Moments:
@@ -163,7 +163,7 @@ class PartCounts:
 # --- what is done where a part is ---------------------------------------------------------------------------
 
 
-class Described(NamedTuple):
+class PartDescription(NamedTuple):
     """The variables of a part, and how many rows it has."""
 
     schema: Schema
@@ -175,10 +175,10 @@ def statistics_of_part(part: object) -> Statistics:
     return as_statistics(read_table(part) if isinstance(part, str | Path) else part)
 
 
-def describe_part(part: object) -> Described:
-    """What is in a part."""
+def describe_part(part: object) -> PartDescription:
+    """Describe the content of a part."""
     statistics = statistics_of_part(part)
-    return Described(statistics.schema, statistics.n_rows)
+    return PartDescription(statistics.schema, statistics.n_rows)
 
 
 def count_part(part: object, sets: list[Set]) -> list[Contingency]:

@@ -73,7 +73,7 @@ class NameOrder:
 
     @property
     def capabilities(self) -> StatisticsCapabilities:
-        """What the statistics behind can count and sum, with the columns in the order of names."""
+        """The counts and sums of the statistics behind, with the columns in the order of names."""
         behind = capabilities_of(self._behind)
         return StatisticsCapabilities(
             contingencies=self.contingencies,

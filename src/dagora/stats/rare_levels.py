@@ -91,7 +91,7 @@ def counting_keys(rare: RareLevels, sets: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def few_cells(cardinalities: NDArray[np.int64], sets: NDArray[np.int64], rows: int) -> NDArray[np.bool_]:
-    """Which sets have tables that are small enough."""
+    """A mask of the sets whose tables are small enough."""
     few: NDArray[np.bool_] = cardinalities[sets].prod(axis=1, dtype=np.float64) <= min(
         MOST, CELLS_PER_ROW * rows
     )

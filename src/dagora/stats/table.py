@@ -48,7 +48,7 @@ BLOCKS_FROM = 50_000
 PARTS = 5
 
 
-class Slices(NamedTuple):
+class RowSlices(NamedTuple):
     """Rows that agree on some columns: those of slice s are `order[starts[s]:starts[s + 1]]`.
 
     `codes[c, i]` is the level of column c in row i.
@@ -92,12 +92,12 @@ class TableStatistics:
 
     @property
     def jobs(self) -> int:
-        """How many threads share large calls."""
+        """The number of threads that share large calls."""
         return self._jobs
 
     @property
     def overview(self) -> Overview | None:
-        """How the source of the table was understood."""
+        """The overview of the table's source."""
         return self._table.overview
 
     def rows(self) -> Table:
@@ -177,7 +177,7 @@ class TableStatistics:
         return alone
 
     def worth_ordering(self, sets: NDArray[np.int64]) -> bool:
-        """Whether many sets of one size are counted faster in the order of their `counting_keys`.
+        """Return True if many sets of one size are counted faster in the order of their `counting_keys`.
 
         So many and so large they are that rare levels make a difference.
         """
@@ -251,10 +251,10 @@ class TableStatistics:
         chosen = np.array(columns, dtype=np.int64)
         return Contingency(self._codes[chosen][:, example].T.astype(np.int64), counts)
 
-    def slices(self, columns: Sequence[int]) -> Slices:
+    def slices(self, columns: Sequence[int]) -> RowSlices:
         """The rows, put together where they agree on some columns."""
         labels, counts = self._labels(columns)
-        return Slices(rows_by_label(labels, counts), running_sum(counts), self._codes)
+        return RowSlices(rows_by_label(labels, counts), running_sum(counts), self._codes)
 
     def _labels(self, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The occupied cell of every row, numbered in lexicographic order, and the counts of the cells."""

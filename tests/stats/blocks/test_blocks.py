@@ -14,7 +14,7 @@ import dagora.stats.table as table_module
 from dagora.stats.blocks.block_kernel import BLOCK_ROWS, BlockRows
 from dagora.stats.blocks.cover import cover_sets, subsets, worth_bits
 from dagora.stats.blocks.in_memory import count_in_blocks
-from dagora.stats.blocks.rounds import Round
+from dagora.stats.blocks.rounds import CountingRound
 from dagora.stats.coded_columns import coded_columns
 from dagora.stats.counting import count_sets
 from dagora.stats.statistics import flatten
@@ -94,7 +94,7 @@ def test_sets_with_more_cells_than_short_labels_tell_apart(monkeypatch):
     codes[:, :9] = np.array(levels)[:, None] - 1  # the last cell of every set
     data = coded_columns(codes, np.array(levels))
     sets = [(0, 1), (0, 2), (0, 1, 3), (0, 2, 3), (0, 3), (0, 3, 1), (2, 3), (2, 3, 0), (3, 4, 1), (3, 4, 0)]
-    together = Round(sets, data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 24)
+    together = CountingRound(sets, data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 24)
     together.add(BlockRows(*data))
     for k, columns in enumerate(sets):
         sizes = [levels[column] for column in columns]
@@ -121,7 +121,7 @@ def test_threads_change_nothing(monkeypatch):
 
 def test_rows_may_come_in_pieces():
     whole = coded([2, 5, 12], 1000)
-    together = Round([(0, 1), (2, 0)], whole.cardinalities, np.diff(whole.bit_offsets) > 0, 1000)
+    together = CountingRound([(0, 1), (2, 0)], whole.cardinalities, np.diff(whole.bit_offsets) > 0, 1000)
     for part in np.array_split(whole.codes, [1, 65, 400], axis=1):
         together.add(BlockRows(*coded_columns(np.ascontiguousarray(part), whole.cardinalities)))
     values, sizes = one_by_one(whole, np.array([0, 1, 2, 0]), np.array([0, 2, 4]))
@@ -179,7 +179,9 @@ def test_all_wanted_sets_are_within_the_set_that_they_are_summed_from():
 def test_merged_sets_have_the_counts_of_the_other_kernel(monkeypatch):
     monkeypatch.setattr(cover_module, "ROWS_PER_CELL", 1)
     whole = coded([2] * 10, 5000)
-    together = Round(list(combinations(range(10), 2)), whole.cardinalities, np.zeros(10, dtype=bool), 5000)
+    together = CountingRound(
+        list(combinations(range(10), 2)), whole.cardinalities, np.zeros(10, dtype=bool), 5000
+    )
     together.add(BlockRows(*whole))
     assert len(together._cover.cells) == 1
     values, _ = one_by_one(whole, *flatten(list(combinations(range(10), 2))))
@@ -241,7 +243,7 @@ def test_long_tables_are_counted_by_blocks(monkeypatch):
 @pytest.mark.slow  # a kernel for tables that few have
 def test_cells_of_more_rows_than_32_bits_hold():
     data = coded([2, 3, 9], 200)
-    together = Round([(0, 1), (0, 2)], data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 33)
+    together = CountingRound([(0, 1), (0, 2)], data.cardinalities, np.diff(data.bit_offsets) > 0, 1 << 33)
     together._tables[together._cover.counted.tables] = 1 << 32  # the first cell of each table
     together.add(BlockRows(*data))
     expected, _ = one_by_one(data, np.array([0, 1, 0, 2]), np.array([0, 2, 4]))

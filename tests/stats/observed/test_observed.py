@@ -7,13 +7,13 @@ from scipy.special import softmax
 
 from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
-from dagora.data.punching import punch_holes
 from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.simulate_missing import punch_holes
 from dagora.data.table import Table
 from dagora.scores.information import bic
 from dagora.scores.observed import ObservedBIC
 from dagora.stats.moments import table_moments
-from dagora.stats.observed.hole_tests import hole_warnings
+from dagora.stats.observed.missing_tests import missing_value_warnings
 from dagora.stats.observed.normal_em import normal_moments
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
@@ -147,6 +147,6 @@ def test_holes_that_depend_on_values_seen_are_told(holes: str, told: bool) -> No
     discrete = discrete_table(1500, [2, 3, 2, 2], 7)
     continuous = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "abc"), tuple(numbers(1500, 8).T.copy()))
     for table in (discrete, continuous):
-        warnings = hole_warnings(punch_holes(table, holes, 3))
+        warnings = missing_value_warnings(punch_holes(table, holes, 3))
         assert bool(warnings) is told
         assert all("depend on the values of" in line for line in warnings)

@@ -9,7 +9,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.stats.indicators import add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments
 from dagora.stats.scan import kept_counts
-from dagora.stats.scan.kept_counts import KeptCounts, Occupied
+from dagora.stats.scan.kept_counts import KeptCounts, OccupiedCells
 from dagora.stats.scan.scan_statistics import ScanStatistics, same_moments
 from dagora.stats.statistics import Moments
 
@@ -28,8 +28,8 @@ class Rows:
     def count(self, sets):
         values, counts = np.unique(self.columns[0], return_counts=True)
         known = {
-            (): Occupied(np.empty((1, 0), dtype=np.uint16), counts.sum(keepdims=True)),
-            (0,): Occupied(values.astype(np.uint16)[:, None], counts),
+            (): OccupiedCells(np.empty((1, 0), dtype=np.uint16), counts.sum(keepdims=True)),
+            (0,): OccupiedCells(values.astype(np.uint16)[:, None], counts),
         }
         return {columns: known[columns] for columns in sets}
 
@@ -72,7 +72,7 @@ def test_what_is_kept_has_a_bound(monkeypatch):
     monkeypatch.setattr(kept_counts, "KEPT_NUMBERS", 20)
 
     def table(cells):  # two numbers for each
-        return Occupied(np.zeros((cells, 1), dtype=np.uint16), np.zeros(cells, dtype=np.int64))
+        return OccupiedCells(np.zeros((cells, 1), dtype=np.uint16), np.zeros(cells, dtype=np.int64))
 
     kept = KeptCounts()
     kept.keep({(0, 1): table(4)})

@@ -1,4 +1,4 @@
-"""Clean the cells of a file: missing cells become nulls, and text that spells numbers becomes numbers.
+"""Clean the cells of a file: missing values become nulls, and text that spells numbers becomes numbers.
 
 Text is trimmed. Empty cells and NaN are missing, and what the user says. A column of text cells becomes
 integers if every cell is one, floats if every cell is a number, and stays text otherwise. The whole column
@@ -27,14 +27,14 @@ IS_PADDED = re.compile(ZERO_PADDED)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of the text types."""
+    """Return True if an Arrow type is one of the text types."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_plain(column: pa.ChunkedArray) -> bool:
-    """Whether all of a text column is visible ASCII: nothing to trim, no line breaks (judged by bytes)."""
+    """Return True if all bytes of a text column are visible ASCII: nothing to trim, no line breaks."""
     buffers = [chunk.buffers()[2] for chunk in column.chunks]
     # Bytes below 33 wrap around when 33 is subtracted, so that one comparison checks both ends of 33..126.
     shifted = (np.frombuffer(buffer, np.uint8) - np.uint8(33) for buffer in buffers if buffer is not None)
@@ -44,7 +44,7 @@ def is_plain(column: pa.ChunkedArray) -> bool:
 def null_missing(
     column: pa.ChunkedArray, words: Collection[str] = (), *, words_nulled: bool = False
 ) -> pa.ChunkedArray:
-    """Trim text and make every missing cell a null: an empty one, NaN, and what else `words` say.
+    """Trim text and make every missing value a null: an empty one, NaN, and what else `words` say.
 
     `words_nulled` says that the parser has done so already for cells without surrounding blanks.
 
@@ -147,7 +147,7 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def may_be_numbers(column: pa.ChunkedArray) -> bool:
-    """Whether the first cell is a number; where it is not, the slow attempt to convert all can be saved."""
+    """Return True if the first cell is a number; if not, the slow conversion of all can be saved."""
     first = next((chunk.drop_null()[0] for chunk in column.chunks if chunk.null_count < len(chunk)), None)
     if first is None:
         return False
@@ -167,5 +167,5 @@ def parse_floats(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         numbers = column.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    # An unusual spelling of NaN; missing cells are null already.
+    # An unusual spelling of NaN; missing values are null already.
     return None if pc.any(pc.is_nan(numbers)).as_py() else numbers

@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 
 
 class ColumnProfile:
-    """What the rules ask about a column, computed when they ask.
+    """The facts about a column that the rules need, computed when they are needed.
 
     `column` holds its cells, or its distinct values; then `cells` says how many cells are not missing.
     """

@@ -41,7 +41,7 @@ class Column:
 
 
 def seen_cells(columns: Sequence[Column]) -> NDArray[np.bool_]:
-    """Which cells were seen, a row for each column."""
+    """A mask of the cells that are not missing, a row for each column."""
     return np.array(
         [
             np.ones(len(column.values), dtype=np.bool_) if column.missing is None else ~column.missing
@@ -62,7 +62,7 @@ def type_column(
     row_number: RowNumber = count_from_one,
     profile: ColumnProfile | None = None,
 ) -> Column:
-    """Type an Arrow column whose missing cells are null; these get an arbitrary code, or NaN.
+    """Type an Arrow column whose missing values are null; these get an arbitrary code, or NaN.
 
     `profile` is needed where the column holds only the distinct values of more cells.
 
@@ -177,7 +177,7 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
 
 
 def data_row(before: str, row: int | None, after: str = "") -> str:
-    """Where a cell is; nothing where rows have no numbers, as in a database that counts by itself.
+    """Name the row of a cell; empty where rows have no numbers, as in a database that counts by itself.
 
     >>> data_row(" in ", 3), data_row(" in ", None)
     (' in data row 3', '')

@@ -29,7 +29,7 @@ READABLE = (
 
 
 def spells_dates(column: pa.ChunkedArray) -> bool:
-    """Whether a text column holds dates and nothing else."""
+    """Return True if a text column holds dates and nothing else."""
     import pyarrow.compute as pc
 
     if not is_text(column.type) or column.null_count == len(column):

@@ -157,7 +157,7 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
 
 
 def hint_at(array: object) -> str:
-    """What to do with some lists that are no matrix.
+    """Advice about lists that are no matrix.
 
     >>> hint_at(["a.csv", "b.csv"])
     ': open_rows takes several files, as a folder or a pattern such as "data/*.csv"'

@@ -1,6 +1,6 @@
 """Make typed columns, the parts of a `Table`, from raw ones, and an overview of how they were understood.
 
-Names are checked, columns that only identify rows are left out, missing cells are found and treated, types
+Names are checked, columns that only identify rows are left out, missing values are found and treated, types
 are found. Missing cells are treated before types, so that `drop` gives the same table as a file without those
 rows. Rows are counted from 1, without the header ("data row 1").
 """
@@ -35,11 +35,11 @@ from dagora.data.columns.column_type import (
     type_column,
 )
 from dagora.data.columns.dates import as_days, spells_dates
-from dagora.data.columns.hole_pattern import hole_pattern
-from dagora.data.columns.holes import find_holes
+from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import missing_words
+from dagora.data.columns.missing_pattern import missing_pattern
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
@@ -109,7 +109,7 @@ def type_columns(
     if reading.missing == "error" and holes:
         refuse_missing(raw, kept, filled, reading)
     if reading.missing in ("auto", "model") and holes:
-        return keep_holes(raw, kept, filled, reading)
+        return keep_missing(raw, kept, filled, reading)
     row_number: RowNumber = count_from_one
     dropped = 0
     if reading.missing == "drop" and holes:
@@ -130,13 +130,13 @@ def type_columns(
     return made, overview.with_levels(with_level)
 
 
-def keep_holes(
+def keep_missing(
     raw: Sequence[RawColumn],
     kept: Sequence[RawColumn],
     filled: Sequence[RawColumn],
     reading: ReadingOptions,
 ) -> tuple[tuple[Column, ...], Overview]:
-    """Type columns whose missing cells will be modelled; refuse them where that cannot be done."""
+    """Type columns whose missing values will be modelled; refuse them where that cannot be done."""
     refusal = refusing_missing(filled, reading)
     typed, overview = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
@@ -146,7 +146,7 @@ def keep_holes(
     if why_not:
         raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
     names = [column.variable.name for column in typed]
-    return tuple(typed), replace(overview, holes=hole_pattern(names, seen_cells(typed)))
+    return tuple(typed), replace(overview, holes=missing_pattern(names, seen_cells(typed)))
 
 
 def look_at(
@@ -288,10 +288,10 @@ def prepare(
     text_cells: bool,
     words_nulled: bool,
 ) -> RawColumn:
-    """Find the missing cells of a column, numbers in text, and whether it should be left out."""
+    """Find the missing values of a column, numbers in text, and whether it should be left out."""
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
-    said = (*reading.discrete, *reading.continuous, *reading.numbers)
-    if is_temporal(raw.cells.type) and raw.name not in said:
+    declared = (*reading.discrete, *reading.continuous, *reading.numbers)
+    if is_temporal(raw.cells.type) and raw.name not in declared:
         raw.left_out = DATES
         return raw
     if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
@@ -311,7 +311,7 @@ def prepare(
         cells = parsed
     if words is None:
         levels = reading.levels.get(raw.name, ())
-        found = find_holes(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
+        found = find_missing(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
     if not wanted:
@@ -320,7 +320,7 @@ def prepare(
 
 
 def why_constant(column: RawColumn, reading: ReadingOptions) -> str | None:
-    """Why a column is left out, where it is a number that never changes and nobody asked for it."""
+    """Return why a column is left out if it is a constant number that nobody asked for."""
     asked = column.declared is not None or column.name in (*reading.wanted, *reading.levels)
     if asked or reading.constants or reading.discretise:
         return None
@@ -340,7 +340,7 @@ def leave_constants_out(columns: Sequence[RawColumn], reading: ReadingOptions) -
 
 
 def is_temporal(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of dates and times."""
+    """Return True if an Arrow type is one of dates and times."""
     import pyarrow as pa
 
     return bool(pa.types.is_temporal(kind))
@@ -361,7 +361,7 @@ def refuse_missing(
     filled: Sequence[RawColumn],
     reading: ReadingOptions,
 ) -> NoReturn:
-    """Refuse missing cells: how many there are, where the first one is, and all that is to be chosen."""
+    """Refuse missing values: how many there are, where the first one is, and all that is to be chosen."""
     refusal = refusing_missing(filled, reading)
     typed, _ = type_all(raw, kept, reading, count_from_one, 0)
     kinds = frozenset(column.variable.kind for column in typed)
@@ -374,7 +374,7 @@ def refuse_missing(
 
 
 def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
-    """The sentence that refuses missing cells, while the cells are still there."""
+    """The sentence that refuses missing values, while the cells are still there."""
     incomplete = [column for column in kept if column.missing]
     first, total = incomplete[0], sum(column.missing for column in incomplete)
     row = first.cells.is_null().index(value=True).as_py() + 1
@@ -387,7 +387,7 @@ def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
 
 
 def instead_of_missing(reading: ReadingOptions) -> str:
-    """What is to be done about missing cells; a series must keep every step."""
+    """Advice about missing values; a series must keep every step."""
     if reading.in_time:
         return "fill in what is missing, leave its column out, or make two series of what is before and after"
     return (
@@ -413,7 +413,7 @@ def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
 
 
 def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
-    """Refuse a table without a complete row; name the column with the most missing cells."""
+    """Refuse a table without a complete row; name the column with the most missing values."""
     emptiest = max(columns, key=lambda column: column.missing)
     raise DataError(
         f"no row is left: all {len(emptiest.cells)} have a missing cell, most of them "
@@ -423,7 +423,7 @@ def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
 
 
 def cut_column(column: Column, method: str, bins: int) -> Column:
-    """Cut a continuous column into intervals; missing cells stay missing."""
+    """Cut a continuous column into intervals; missing values stay missing."""
     known = column.values if column.missing is None else column.values[~column.missing]
     if not known.size:
         raise DataError(f"column '{column.variable.name}' has no value to cut into intervals: leave it out")
@@ -435,7 +435,7 @@ def cut_column(column: Column, method: str, bins: int) -> Column:
 
 
 def add_missing_level(column: Column, reading: ReadingOptions) -> Column:
-    """Make missing cells a level "missing", with underscores added while that name is taken."""
+    """Make missing values a level "missing", with underscores added while that name is taken."""
     if column.missing is None:
         return column
     name, levels = column.variable.name, column.variable.levels

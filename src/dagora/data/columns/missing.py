@@ -1,4 +1,4 @@
-"""Which cells count as missing, and which words often stand for one.
+"""Cells that count as missing, and words that often stand for a missing value.
 
 An empty cell and NaN are missing, always. Words such as `NA` or `?` are levels in some tables and holes in
 others, so the user chooses: `na` is "none" (they are levels), a list of words (those are missing), or "auto".
@@ -47,12 +47,12 @@ MISSING_NUMBERS = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.
 
 
 def is_missing_word(level: str) -> bool:
-    """Whether a text cell counts as missing: only an empty one and NaN do."""
+    """Return True if a text cell counts as missing: only an empty one and NaN do."""
     return level.strip() in MISSING_WORDS
 
 
 def often_means_missing(word: str) -> bool:
-    """Whether a word often stands for a missing cell.
+    """Return True if a word often stands for a missing value.
 
     >>> [often_means_missing(word) for word in ("NA", "n/a", "?", "no")]
     [True, True, True, False]

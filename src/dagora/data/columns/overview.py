@@ -1,4 +1,4 @@
-"""How a table was understood: the type of each column and why, missing cells, rows and columns left out.
+"""The overview of a table: the type of each column and why, missing values, rows and columns left out.
 
 A reader makes it; the table carries it; results, reports and `dagora inspect` show it.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.hole_pattern import holes_in_words
+from dagora.data.columns.missing_pattern import describe_missing
 from dagora.data.schema import Kind, Variable
 
 LEFT_OUT = "left out"
@@ -24,7 +24,7 @@ WIDEST = 40  # characters of a cell of the listing
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """One column: its type (or that it was left out) and why, its levels or range, its missing cells."""
+    """One column: its type (or that it was left out) and why, its levels or range, its missing values."""
 
     name: str
     type: str
@@ -35,7 +35,7 @@ class ColumnSummary:
 
     @property
     def remarkable(self) -> bool:
-        """Whether a user should look at it even if there are many columns."""
+        """True if a user should look at it even if there are many columns."""
         return self.type == LEFT_OUT or bool(self.missing) or ":" in self.why
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,16 +69,16 @@ class Overview:
 
     @property
     def modelled_cells(self) -> str:
-        """How many cells are missing and modelled, in words; empty where none is.
+        """The number of missing values that are modelled, in words; empty if there are none.
 
         >>> Overview((), rows=300, holes={"cells": 90, "of": 900, "rows": 80}).modelled_cells
         '90 of 900 cells (10.0 %) in 80 rows are missing, and are modelled as missing at random'
         """
-        return holes_in_words(self.holes)
+        return describe_missing(self.holes)
 
     @property
     def dropped_rows(self) -> str:
-        """How many rows were dropped, in words; empty where none was.
+        """The number of rows that were dropped, in words; empty if there are none.
 
         >>> Overview((), rows=300, dropped=294).dropped_rows
         '294 of 300 rows (98.0 %) were dropped, because a cell is missing'

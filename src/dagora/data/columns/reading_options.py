@@ -72,12 +72,12 @@ class Listed(str):
     __slots__ = ()
 
 
-# Says of columns of some kinds why their missing cells cannot be modelled; nothing where they can.
+# Says of columns of some kinds why their missing values cannot be modelled; nothing where they can.
 WhyNotModel = Callable[["frozenset[Kind]"], str]
 
 
 def always(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
-    """Allow missing cells to be modelled, whatever the columns."""
+    """Allow missing values to be modelled, whatever the columns."""
     return ""
 
 
@@ -95,7 +95,7 @@ class ReadingOptions:
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it
     is a level. `clock` is the time that reading may take, too. `check_width` is told the number of columns
-    before any is read, and may refuse it. `why_not_model` says whether missing cells can be modelled (None:
+    before any is read, and may refuse it. `why_not_model` says whether missing values can be modelled (None:
     never). `constants` says whether a number that never changes is kept,
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
     `in_time` says that rows follow each other in time, so that none can be left out.
@@ -172,7 +172,7 @@ class ReadingOptions:
 
     @property
     def expects_holes(self) -> bool:
-        """Whether the user has said what to do with missing cells."""
+        """Return True if the user has said what to do with missing values."""
         return self.missing not in ("error", "auto")
 
 

@@ -59,5 +59,5 @@ def too_slow(clock: Budget) -> DataError:
 
 
 def way_out() -> str:
-    """What to do about a table that takes too long to read."""
+    """Advice about a table that takes too long to read."""
     return f"allow more time ({option('time_limit')}), or leave columns or rows out"

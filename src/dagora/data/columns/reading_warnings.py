@@ -1,4 +1,4 @@
-"""What a user must not miss about how a table was read, as sentences."""
+"""Warnings about how a table was read, as sentences."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
 
 
 def no_header(variables: Sequence[Variable]) -> bool:
-    """Whether all names could be values of their columns; whole numbers that only count columns are names.
+    """Return True if all names could be values of their columns, and do not only count the columns.
 
     >>> no_header([Variable("no", Kind.DISCRETE, ("no", "yes")), Variable("1.5", Kind.CONTINUOUS)])
     True

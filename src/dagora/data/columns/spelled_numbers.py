@@ -86,7 +86,7 @@ def rewrite_numbers(
 
 
 def surely_numbers(words: Sequence[str], numbers: Sequence[str], cells: int) -> bool:
-    """Whether a few different texts of so many cells are numbers, and not levels whose names had better stay.
+    """Return True if a few different texts of so many cells are numbers, not levels to be kept as named.
 
     Whole numbers, and texts that are each seen some times, may be levels. Answers to a question with several
     choices look like 1,2 and 2,4: a comma alone says little.

@@ -78,7 +78,7 @@ class ColumnReader:
         return self._looked_up(places, 0, *self._table)
 
     def _table_of(self, values: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """What each of some values stands for, and whether that is known."""
+        """The code or number of each of some values, and a mask of the known ones."""
         import pyarrow.compute as pc
 
         assert self._results is not None
@@ -114,7 +114,7 @@ class ColumnReader:
         return out
 
     def _places(self, column: pa.Array) -> NDArray[np.int64]:
-        """Where among the known values each cell is."""
+        """The position of each cell among the known values."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""How the cells of a source become codes and numbers: decided once, from the profiles of the first pass.
+"""The codes and numbers that the cells of a source become: decided once, from the profiles of the first pass.
 
 The rules are those of a table in memory (`data/columns/column_type.py`), applied to the distinct values. So a
 level that appears only in the last row is known before anything is counted.
@@ -26,7 +26,7 @@ from dagora.data.columns.column_profile import (
 )
 from dagora.data.columns.column_type import DECLARED, data_row, type_column
 from dagora.data.columns.dates import as_days, spells_dates
-from dagora.data.columns.holes import find_holes
+from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.scan.changes import changed_value
@@ -42,7 +42,7 @@ DAYS = "dates as days since 1970"
 
 @dataclass(frozen=True)
 class Coding:
-    """How a column's cells become codes (or numbers, where it is continuous).
+    """The translation of a column's cells into codes (or numbers, where it is continuous).
 
     `values` are the cells that a discrete column may have, `codes` the codes of those. `words` are cells that
     mean missing. `numbers` are the numbers that those cells stand for, in a continuous column whose numbers
@@ -77,7 +77,7 @@ def code_column(
     if is_temporal(profile.type):
         return DATES
     if not cells:
-        # One that was asked for stays, so that its missing cells are refused, or leave no row.
+        # One that was asked for stays, so that its missing values are refused, or leave no row.
         return Coding(Variable(profile.name, Kind.CONTINUOUS), DECLARED) if wanted else EMPTY
     refuse_infinite(profile)
     if profile.firsts is None:
@@ -85,7 +85,7 @@ def code_column(
     column, rows = distinct_cells(profile)
     words_seen = plain_values(column.combine_chunks())
     column, spelling = plain_numbers(profile, column)
-    found = find_holes(column, wanted=expected, declared=profile.declared) if words is None else None
+    found = find_missing(column, wanted=expected, declared=profile.declared) if words is None else None
     holes = tuple(found.holes) if found else ()
     read_as = profile.read_as
     if found is not None and holes:
@@ -168,17 +168,17 @@ def refuse_infinite(profile: Profile) -> None:
 
 
 def is_whole_type(kind: pa.DataType) -> bool:
-    """Whether a type is one of whole numbers."""
+    """Return True if a type is one of whole numbers."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind))
 
 
-def hole_words(profile: Profile, *, expected: bool) -> tuple[str, ...]:
+def missing_words_of(profile: Profile, *, expected: bool) -> tuple[str, ...]:
     """Words of a column that mean missing."""
     if profile.firsts is None:
-        return holes_among_many(profile, expected=expected)
-    return tuple(find_holes(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
+        return missing_among_many(profile, expected=expected)
+    return tuple(find_missing(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
 
 
 def distinct_cells(profile: Profile) -> tuple[pa.ChunkedArray, list[int]]:
@@ -202,8 +202,8 @@ def plain_values(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
-def holes_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
-    """Words that mean missing in a text column of too many values to be kept, as `find_holes` finds them."""
+def missing_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
+    """Words that mean missing in a text column of too many values to be kept, as in `find_missing`."""
     numbers = profile.numbers and not profile.padded and profile.declared is None
     found = expected or profile.declared is Kind.CONTINUOUS or numbers
     return tuple(profile.suspects) if found else ()
@@ -216,7 +216,7 @@ def code_many(
     import pyarrow as pa
 
     text = is_text(profile.type)
-    holes = holes_among_many(profile, expected=expected) if words is None else ()
+    holes = missing_among_many(profile, expected=expected) if words is None else ()
     cells = profile.numbered if holes else profile.rows - profile.missing
     odd = spoiling(profile, holes)
     spelled = text and spells_numbers(profile, holes) and odd is None
@@ -268,7 +268,7 @@ def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None
 
 
 def spells_numbers(profile: Profile, holes: tuple[str, ...]) -> bool:
-    """Whether the many texts of a column stand for numbers.
+    """Return True if the many texts of a column stand for numbers.
 
     In a file of text they do where they can; elsewhere only beside words that mean missing, as in memory.
     """
@@ -287,7 +287,7 @@ def too_many_levels(profile: Profile) -> DataError:
 
 
 def is_categorical(kind: pa.DataType) -> bool:
-    """Whether a type declares levels."""
+    """Return True if a type declares levels."""
     import pyarrow as pa
 
     return bool(pa.types.is_dictionary(kind))

@@ -12,7 +12,7 @@ from dagora.data.delimited_text import arrow_options, native_source, refuse_ragg
 from dagora.data.header import Header, read_header
 from dagora.data.readers import naming
 from dagora.data.scan.changes import state_of
-from dagora.data.scan.path_columns import path_columns, with_said
+from dagora.data.scan.path_columns import path_columns, with_path_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ class DelimitedFiles:
                 if self._headers and header.names != self._headers[0].names:
                     raise DataError(f"its header differs from that of {files[0]}")
             self._headers.append(header)
-        self._said, kinds = path_columns(files, root)
+        self._path_values, kinds = path_columns(files, root)
         own = self._headers[0].names
         self._kinds = {name: kind for name, kind in kinds.items() if name not in own}
 
@@ -51,12 +51,12 @@ class DelimitedFiles:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
-        for file, header, said in zip(self._files, self._headers, self._said, strict=True):
+        for file, header, values_in_path in zip(self._files, self._headers, self._path_values, strict=True):
             # A file without a column that is asked for still has rows.
             stored = [name for name in columns if name not in self._kinds] or list(header.names[:1])
             with naming(file):
                 for batch in self._parse(file, header, stored):
-                    yield with_said(batch, columns, said, self._kinds)
+                    yield with_path_values(batch, columns, values_in_path, self._kinds)
 
     def _parse(self, file: Path, header: Header, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -76,5 +76,5 @@ class DelimitedFiles:
             raise
 
     def state(self) -> object:
-        """What differs once a file was written to."""
+        """A value that changes when a file is written to."""
         return state_of(self._files)

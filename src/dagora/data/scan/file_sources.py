@@ -16,7 +16,7 @@ from dagora.data.readers import SEPARATORS, check_file, check_separator, naming,
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.delimited_files import DelimitedFiles
 from dagora.data.scan.ipc_files import ipc_batches
-from dagora.data.scan.path_columns import partition_root, path_columns, with_said
+from dagora.data.scan.path_columns import partition_root, path_columns, with_path_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,9 +100,9 @@ class ArrowFiles:
             )
         self._check_types()
         # Read by our own rules, so that they are those of CSV files too.
-        said, kinds = path_columns(files, root)
+        values_in_path, kinds = path_columns(files, root)
         self._kinds = {name: kind for name, kind in kinds.items() if name not in self._dataset.schema.names}
-        self._parts = list(zip(files, self._dataset.get_fragments(), said, strict=True))
+        self._parts = list(zip(files, self._dataset.get_fragments(), values_in_path, strict=True))
         self._words: list[str] = []
         if form == "parquet":
             own = self._parts[0][1].physical_schema
@@ -139,7 +139,7 @@ class ArrowFiles:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns, file by file."""
-        for file, fragment, said in self._parts:
+        for file, fragment, values_in_path in self._parts:
             with naming(file):
                 own = fragment.physical_schema.names
                 # A file without a column that is asked for still has rows.
@@ -150,7 +150,7 @@ class ArrowFiles:
                     fresh = [name for name in stored if (file, name) not in self._checked]
                     batches = ipc_batches(file, stored, BATCH_ROWS, fresh)
                 for batch in batches:
-                    yield with_said(plain_text(batch), columns, said, self._kinds)
+                    yield with_path_values(plain_text(batch), columns, values_in_path, self._kinds)
                 self._checked |= {(file, name) for name in stored}
 
     def _parquet_batches(self, file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -170,13 +170,13 @@ class ArrowFiles:
             yield from rows.iter_batches(batch_size=BATCH_ROWS, columns=columns)
 
     def expected_rows(self) -> int | None:
-        """How many rows Parquet files say that they have."""
+        """The number of rows that Parquet files declare."""
         if self._form != "parquet":
             return None
         return int(sum(fragment.metadata.num_rows for _, fragment, _ in self._parts))
 
     def state(self) -> object:
-        """What differs once a file was written to."""
+        """A value that changes when a file is written to."""
         return state_of(self._files)
 
 

@@ -92,7 +92,7 @@ class QueriedRows:
         return self._schema
 
     def _stated_schema(self) -> pa.Schema | None:
-        """What a cursor that hands out Arrow batches says about the result, without any row."""
+        """The schema of a cursor that hands out Arrow batches, without any row."""
         import pyarrow as pa
 
         with self._answering() as cursor:
@@ -149,7 +149,7 @@ class QueriedRows:
             yield from map(plain_text, fetched(cursor, query, self._schema) if batches is None else batches)
 
     def state(self) -> object:
-        """What differs once the database's file was written to, where it is one."""
+        """A value that changes when the database's file is written to, if it has one."""
         return None if self._file is None else state_of([self._file])
 
 
@@ -283,7 +283,7 @@ class MadeRows:
             yield batch.select(list(columns))
 
     def _made(self) -> Iterator[pa.RecordBatch]:
-        """What the function returns, if that is record batches, a table or one batch."""
+        """The function's result as record batches; anything but batches, a table or one batch is refused."""
         import pyarrow as pa
 
         made = self._make()

@@ -28,7 +28,7 @@ WHOLE = re.compile("[+-]?[0-9]{1,10}")
 NUMBER = re.compile(r"[+-]?(?=([.]?[0-9]){1,15}[.]?\Z)[0-9]*[.]?[0-9]*")
 
 # By column, what a path says; None where it says that nothing is known.
-Said = dict[str, Any]
+PathValues = dict[str, Any]
 
 
 def partition_root(place: str | Path) -> Path | None:
@@ -47,8 +47,8 @@ def partition_root(place: str | Path) -> Path | None:
     return Path(*parts[:fixed])
 
 
-def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], dict[str, pa.DataType]]:
-    """What the path of each file says below a folder, and the types of those columns: numbers or text.
+def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[PathValues], dict[str, pa.DataType]]:
+    """The values in each file's path below a folder, and the types of those columns: numbers or text.
 
     >>> files = [Path("sales/year=2024/city=Bonn/a.csv"), Path("sales/year=2025/city=Ulm%20Ost/a.csv")]
     >>> path_columns(files, Path("sales"))[0]
@@ -58,54 +58,57 @@ def path_columns(files: Sequence[Path], root: Path | None) -> tuple[list[Said], 
 
     if root is None:
         return [{} for _ in files], {}
-    said = [said_by(file.relative_to(root)) for file in files]
+    values_in_path = [path_values(file.relative_to(root)) for file in files]
     kinds: dict[str, pa.DataType] = {}
-    for name in dict.fromkeys(name for each in said for name in each):
-        values = [each[name] for each in said if each.get(name) is not None]
+    for name in dict.fromkeys(name for each in values_in_path for name in each):
+        values = [each[name] for each in values_in_path if each.get(name) is not None]
         read: Callable[[str], Any] = str
         kinds[name] = pa.string()
         if values and all(WHOLE.fullmatch(value) and -(2**31) <= int(value) < 2**31 for value in values):
             read, kinds[name] = int, pa.int32()
         elif values and all(map(NUMBER.fullmatch, values)):
             read, kinds[name] = float, pa.float64()
-        for each in said:
+        for each in values_in_path:
             if each.get(name) is not None:
                 each[name] = read(each[name])
-    return said, kinds
+    return values_in_path, kinds
 
 
-def said_by(path: Path) -> Said:
-    """What the folders of a path say, as text; names and values may be written with `%20` and the like.
+def path_values(path: Path) -> PathValues:
+    """The values in the folders of a path, as text; names and values may be written with `%20` and the like.
 
-    >>> said_by(Path("my%20city=Ulm%20Ost/year=2024/part.csv"))
+    >>> path_values(Path("my%20city=Ulm%20Ost/year=2024/part.csv"))
     {'my city': 'Ulm Ost', 'year': '2024'}
-    >>> said_by(Path("city=%ff/part.csv"))
+    >>> path_values(Path("city=%ff/part.csv"))
     Traceback (most recent call last):
     dagora.DataError: city=%ff/part.csv: the folder 'city=%ff' does not spell text: rename it
     """
-    said: Said = {}
+    values_in_path: PathValues = {}
     for part in path.parts[:-1]:
         name, mark, value = part.partition("=")
         if mark:
             try:
                 part.encode()  # names of folders need not be text
-                said[unquote(name, errors="strict")] = (
+                values_in_path[unquote(name, errors="strict")] = (
                     None if value == NOTHING else unquote(value, errors="strict")
                 )
             except UnicodeError:
                 shown, folder = (ascii(str(each))[1:-1] for each in (path, part))
                 raise DataError(f"{shown}: the folder '{folder}' does not spell text: rename it") from None
-    return said
+    return values_in_path
 
 
-def with_said(
-    batch: pa.RecordBatch, columns: Sequence[str], said: Said, kinds: Mapping[str, pa.DataType]
+def with_path_values(
+    batch: pa.RecordBatch,
+    columns: Sequence[str],
+    known: PathValues,
+    kinds: Mapping[str, pa.DataType],
 ) -> pa.RecordBatch:
     """The rows of a file in the order of some columns; those of `kinds` are what its path says."""
     import pyarrow as pa
 
     arrays = [
-        repeated(said.get(name), kinds[name], batch.num_rows) if name in kinds else batch.column(name)
+        repeated(known.get(name), kinds[name], batch.num_rows) if name in kinds else batch.column(name)
         for name in columns
     ]
     return pa.RecordBatch.from_arrays(arrays, list(columns))

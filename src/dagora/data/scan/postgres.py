@@ -20,7 +20,7 @@ SETTINGS = r"-c default_transaction_read_only=on -c default_transaction_isolatio
 
 
 def is_postgres(source: object) -> bool:
-    """Whether something is an address of PostgreSQL.
+    """Return True if something is an address of PostgreSQL.
 
     >>> is_postgres("postgresql://localhost/shop"), is_postgres("shop.csv")
     (True, False)

@@ -41,7 +41,7 @@ WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)
 
 @dataclass
 class Profile:
-    """What was seen of a column.
+    """The running profile of a column.
 
     `firsts` are the distinct values with the first row of each, in order of appearance; None once they are
     too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
@@ -91,7 +91,7 @@ class Profile:
 
     @property
     def most_values(self) -> int:
-        """How many distinct values are kept: of numbers, as many as may be codes."""
+        """The most distinct values that are kept: of numbers, as many as may be codes."""
         text = is_text(self.type) or self.declared is Kind.DISCRETE or self._categorical
         return MAX_LEVELS if text else LIKE_CODES
 
@@ -267,12 +267,12 @@ class Profile:
 
     @property
     def numbered(self) -> int:
-        """How many cells are filled, and with no text that often means missing."""
+        """The number of cells that are not missing, and hold no text that often means missing."""
         return self.rows - self.missing - self.suspected
 
     @property
     def numbers_the_rows(self) -> bool:
-        """Whether whole numbers run on from the smallest to the largest, each once, in any order."""
+        """True if whole numbers run on from the smallest to the largest, each once, in any order."""
         cells = self.numbered
         if self.repeats or not self.whole or self.high - self.low != cells - 1:
             return False
@@ -304,7 +304,7 @@ def parse_integers(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def suspicious(texts: pa.Array) -> pa.Array:
-    """Which texts often mean missing."""
+    """A mask of the texts that often mean missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -312,7 +312,7 @@ def suspicious(texts: pa.Array) -> pa.Array:
 
 
 def spoilt_by_commas(odd: Sequence[str], number: int) -> bool:
-    """Whether most of so many texts are numbers with commas, which can be read in two ways."""
+    """Return True if most of so many texts are numbers with commas, which can be read in two ways."""
     return 2 * sum(bool(WITH_COMMAS.fullmatch(text)) for text in odd) > number
 
 

@@ -139,7 +139,7 @@ class Reservoir:
         return joined.take(self._order(size))
 
     def _order(self, size: int) -> NDArray[np.int64]:
-        """Where the smallest numbers are, in the order of the rows."""
+        """The positions of the smallest numbers, in the order of the rows."""
         return np.sort(np.argsort(self._numbers, kind="stable")[:size])
 
 

@@ -1,4 +1,4 @@
-"""What can be scanned: anything that hands out its rows as Arrow record batches, as often as it is asked."""
+"""Sources that can be scanned: they hand out their rows as Arrow record batches, as often as asked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class RowSource(Protocol):
 
     @property
     def title(self) -> str:
-        """What to call it in a message."""
+        """Its name in messages."""
 
     @property
     def text_cells(self) -> bool:
-        """Whether text may stand for numbers, as in a CSV file."""
+        """True if text may stand for numbers, as in a CSV file."""
 
     def schema(self) -> pa.Schema:
         """Names and types of all columns."""
@@ -44,4 +44,4 @@ class KnowsItsRows(Protocol):
     """A source that may say how many rows it has before they are read."""
 
     def expected_rows(self) -> int | None:
-        """How many there should be; None where that is not known."""
+        """The expected number of rows; None if that is not known."""

@@ -88,7 +88,7 @@ class ScreeningSample:
 
 
 def wanted_rows(columns: int, rows: int | None) -> int:
-    """How many rows a sample of a table should have; 0 where none is worth it.
+    """The number of rows of a sample of a table; 0 if none is worth it.
 
     >>> wanted_rows(30, None), wanted_rows(80, 10**9), wanted_rows(30, 200_000), wanted_rows(30, 90_000)
     (100000, 50000, 20000, 0)
@@ -100,5 +100,5 @@ def wanted_rows(columns: int, rows: int | None) -> int:
 
 
 def may_be_levels(profile: Profile) -> bool:
-    """Whether a column has so few distinct values so far that they may be levels."""
+    """Return True if a column has so few distinct values so far that they may be levels."""
     return profile.firsts is not None and not is_temporal(profile.type)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dagora.base.errors import DataError
 from dagora.base.events import Budget
-from dagora.data.columns.hole_pattern import check_holes
+from dagora.data.columns.missing_pattern import check_missing
 from dagora.graph.bits import Rows, pack
 from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
@@ -38,7 +38,7 @@ def learn_sample(
     try:
         drawn = statistics_of_rows(source.statistics, rows)
         if isinstance(drawn, IncompleteStatistics):
-            check_holes(source.names, drawn.table.seen)
+            check_missing(source.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)

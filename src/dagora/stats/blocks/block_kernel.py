@@ -61,7 +61,7 @@ class CountedSets(NamedTuple):
     by_bits: NDArray[np.bool_]
 
 
-class Prefixes(NamedTuple):
+class BlockPrefixes(NamedTuple):
     """Working memory: rows of a block over the first t columns of the current set, for every depth t.
 
     `short_labels[t, i]` or `long_labels[t, i]` is the cell of row i, `bit_rows[t, k]` the rows of cell k, of
@@ -78,13 +78,13 @@ class Prefixes(NamedTuple):
     totals: NDArray[np.int64]
 
 
-def new_prefixes(sets: CountedSets) -> Prefixes:
+def new_prefixes(sets: CountedSets) -> BlockPrefixes:
     """Working memory for some sets; at depth 0 a single cell holds all rows."""
     sizes = np.diff(sets.offsets)
     deepest = int(sizes.max(initial=1))
     bits = int(sizes[sets.by_bits].max(initial=1))
     cells = np.zeros(BLOCK_ROWS, dtype=np.uint16)
-    return Prefixes(
+    return BlockPrefixes(
         np.full(deepest, -1, dtype=np.int64),
         np.zeros((deepest, BLOCK_ROWS), dtype=np.uint16),
         np.zeros((deepest, BLOCK_ROWS), dtype=np.uint32),
@@ -180,7 +180,7 @@ def add_long_histogram(
 
 
 @kernel
-def count_blocks(data: BlockRows, sets: CountedSets, prefixes: Prefixes, tables: NDArray[Any]) -> None:
+def count_blocks(data: BlockRows, sets: CountedSets, prefixes: BlockPrefixes, tables: NDArray[Any]) -> None:
     """Add the counts of all rows to the tables of all sets."""
     codes, cardinalities, bits, bit_offsets = data
     columns, offsets, starts, twins, by_bits = sets

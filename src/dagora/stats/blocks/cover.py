@@ -1,4 +1,4 @@
-"""Which sets of columns are counted so that the counts of many others follow from them.
+"""A choice of sets of columns to count, such that the counts of many others follow from them.
 
 The counts of a set are sums of those of any set that contains it, and adding up the cells of a table takes
 far less than another walk through the rows. So of the sets that are asked for, only those are counted that no
@@ -165,7 +165,7 @@ def product(columns: Set, levels: list[int]) -> int:
 
 
 def bit_cost(columns: Set, levels: list[int], with_bits: list[bool]) -> float:
-    """What it takes to count a set by bits; infinite where that cannot be done."""
+    """The cost of counting a set by bits; infinite if that cannot be done."""
     before = product(columns[:-1], levels)
     if before > BIT_ROWS or not all(with_bits[column] for column in columns):
         return float("inf")
@@ -173,7 +173,7 @@ def bit_cost(columns: Set, levels: list[int], with_bits: list[bool]) -> float:
 
 
 def cost(columns: Set, levels: list[int], with_bits: list[bool]) -> float:
-    """What it takes to count a set."""
+    """The cost of counting a set."""
     return min(HISTOGRAM, bit_cost(columns, levels, with_bits))
 
 

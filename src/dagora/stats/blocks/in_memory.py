@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
-from dagora.stats.blocks.rounds import Round
+from dagora.stats.blocks.rounds import CountingRound
 from dagora.stats.coded_columns import CodedColumns
 from dagora.stats.counting import count_sets
 from dagora.stats.row_labels import SMALL_TABLE
@@ -43,7 +43,7 @@ def count_in_blocks(
     places, found = [], []
     with_bits = np.diff(data.bit_offsets) > 0
     for some in rounds_of(cells, np.flatnonzero(dense)):
-        together = Round([sets[k] for k in some.tolist()], data.cardinalities, with_bits, rows, jobs)
+        together = CountingRound([sets[k] for k in some.tolist()], data.cardinalities, with_bits, rows, jobs)
         together.add(BlockRows(*data))
         places.append(some)
         found.append(together.occupied())

@@ -18,14 +18,14 @@ from dagora.stats.blocks.marginals import asked_table, occupied_counts
 WORTH_A_THREAD = 4_000_000
 
 
-class Round:
+class CountingRound:
     """Sets that are counted together; rows are added in any number of pieces, and `jobs` threads count.
 
     `rows` is how many there will be in all, `with_bits` says which columns come with bit rows.
 
     >>> from dagora.stats.coded_columns import coded_columns
     >>> data = BlockRows(*coded_columns(np.array([[0, 0, 1], [1, 1, 0]], dtype=np.uint8), np.array([2, 2])))
-    >>> round = Round([(0, 1), (1,)], data.cardinalities, np.ones(2, dtype=bool), 3)
+    >>> round = CountingRound([(0, 1), (1,)], data.cardinalities, np.ones(2, dtype=bool), 3)
     >>> round.add(data)
     >>> round.occupied(), round.table(0)
     ((array([2, 1, 1, 2]), array([2, 2])), array([0, 2, 1, 0]))

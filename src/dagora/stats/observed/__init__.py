@@ -1,1 +1,1 @@
-"""Statistics of tables with holes: what the cells that were seen say."""
+"""Statistics of tables with missing values: what the cells that were seen say."""

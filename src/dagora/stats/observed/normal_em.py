@@ -1,4 +1,4 @@
-"""Means and covariances of continuous columns with holes, by EM for the multivariate normal.
+"""Means and covariances of continuous columns with missing values, by EM for the multivariate normal.
 
 E-step: in each row, the missing values are expected given the seen ones, μ_m + Σ_mo Σ_oo⁻¹ (x_o − μ_o), with
 the covariance Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om that is left. M-step: mean and scatter of the rows completed so, plus
@@ -29,7 +29,7 @@ MOST_STEPS = 1000
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedMoments:
     """Rows with each hole replaced by its mean given the rest, and the sum of covariances that are left."""
 
     rows: Floats
@@ -39,7 +39,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class PatternedRows:
-    """Values, a row for each case, with rows that have the same holes next to each other.
+    """Values, a row for each case, with rows that have the same missing values next to each other.
 
     `order` are the rows' positions in the data; pattern k has the rows `starts[k]` to `starts[k + 1]`.
     """
@@ -51,7 +51,7 @@ class PatternedRows:
 
     @classmethod
     def of(cls, values: Floats, seen: NDArray[np.bool_]) -> PatternedRows:
-        """Sort the rows of a matrix by the pattern of their holes."""
+        """Sort the rows of a matrix by the pattern of their missing values."""
         packed = np.packbits(seen, axis=1)
         order = np.lexsort(packed.T[::-1]).astype(np.int64)
         ordered = packed[order]
@@ -60,16 +60,16 @@ class PatternedRows:
         sorted_seen = seen[order]
         return cls(np.where(sorted_seen, values[order], 0.0), sorted_seen, order, starts)
 
-    def expect(self, mean: Floats, covariance: Floats) -> Expected:
+    def expect(self, mean: Floats, covariance: Floats) -> ExpectedMoments:
         """The E-step under a normal distribution; rows come back in the order that they have here."""
         rows = self.values.copy()
         left = np.zeros_like(covariance)
         log_likelihood = expect_rows(rows, self.seen, self.starts, mean, covariance, left)
-        return Expected(rows, left, log_likelihood)
+        return ExpectedMoments(rows, left, log_likelihood)
 
 
-def moments_of(expected: Expected) -> Moments:
-    """The moments of rows whose holes are expectations: those of the rows, and what is left."""
+def moments_of(expected: ExpectedMoments) -> Moments:
+    """The moments of rows whose missing values are expectations: those of the rows, and what is left."""
     mean = expected.rows.mean(axis=0)
     centred = expected.rows - mean
     return Moments(len(centred), mean, centred.T @ centred + expected.left)
@@ -82,7 +82,7 @@ def normal_moments(
     most_steps: int = MOST_STEPS,
     budget: Budget | None = None,
 ) -> Moments:
-    """Maximum-likelihood moments of columns with holes; `values` has a row for each case.
+    """Maximum-likelihood moments of columns with missing values; `values` has a row for each case.
 
     Where time is up, EM ends after the step that it is in.
 

@@ -1,4 +1,4 @@
-"""Which columns of a set were seen together, and in how many rows.
+"""The number of rows in which the columns of a set are observed together.
 
 A row says of a set of columns what its seen part says. So whatever depends on a set is added up over the
 parts of it that rows have seen, each weighed by its rows.
@@ -15,7 +15,7 @@ Part = tuple[tuple[int, ...], int]
 
 
 class SeenTogether:
-    """The distinct patterns of holes of a table.
+    """The distinct patterns of missing values of a table.
 
     >>> seen = np.array([[True, True, True, False], [True, True, False, False]])
     >>> SeenTogether(seen).parts((0, 1))

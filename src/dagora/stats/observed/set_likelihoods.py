@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
 
-# Cells, holes counted as one more level of each column, above which a set is not scored.
+# Cells, missing values counted as one more level of each column, above which a set is not scored.
 MOST_CELLS = 1 << 17
 # EM ends where the likelihood that is still to be gained is estimated to be below this.
 TOLERANCE = 1e-5
@@ -32,7 +32,7 @@ def observed_likelihoods(
 ) -> None:
     """Fill `found` with g of each set; −∞ where a set has more than `most_cells` cells.
 
-    A hole is the code one above a column's last level.
+    A missing value is the code one above a column's last level.
     """
     n = codes.shape[1]
     place = np.empty(n, dtype=np.int64)
@@ -103,7 +103,7 @@ def saturated_likelihood(
             if whole[cell] > 0:
                 value += whole[cell] * np.log(whole[cell] / total)
         return value
-    # For each pattern with holes: how often it was seen, and the cells that agree with it.
+    # For each pattern with missing values: how often it was seen, and the cells that agree with it.
     seen = np.empty(partial)
     starts = np.empty(partial + 1, dtype=np.int64)
     agree = np.empty(entries, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Statistics of a table with holes.
+"""Statistics of a table with missing values.
 
 Counts of complete rows would be those of other rows for every set of columns: they are refused. What can be
 asked for is what the seen cells say of a set of columns: the largest likelihood of a table over it, and the
@@ -38,7 +38,7 @@ TOLERANCE = 1e-4
 
 
 class IncompleteStatistics:
-    """What the seen cells of a table say.
+    """Statistics of the observed cells of a table.
 
     >>> whole = Table.from_numpy([[0, 0], [0, 1], [1, 1], [1, 1]], names=["a", "b"], discrete=["a", "b"])
     >>> holes = [[True, True, True, True], [True, True, True, False]]
@@ -85,17 +85,17 @@ class IncompleteStatistics:
 
     @property
     def overview(self) -> Overview | None:
-        """How the source of the table was understood."""
+        """The overview of the table's source."""
         return self._table.overview
 
     @property
     def table(self) -> IncompleteTable:
-        """The table with its holes."""
+        """The table with its missing values."""
         return self._table
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
-        """The rows as level numbers, a row for each column; a hole is one above the last level."""
+        """The rows as level numbers, a row for each column; a missing value is one above the last level."""
         codes = np.zeros(self._table.seen.shape, dtype=np.int32)
         for i, variable in enumerate(self.schema):
             if variable.kind is Kind.DISCRETE:
@@ -131,7 +131,7 @@ class IncompleteStatistics:
 
     @cached_property
     def together(self) -> SeenTogether:
-        """Which columns were seen together in how many rows."""
+        """The number of rows in which columns are observed together."""
         return SeenTogether(self._table.seen)
 
     def moments(self) -> Moments:

@@ -26,8 +26,8 @@ from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.indicators import Scales
 from dagora.stats.partitions.merged_profiles import Profiles, merged
 from dagora.stats.partitions.partition_work import (
-    Asked,
-    Counted,
+    CountRequest,
+    PartitionCounts,
     PartitionRows,
     add_counts,
     add_moments,
@@ -38,7 +38,7 @@ from dagora.stats.partitions.partition_work import (
     moments,
 )
 from dagora.stats.scan.first_pass import scan_source
-from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.scan.stream_counts import StreamCounts, cells_at
 from dagora.stats.statistics import Moments
@@ -55,7 +55,7 @@ TITLE = "the Dask frame"
 
 
 def is_dask(data: object) -> bool:
-    """Whether it is a collection of Dask, without importing Dask.
+    """Return True if it is a collection of Dask, without importing Dask.
 
     >>> is_dask([1, 2])
     False
@@ -155,7 +155,7 @@ class DaskRows:
         cardinalities: NDArray[np.int64],
         jobs: int,
     ) -> DaskCounts:
-        """What counts the partitions where they are."""
+        """The counter of the partitions where they are."""
         import dask
 
         work = [
@@ -194,7 +194,7 @@ class DaskCounts(StreamCounts):
         found: Moments = computed(in_a_tree(made, add_moments))
         return found
 
-    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, Occupied]:
+    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, OccupiedCells]:
         """Count some sets in one round."""
         import dask
 
@@ -202,7 +202,7 @@ class DaskCounts(StreamCounts):
         place = {column: k for k, column in enumerate(columns)}
         levels = self._cardinalities[columns]
         own = [tuple(place[column] for column in each) for each in dense]
-        asked = Asked(
+        asked = CountRequest(
             tuple(columns),
             own,
             [tuple(place[column] for column in each) for each in sparse],
@@ -216,9 +216,9 @@ class DaskCounts(StreamCounts):
         self._stream.passes += 1
         shared = dask.delayed(asked)
         made = [there(count, part, shared) for part in self._coded]
-        counted: Counted = computed(in_a_tree(made, add_counts))
+        counted: PartitionCounts = computed(in_a_tree(made, add_counts))
         found = {
-            each: Occupied(counts.cells().astype(np.uint16), counts.counts)
+            each: OccupiedCells(counts.cells().astype(np.uint16), counts.counts)
             for each, counts in zip(sparse, counted.sparse, strict=True)
         }
         together = asked.round()
@@ -226,12 +226,12 @@ class DaskCounts(StreamCounts):
         for k, each in enumerate(dense):
             table = together.table(k)
             occupied = np.flatnonzero(table)
-            found[each] = Occupied(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
+            found[each] = OccupiedCells(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
         return found
 
-    def _all_rows(self) -> Occupied:
+    def _all_rows(self) -> OccupiedCells:
         """The one cell of a set without columns."""
-        return Occupied(np.empty((1, 0), dtype=np.uint16), np.array([self._rows], dtype=np.int64))
+        return OccupiedCells(np.empty((1, 0), dtype=np.uint16), np.array([self._rows], dtype=np.int64))
 
 
 def there(work: Callable[..., T], *arguments: Any) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""What was seen of a column in one partition after the other, from what was seen in each."""
+"""Merge the profiles of a column in several partitions."""
 
 from __future__ import annotations
 

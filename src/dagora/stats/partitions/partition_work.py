@@ -1,4 +1,4 @@
-"""What is done where a partition is: look at its columns, code its rows, count them, take their moments.
+"""The work at a partition: look at its columns, code its rows, count them, take their moments.
 
 These functions run in other processes. What they return is small, except for coded rows, which stay there.
 Integers are added exactly; moments of partitions are merged in a tree that follows the numbers of the
@@ -22,7 +22,7 @@ from dagora.data.scan.profile import look_at_all
 from dagora.data.schema import Schema
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set
-from dagora.stats.blocks.rounds import Round
+from dagora.stats.blocks.rounds import CountingRound
 from dagora.stats.coded_columns import coded_columns
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments, merge_moments
@@ -70,7 +70,7 @@ class PartitionRows:
 
 
 def look_at(part: PartitionRows, profiles: Profiles, words: Words, *, complete: bool) -> Profiles:
-    """What is in the columns of a partition; `profiles` are empty ones, which other partitions share."""
+    """The profiles of the columns of a partition; `profiles` are empty ones, which other partitions share."""
     own = deepcopy(profiles)
     for batch in part.batches(list(own)):
         if batch.num_rows:
@@ -86,7 +86,7 @@ def code(part: PartitionRows, codings: list[Coding], rows: int, filled: Words | 
 
 
 @dataclass(frozen=True)
-class Asked:
+class CountRequest:
     """Sets to be counted together: with tables (`dense`), or by the cells that occur (`sparse`)."""
 
     columns: tuple[int, ...]
@@ -97,20 +97,20 @@ class Asked:
     rows: int
     jobs: int
 
-    def round(self) -> Round:
+    def round(self) -> CountingRound:
         """Tables without a count yet."""
-        return Round(self.dense, self.levels, self.with_bits, self.rows, self.jobs)
+        return CountingRound(self.dense, self.levels, self.with_bits, self.rows, self.jobs)
 
 
 @dataclass(frozen=True)
-class Counted:
+class PartitionCounts:
     """The tables of a round as one array, and the cells of sets without a table."""
 
     tables: NDArray[Any]
     sparse: list[SparseCounts]
 
 
-def count(rows: Piece, asked: Asked) -> Counted:
+def count(rows: Piece, asked: CountRequest) -> PartitionCounts:
     """Count the sets in one partition; columns of sets are places among the asked columns."""
     together = asked.round()
     others = [SparseCounts(some, asked.levels[list(some)].tolist()) for some in asked.sparse]
@@ -121,15 +121,15 @@ def count(rows: Piece, asked: Asked) -> Counted:
             together.add(BlockRows(*coded_columns(codes, asked.levels, asked.with_bits)))
         for counts in others:
             counts.add(codes)
-    return Counted(together.tables, others)
+    return PartitionCounts(together.tables, others)
 
 
-def add_counts(a: Counted, b: Counted) -> Counted:
+def add_counts(a: PartitionCounts, b: PartitionCounts) -> PartitionCounts:
     """The counts of two partitions together; both stay as they are, since Dask may need them again."""
     together = [copy(one) for one in a.sparse]
     for one, other in zip(together, b.sparse, strict=True):
         one.merge(other)
-    return Counted(a.tables + b.tables, together)
+    return PartitionCounts(a.tables + b.tables, together)
 
 
 def moments(rows: Piece, columns: Sequence[int]) -> Moments:

@@ -18,7 +18,7 @@ from dagora.data.columns.column_type import data_row
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.scan.codebook import Coding, code_column, hole_words
+from dagora.data.scan.codebook import Coding, code_column, missing_words_of
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Noted:
-    """What `reading_warnings` asks of a column."""
+class ColumnNotes:
+    """The facts about a column that `reading_warnings` needs."""
 
     name: str
     holes: Mapping[str, int]
@@ -51,7 +51,7 @@ class LooksByItself(Protocol):
     """A source whose rows are looked at, and counted, where they are."""
 
     def look(self, profiles: dict[str, Profile], words: Words, *, complete: bool) -> None:
-        """Look at all rows, or at those without a missing cell."""
+        """Look at all rows, or at those without a missing value."""
 
     def counter(
         self,
@@ -61,7 +61,7 @@ class LooksByItself(Protocol):
         cardinalities: NDArray[np.int64],
         jobs: int,
     ) -> Counter:
-        """What counts them there; `stream` numbers the passes."""
+        """The counter of the rows there; `stream` numbers the passes."""
 
 
 def scan_source(
@@ -91,8 +91,8 @@ def scan_source(
         raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
     names = tuple(names[place] for place in kept_positions(names, reading))
     declared = declare_kinds(names, reading.discrete, reading.continuous)
-    said = missing_words(reading.na)
-    words: Words = dict.fromkeys(names, said or ())
+    na_words = missing_words(reading.na)
+    words: Words = dict.fromkeys(names, na_words or ())
     state = source.state()
     profiles = new_profiles(schema, names, declared, text_cells=source.text_cells)
     look(source, profiles, words)
@@ -100,7 +100,7 @@ def scan_source(
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
-    others = {name: spelled_otherwise(profiles[name], said) for name in names} if said else {}
+    others = {name: spelled_otherwise(profiles[name], na_words) for name in names} if na_words else {}
     if any(others.values()):
         words |= {name: (*words[name], *found) for name, found in others.items()}
         anew = profiles_again(
@@ -114,7 +114,11 @@ def scan_source(
     drop = reading.missing == "drop"
     wanted = frozenset(reading.wanted)
     decided = decide(
-        profiles.values(), said, expected=drop, postponed=postponed if drop else None, wanted=wanted
+        profiles.values(),
+        na_words,
+        expected=drop,
+        postponed=postponed if drop else None,
+        wanted=wanted,
     )
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}
@@ -128,7 +132,7 @@ def scan_source(
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
-            profile.read_as = kept[name].read_as if said is None else None
+            profile.read_as = kept[name].read_as if na_words is None else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):
                 profile.all_texts, profile.all_cells = seen, profiles[name].numbered
@@ -140,8 +144,8 @@ def scan_source(
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
         profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
-    elif said:
-        kept = {name: replace(coding, words=said) for name, coding in kept.items()}
+    elif na_words:
+        kept = {name: replace(coding, words=na_words) for name, coding in kept.items()}
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
         raise DataError(f"no column can be used: '{first}' ({why}); {keeping(first, why)} keeps it")
@@ -172,7 +176,7 @@ def look_at_rows(
     *,
     complete: bool = False,
 ) -> None:
-    """Look at all rows, or at those without a missing cell: here, or where the source looks by itself."""
+    """Look at all rows, or at those without a missing value: here, or where the source looks by itself."""
     if isinstance(source, LooksByItself):
         source.look(profiles, words, complete=complete)
         return
@@ -212,13 +216,13 @@ def decide(
             if postponed is None:
                 raise
             postponed.append(problem)
-            holes = hole_words(profile, expected=expected) if words is None else ()
+            holes = missing_words_of(profile, expected=expected) if words is None else ()
             decided[profile.name] = Coding(Variable(profile.name, Kind.CONTINUOUS), "", holes)
     return decided
 
 
 def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
-    """Refuse missing cells; name the first column that has one."""
+    """Refuse missing values; name the first column that has one."""
     read = ", ".join(f"'{word}'" for word in words)
     also = f" ({read} among numbers counts as missing)" if words else ""
     seen = {**(profile.firsts or {}), **profile.suspects}
@@ -241,7 +245,7 @@ def overview_of(
     reading: ReadingOptions,
     holes: Words,
 ) -> Overview:
-    """How the source was understood, with what deserves a warning."""
+    """The overview of the source, with its warnings."""
     summaries, noted = [], []
     for name, coding in decided.items():
         missing = profiles[name].missing
@@ -255,6 +259,6 @@ def overview_of(
         summaries.append(
             ColumnSummary(name, str(variable.kind), coding.why, values, variable.cardinality, missing)
         )
-        noted.append(Noted(name, dict.fromkeys(holes.get(name, ()), 1), dict(coding.doubtful or {})))
+        noted.append(ColumnNotes(name, dict.fromkeys(holes.get(name, ()), 1), dict(coding.doubtful or {})))
     overview = Overview(tuple(summaries), rows, dropped, reading.stated(), source=source.title)
     return replace(overview, warnings=tuple(reading_warnings(overview, noted, ())))

@@ -13,7 +13,7 @@ from dagora.stats.blocks.cover import Set
 KEPT_NUMBERS = 1 << 23
 
 
-class Occupied(NamedTuple):
+class OccupiedCells(NamedTuple):
     """The occupied cells of a set of ascending columns in lexicographic order, and their counts."""
 
     cells: NDArray[np.uint16]
@@ -29,33 +29,33 @@ def ascending(columns: Set) -> Set:
     return tuple(sorted(set(columns)))
 
 
-def in_order(found: Occupied, columns: Set) -> Occupied:
+def in_order(found: OccupiedCells, columns: Set) -> OccupiedCells:
     """The cells of a set with its columns in the order in which they were asked for.
 
-    >>> found = Occupied(np.array([[0, 1], [1, 0]], dtype=np.uint16), np.array([5, 7]))
+    >>> found = OccupiedCells(np.array([[0, 1], [1, 0]], dtype=np.uint16), np.array([5, 7]))
     >>> in_order(found, (9, 2))
-    Occupied(cells=array([[0, 1], [1, 0]], dtype=uint16), counts=array([7, 5]))
+    OccupiedCells(cells=array([[0, 1], [1, 0]], dtype=uint16), counts=array([7, 5]))
     """
     own = ascending(columns)
     if columns == own:
         return found
     cells = found.cells[:, [own.index(column) for column in columns]]
     order = np.lexsort(cells.T[::-1])
-    return Occupied(cells[order], found.counts[order])
+    return OccupiedCells(cells[order], found.counts[order])
 
 
 class KeptCounts:
-    """What was counted, by set; where there is no room for more, older counts of many columns are forgotten.
+    """Counts by set; where there is no room for more, older counts of many columns are forgotten.
 
     Those of single columns stay, so that rows that change while a connection is lost are noticed by them.
     """
 
     def __init__(self) -> None:
-        self._found: dict[Set, Occupied] = {}
+        self._found: dict[Set, OccupiedCells] = {}
         self._size = 0
 
-    def get(self, columns: Set) -> Occupied | None:
-        """What is known of a set of ascending columns."""
+    def get(self, columns: Set) -> OccupiedCells | None:
+        """The counts of a set of ascending columns, if they are kept."""
         return self._found.get(columns)
 
     def __contains__(self, columns: Set) -> bool:
@@ -66,7 +66,7 @@ class KeptCounts:
         """The sets that are known."""
         return list(self._found)
 
-    def keep(self, found: dict[Set, Occupied]) -> None:
+    def keep(self, found: dict[Set, OccupiedCells]) -> None:
         """Keep counts for later rounds."""
         if self._size + numbers_in(found) > KEPT_NUMBERS:
             self._found = of_single_columns(self._found)
@@ -77,28 +77,28 @@ class KeptCounts:
         self._size += numbers_in(found)
 
 
-def numbers_in(found: dict[Set, Occupied]) -> int:
-    """How many numbers counts have."""
+def numbers_in(found: dict[Set, OccupiedCells]) -> int:
+    """The number of integers that counts hold."""
     return sum(each.cells.size + each.counts.size for each in found.values())
 
 
-def of_single_columns(found: dict[Set, Occupied]) -> dict[Set, Occupied]:
+def of_single_columns(found: dict[Set, OccupiedCells]) -> dict[Set, OccupiedCells]:
     """The counts of single columns, of which there are few."""
     return {columns: each for columns, each in found.items() if len(columns) <= 1}
 
 
-def single_columns(found: dict[Set, Occupied]) -> dict[Set, Occupied]:
+def single_columns(found: dict[Set, OccupiedCells]) -> dict[Set, OccupiedCells]:
     """The counts of the single columns of sets, each from the smallest table that has it.
 
-    >>> table = Occupied(np.array([[0, 1], [0, 2], [2, 1]], dtype=np.uint16), np.array([3, 4, 5]))
+    >>> table = OccupiedCells(np.array([[0, 1], [0, 2], [2, 1]], dtype=np.uint16), np.array([3, 4, 5]))
     >>> {column: each.counts.tolist() for column, each in single_columns({(4, 7): table}).items()}
     {(4,): [7, 5], (7,): [8, 4]}
     """
-    singles: dict[Set, Occupied] = {}
+    singles: dict[Set, OccupiedCells] = {}
     for columns, each in sorted(found.items(), key=lambda item: len(item[1].counts)):
         for place, column in enumerate(columns):
             if (column,) not in singles:
                 totals = np.bincount(each.cells[:, place], each.counts).astype(np.int64)
                 levels = np.flatnonzero(totals)
-                singles[column,] = Occupied(levels[:, None].astype(np.uint16), totals[levels])
+                singles[column,] = OccupiedCells(levels[:, None].astype(np.uint16), totals[levels])
     return singles

@@ -20,7 +20,7 @@ from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows
 from dagora.data.scan.sql import as_double, literal, quoted, relation, trimmed
 from dagora.stats.indicators import Scales, no_indicator_moments
-from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
 from dagora.stats.scan.sparse import summed
 from dagora.stats.statistics import Moments
@@ -43,7 +43,7 @@ class Database(Protocol):
 
     @property
     def title(self) -> str:
-        """What to call it in a message."""
+        """Its name in messages."""
 
     @property
     def query(self) -> str:
@@ -61,7 +61,7 @@ class Database(Protocol):
 
 
 class QueryCounts:
-    """Counts sets of columns by queries; rows with a missing cell in a column of `filled` are left out."""
+    """Counts sets of columns by queries; rows with a missing value in a column of `filled` are left out."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class QueryCounts:
 
     @property
     def title(self) -> str:
-        """What to call the database."""
+        """The name of the database in messages."""
         return self._database.title
 
     @property
@@ -102,18 +102,18 @@ class QueryCounts:
         return {"queries": float(self.passes), "widest_query": float(max(self._widths, default=0))}
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The queries in words; empty where there was none yet."""
         return f"the database counted by itself: {queries_in_words(self._widths)}" if self._widths else ""
 
     def plan(self, sets: list[Set]) -> QueryPlan:
-        """Which queries would count some sets of ascending columns."""
+        """The queries that count some sets of ascending columns."""
         return plan_queries([each for each in sets if each], self._levels, self._rows)
 
-    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+    def count(self, sets: list[Set]) -> dict[Set, OccupiedCells]:
         """Occupied cells of sets of ascending columns."""
         plan = self.plan(sets)
-        nothing = Occupied(np.empty((1, 0), dtype=np.uint16), np.array([self._rows]))
+        nothing = OccupiedCells(np.empty((1, 0), dtype=np.uint16), np.array([self._rows]))
         found = {each: nothing for each in sets if not each}
         for place, columns in enumerate(plan.queries):
             cells, counts = self._grouped(columns)
@@ -121,7 +121,7 @@ class QueryCounts:
                 if source == place:
                     own = cells[:, [columns.index(column) for column in each]]
                     kept, sums = summed(own, counts)
-                    found[each] = Occupied(kept.astype(np.uint16), sums)
+                    found[each] = OccupiedCells(kept.astype(np.uint16), sums)
         return found
 
     def _grouped(self, columns: Set) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

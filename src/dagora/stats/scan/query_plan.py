@@ -1,4 +1,4 @@
-"""Which sets of columns a database is asked to count, so that the counts of all others are sums of those.
+"""The sets of columns that a database counts, such that the counts of all others are sums of those.
 
 Each query walks through all rows, however many columns it groups by. So sets are merged while the product of
 their levels stays small: those that share most columns first.
@@ -26,7 +26,7 @@ class QueryPlan(NamedTuple):
 
 
 def queries_in_words(widths: Sequence[int]) -> str:
-    """How many queries over how many columns each; sums over all rows are over none.
+    """The number of columns of each query; sums over all rows are over none.
 
     >>> queries_in_words([2, 3, 0, 0]), queries_in_words([0]), queries_in_words([4])
     ('4 queries, over 2 to 3 columns and for sums', '1 query, for sums', '1 query, over 4 columns')

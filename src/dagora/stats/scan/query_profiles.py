@@ -30,7 +30,7 @@ def look_by_queries(
     *,
     complete: bool = False,
 ) -> None:
-    """Fill the profiles of all columns, over all rows or those without a missing cell."""
+    """Fill the profiles of all columns, over all rows or those without a missing value."""
     schema = database.schema()
     where = condition(schema, words) if complete else ""
     rows = relation(database.query, where)
@@ -94,7 +94,7 @@ def count_suspects(database: Database, profile: Profile, inner: str) -> None:
 
 
 def is_boolean(profile: Profile) -> bool:
-    """Whether a column holds truth values."""
+    """Return True if a column holds truth values."""
     import pyarrow as pa
 
     return bool(pa.types.is_boolean(profile.type))

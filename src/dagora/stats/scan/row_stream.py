@@ -32,7 +32,7 @@ Words = dict[str, tuple[str, ...]]
 class RowStream:
     """A source and the coding of its columns; `rows` is how many complete rows its first pass had.
 
-    With `filled`, rows with a missing cell in any of its columns are left out before they are judged.
+    With `filled`, rows with a missing value in any of its columns are left out before they are judged.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RowStream:
 
     @property
     def title(self) -> str:
-        """What to call the source."""
+        """The name of the source in messages."""
         return self._source.title
 
     @property
@@ -97,7 +97,7 @@ class RowStream:
 
 
 def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
-    """The rows of a batch without a missing cell."""
+    """The rows of a batch without a missing value."""
     import pyarrow as pa
 
     mask = np.ones(batch.num_rows, dtype=np.bool_)

@@ -30,7 +30,7 @@ from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_sca
 from dagora.stats.scan.kept_counts import (
     KEPT_NUMBERS,
     KeptCounts,
-    Occupied,
+    OccupiedCells,
     ascending,
     in_order,
     single_columns,
@@ -82,13 +82,13 @@ class ScanStatistics:
 
     @property
     def effort(self) -> dict[str, float]:
-        """What it took so far: passes, or queries where the database counts."""
+        """The work so far: passes, or queries if the database counts."""
         return self._counter.effort
 
     @property
-    def said(self) -> str:
-        """What a result says of it in words: the queries, where the database counts."""
-        return self._counter.said
+    def message(self) -> str:
+        """The message about it in a result: the queries, if the database counts."""
+        return self._counter.message
 
     def rows(self) -> NoReturn:
         """Refuse the rows: they may be too many for memory."""
@@ -100,7 +100,7 @@ class ScanStatistics:
 
     @property
     def _sample_size(self) -> str:
-        """What a sample takes in memory, in words."""
+        """The memory that a sample takes, in words."""
         cell = sum(8 if variable.kind is Kind.CONTINUOUS else 2 for variable in self._schema)
         return f"{max(1, round(min(SAMPLE, self._rows) * cell / 1e6))} MB"
 
@@ -144,7 +144,7 @@ class ScanStatistics:
         self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
         return True
 
-    def _found(self, column_sets: ColumnSets) -> list[Occupied]:
+    def _found(self, column_sets: ColumnSets) -> list[OccupiedCells]:
         """The occupied cells of sets, from earlier passes or from one more."""
         sets = self._checked(column_sets)
         known = {columns: self._kept.get(columns) for columns in map(ascending, sets)}
@@ -154,7 +154,7 @@ class ScanStatistics:
         have = {columns: found for columns, found in known.items() if found is not None} | counted
         return [in_order(have[ascending(columns)], columns) for columns in sets]
 
-    def _keep(self, counted: dict[Set, Occupied]) -> None:
+    def _keep(self, counted: dict[Set, OccupiedCells]) -> None:
         """Keep counts, and those of the single columns that they are about, which need no pass any more."""
         singles = single_columns(counted)
         self._kept.keep({each: found for each, found in singles.items() if each not in self._kept} | counted)
@@ -171,7 +171,7 @@ class ScanStatistics:
         d = len(columns)
         return self._counter.moments(columns) if d else Moments(self._rows, np.zeros(d), np.zeros((d, d)))
 
-    def _counted(self, fresh: list[Set]) -> dict[Set, Occupied]:
+    def _counted(self, fresh: list[Set]) -> dict[Set, OccupiedCells]:
         """Count sets; in a new transaction also all that is kept, which must be as it was."""
         now = self._counter.transaction
         again = self._kept.sets if now != self._transaction else []
@@ -216,8 +216,8 @@ class ScanStatistics:
         return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
 
 
-def same_counts(one: Occupied, other: Occupied | None) -> bool:
-    """Whether two tables of a set have the same cells and counts."""
+def same_counts(one: OccupiedCells, other: OccupiedCells | None) -> bool:
+    """Return True if two tables of a set have the same cells and counts."""
     return (
         other is not None
         and np.array_equal(one.cells, other.cells)
@@ -226,7 +226,7 @@ def same_counts(one: Occupied, other: Occupied | None) -> bool:
 
 
 def same_moments(one: Moments, other: Moments) -> bool:
-    """Whether moments are the same but for rounding: a database may hand out or add up rows in any order."""
+    """Return True if moments are equal but for rounding: a database may sum rows in any order."""
     spread = np.sqrt(np.diag(other.scatter))
     # Differences from a mean are known to the last digits of the mean itself.
     digits = 4 * np.finfo(np.float64).eps * np.abs(other.mean) * np.sqrt(other.n)

@@ -12,40 +12,40 @@ from dagora.data.schema import Schema
 from dagora.stats.blocks.block_kernel import BlockRows
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.blocks.in_memory import cells_of, most_dense_cells, rounds_of
-from dagora.stats.blocks.rounds import Round
+from dagora.stats.blocks.rounds import CountingRound
 from dagora.stats.coded_columns import coded_columns
 from dagora.stats.indicators import Scales, add_features, feature_starts, no_features
 from dagora.stats.moments import block_moments
-from dagora.stats.scan.kept_counts import Occupied
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.row_stream import RowStream
 from dagora.stats.scan.sparse import SparseCounts
 from dagora.stats.statistics import Moments, flatten
 
 
 class Counter(Protocol):
-    """What counts rows that are not in memory."""
+    """A counter of rows that are not in memory."""
 
     @property
     def title(self) -> str:
-        """What to call the source."""
+        """The name of the source in messages."""
 
     @property
     def effort(self) -> dict[str, float]:
-        """What it took so far, by name."""
+        """The work so far, by name."""
 
     @property
-    def said(self) -> str:
-        """What a result says of it in words; may be empty."""
+    def message(self) -> str:
+        """The message about it in a result; may be empty."""
 
     @property
     def passes(self) -> int:
-        """How often the rows were read."""
+        """The number of passes over the rows."""
 
     @property
     def transaction(self) -> int:
         """The number of the transaction in which will be counted next."""
 
-    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+    def count(self, sets: list[Set]) -> dict[Set, OccupiedCells]:
         """Occupied cells of sets of ascending columns."""
 
     def moments(self, columns: Sequence[int]) -> Moments:
@@ -63,7 +63,7 @@ class StreamCounts:
 
     @property
     def title(self) -> str:
-        """What to call the source."""
+        """The name of the source in messages."""
         return self._stream.title
 
     @property
@@ -82,7 +82,7 @@ class StreamCounts:
         return {"passes": float(self.passes)}
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """Nothing: passes are a number of the result."""
         return ""
 
@@ -100,20 +100,20 @@ class StreamCounts:
             total = add_features(total, schema, scales, piece)
         return total
 
-    def count(self, sets: list[Set]) -> dict[Set, Occupied]:
+    def count(self, sets: list[Set]) -> dict[Set, OccupiedCells]:
         """Count sets: in one pass, or in several where there is no room for all tables at a time."""
         sizes = cells_of(*flatten(sets), self._cardinalities)
         dense = sizes <= most_dense_cells(self._rows)
         rounds = [some.tolist() for some in rounds_of(sizes, np.flatnonzero(dense))]
         others = [sets[k] for k in np.flatnonzero(~dense).tolist()]
-        found: dict[Set, Occupied] = {}
+        found: dict[Set, OccupiedCells] = {}
         for some in rounds or ([[]] if others else []):
             # The first pass also counts what has no table.
             found |= self._pass_over([sets[k] for k in some], others)
             others = []
         return found
 
-    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, Occupied]:
+    def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, OccupiedCells]:
         """Count some sets in one pass, with tables or without."""
         columns = sorted({column for each in (*dense, *sparse) for column in each})
         place = {column: k for k, column in enumerate(columns)}
@@ -121,7 +121,7 @@ class StreamCounts:
         kind = np.uint8 if levels.max(initial=0) <= 256 else np.uint16
         own = [tuple(place[column] for column in each) for each in dense]
         with_bits = worth_bits(own, levels, self._rows)
-        together = Round(own, levels, with_bits, self._rows, self._jobs)
+        together = CountingRound(own, levels, with_bits, self._rows, self._jobs)
         others = [
             SparseCounts([place[column] for column in each], self._cardinalities[list(each)].tolist())
             for each in sparse
@@ -133,13 +133,13 @@ class StreamCounts:
             for counts in others:
                 counts.add(codes)
         found = {
-            each: Occupied(counts.cells().astype(np.uint16), counts.counts)
+            each: OccupiedCells(counts.cells().astype(np.uint16), counts.counts)
             for each, counts in zip(sparse, others, strict=True)
         }
         for k, each in enumerate(dense):
             table = together.table(k)
             occupied = np.flatnonzero(table)
-            found[each] = Occupied(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
+            found[each] = OccupiedCells(cells_at(occupied, self._cardinalities[list(each)]), table[occupied])
         return found
 
 

@@ -1,10 +1,10 @@
-"""Punch holes into a table, to test what is done about them.
+"""Punch missing values into a table, to test what is done about them.
 
 `mcar` (missing completely at random): every cell is missing with the same probability. `mar` (missing at
 random): columns are paired at random; the first of a pair is always seen, and whether a cell of the second is
 missing depends on it, so that half of the columns have twice the share of holes. `mnar` (not at random):
 whether a cell is missing depends on the value that stood there. In the latter two, rows whose deciding value
-is above its median are three times as likely to have a hole.
+is above its median are three times as likely to have a missing value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
 
 MECHANISMS = ("mcar", "mar", "mnar")
-# How many times as likely a hole is where the deciding value is high.
+# How many times as likely a missing value is where the deciding value is high.
 ODDS = 3.0
 
 
@@ -46,7 +46,7 @@ def punch_holes(table: Table, holes: str, seed: int = 0) -> IncompleteTable:
 
 
 def parse_holes(holes: str) -> tuple[str, float]:
-    """The mechanism and the share of holes.
+    """The mechanism and the share of missing values.
 
     >>> parse_holes("mar:0.4")
     ('mar', 0.4)
@@ -67,7 +67,7 @@ def parse_holes(holes: str) -> tuple[str, float]:
 
 
 def uneven(values: NDArray[np.generic], share: float) -> NDArray[np.float64]:
-    """The probability of a hole in each row, larger where the value is high; `share` on average."""
+    """The probability of a missing value in each row, larger where the value is high; `share` on average."""
     numbers = values.astype(np.float64)
     ranks = np.argsort(np.argsort(numbers, kind="stable"), kind="stable")
     high = numbers > np.median(numbers) if len(np.unique(numbers)) > 1 else ranks >= len(ranks) / 2

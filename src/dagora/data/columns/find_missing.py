@@ -1,7 +1,7 @@
 """Find the cells of a column that are missing under another name: `NA`, `?`, `n/a`, `.` and the like.
 
 Where the other cells are numbers, such a word is a hole: a measurement is not a level. In other columns the
-table alone cannot tell. If the user has said what to do with missing cells, the words count as missing;
+table alone cannot tell. If the user has said what to do with missing values, the words count as missing;
 otherwise they stay levels. Both are told.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MissingWords:
     """Cells with holes as nulls; how often each word was made a hole; how often each doubtful one was not."""
 
     cells: pa.ChunkedArray
@@ -29,16 +29,16 @@ class Found:
     doubtful: Mapping[str, int] = field(default_factory=dict)
 
 
-def find_holes(
+def find_missing(
     cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str] = (), declared: Kind | None = None
-) -> Found:
-    """Make holes of words that mean missing; `wanted` says that the user expects missing cells.
+) -> MissingWords:
+    """Make missing values of words that mean missing; `wanted` says that the user expects missing values.
 
     `levels` are known to be levels.
 
     >>> import pyarrow as pa
-    >>> find_holes(pa.chunked_array([["1", "?", "3"]]), wanted=False)
-    Found(cells=<pyarrow.lib.ChunkedArray ...>
+    >>> find_missing(pa.chunked_array([["1", "?", "3"]]), wanted=False)
+    MissingWords(cells=<pyarrow.lib.ChunkedArray ...>
     [
       [
         1,
@@ -46,7 +46,7 @@ def find_holes(
         3
       ]
     ], holes={'?': 1}, doubtful={})
-    >>> find_holes(pa.chunked_array([["low", "NA", "high"]]), wanted=False).doubtful
+    >>> find_missing(pa.chunked_array([["low", "NA", "high"]]), wanted=False).doubtful
     {'NA': 1}
     """
     import pyarrow as pa
@@ -55,11 +55,11 @@ def find_holes(
     if pa.types.is_dictionary(cells.type):
         return find_levels(cells, wanted=wanted or declared is Kind.CONTINUOUS, levels=levels)
     if not is_text(cells.type):
-        return Found(cells)
+        return MissingWords(cells)
     words = cells.unique().drop_null()
     suspects = [word for word in words.to_pylist() if often_means_missing(word) and word not in levels]
     if not suspects:
-        return Found(cells)
+        return MissingWords(cells)
     suspect = pa.array(suspects, cells.type)
     counts = count_values(cells, suspects)
     others = words.filter(pc.invert(pc.is_in(words, value_set=suspect)))
@@ -69,12 +69,12 @@ def find_holes(
         and not pc.any(pc.match_substring_regex(others, ZERO_PADDED)).as_py()
     )
     if not (wanted or declared is Kind.CONTINUOUS or (numbers and declared is None)):
-        return Found(cells, doubtful=counts)
+        return MissingWords(cells, doubtful=counts)
     rest = null_where(cells, pc.is_in(cells, value_set=suspect))
-    return Found(parse_numbers(rest) if numbers else rest, holes=counts)
+    return MissingWords(parse_numbers(rest) if numbers else rest, holes=counts)
 
 
-def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]) -> Found:
+def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]) -> MissingWords:
     """Do so in a categorical column; its other levels stay declared."""
 
     def suspect(level: str) -> bool:
@@ -84,12 +84,12 @@ def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]
     named = [str(level) for level in whole.dictionary.to_pylist() if suspect(str(level))]
     counts = count_values(as_text(whole), named) if named else {}
     if not counts:
-        return Found(cells)
+        return MissingWords(cells)
     if not wanted:
-        return Found(cells, doubtful=counts)
+        return MissingWords(cells, doubtful=counts)
     import pyarrow as pa
 
-    return Found(pa.chunked_array([without_levels(cells, suspect)]), holes=counts)
+    return MissingWords(pa.chunked_array([without_levels(cells, suspect)]), holes=counts)
 
 
 def as_text(column: pa.DictionaryArray) -> pa.ChunkedArray:
@@ -100,7 +100,7 @@ def as_text(column: pa.DictionaryArray) -> pa.ChunkedArray:
 
 
 def count_values(cells: pa.ChunkedArray, words: list[str]) -> dict[str, int]:
-    """How often each of a few words occurs; those that do not are left out."""
+    """Count how often each of a few words occurs; those that do not are left out."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

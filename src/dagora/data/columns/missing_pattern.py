@@ -1,4 +1,4 @@
-"""Where cells are missing: how many, in which columns, in which patterns; and holes that nothing can fill."""
+"""The pattern of missing values: their number, columns and patterns; and those that nothing can fill."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dagora.base.wording import option
 MOST_PATTERNS = 5
 
 
-def hole_pattern(names: Sequence[str], seen: NDArray[np.bool_]) -> dict[str, Any]:
-    """Counts of missing cells, by column and by pattern, as JSON holds them.
+def missing_pattern(names: Sequence[str], seen: NDArray[np.bool_]) -> dict[str, Any]:
+    """Counts of missing values, by column and by pattern, as JSON holds them.
 
-    >>> found = hole_pattern(["x", "y"], np.array([[True, False, False], [True, True, True]]))
+    >>> found = missing_pattern(["x", "y"], np.array([[True, False, False], [True, True, True]]))
     >>> found["cells"], found["columns"], found["patterns"]
     (2, {'x': 2}, [{'missing': ['x'], 'rows': 2}])
     """
@@ -44,10 +44,10 @@ def hole_pattern(names: Sequence[str], seen: NDArray[np.bool_]) -> dict[str, Any
     }
 
 
-def holes_in_words(pattern: Mapping[str, Any]) -> str:
-    """How many cells are missing and modelled; empty where none is.
+def describe_missing(pattern: Mapping[str, Any]) -> str:
+    """The number of missing values that are modelled, in words; empty if there are none.
 
-    >>> holes_in_words({"cells": 90, "of": 900, "rows": 80})
+    >>> describe_missing({"cells": 90, "of": 900, "rows": 80})
     '90 of 900 cells (10.0 %) in 80 rows are missing, and are modelled as missing at random'
     """
     if not pattern:
@@ -65,7 +65,7 @@ def unseen(name: str) -> DataError:
     return DataError(f"all cells of column '{name}' are missing: leave it out ({option('drop', name)})")
 
 
-def check_holes(names: Sequence[str], seen: NDArray[np.bool_]) -> None:
+def check_missing(names: Sequence[str], seen: NDArray[np.bool_]) -> None:
     """Refuse a column of which nothing was seen, and two columns that were never seen together."""
     numbers = seen.astype(np.float32)
     together = numbers @ numbers.T

@@ -1,4 +1,4 @@
-"""Whether cells are missing more often where other columns have certain values.
+"""Tests of whether values are missing more often where other columns have certain values.
 
 Each column with holes is tested against the values of each other column: a chi-square test of independence
 for a discrete one, Welch's t-test for a continuous one, at 1 % over all tests together (Bonferroni). Holes
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from dagora.data.incomplete import IncompleteTable
 
 LEVEL = 0.01
-# Fewest holes of a column, and fewest seen cells, for a test of it.
+# Fewest missing values of a column, and fewest seen cells, for a test of it.
 FEWEST = 5
 
 
-def hole_warnings(table: IncompleteTable) -> list[str]:
-    """A sentence, where holes depend on values that were seen."""
+def missing_value_warnings(table: IncompleteTable) -> list[str]:
+    """A sentence, where missing values depend on values that were seen."""
     tests = {
         (i, j): hole_test(table, i, j)
         for i in np.flatnonzero((~table.seen).sum(axis=1) >= FEWEST).tolist()
