@@ -32,11 +32,11 @@ from dagora.data.columns.overview import Overview as Overview
 from dagora.data.discretise import discretise as discretise
 from dagora.data.incomplete import IncompleteTable as IncompleteTable
 from dagora.data.inspecting import inspect as inspect
-from dagora.data.punching import punch_holes as punch_holes
 from dagora.data.readers import read_table as read_table
 from dagora.data.schema import Kind as Kind
 from dagora.data.schema import Schema as Schema
 from dagora.data.schema import Variable as Variable
+from dagora.data.simulate_missing import punch_holes as punch_holes
 from dagora.data.table import Table as Table
 from dagora.data.writers import write_table as write_table
 from dagora.formats.registry import read_graph as read_graph
