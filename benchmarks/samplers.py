@@ -25,7 +25,7 @@ from dagora.base.events import Budget
 from dagora.data.table import Table
 from dagora.learners.run import Run
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
-from dagora.posterior.chains.chain_state import Plan, room_for
+from dagora.posterior.chains.chain_state import Schedule, room_for
 from dagora.posterior.chains.keep_graph import keep_graph
 from dagora.posterior.chains.run_chains import start
 from dagora.posterior.chains.sampling_target import SamplingTarget
@@ -90,11 +90,11 @@ def core_of(node: int, parents: list[list[int]], rng: np.random.Generator) -> li
     return [*sorted(near), *others][:CORE]
 
 
-def measure(walk: Walk, plan: Plan, target: SamplingTarget, seconds: float) -> Rate:
+def measure(walk: Walk, plan: Schedule, target: SamplingTarget, seconds: float) -> Rate:
     """Steps and draws per CPU second, after the warm-up."""
     chain = start(walk, target, Run(budget=Budget()), 1)[0]
     kept = room_for(1, len(target.names))
-    never = Plan(0, 1 << 60)
+    never = Schedule(0, 1 << 60)
     walk.steps(target.lookup, chain, kept, never, plan.warmup)
     few, total = plan.thin, 0
     before = chain.counters.copy()

@@ -19,7 +19,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
-from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.space.priors import GraphPrior, prior_named
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
 from dagora.scores.local_score import LocalScore, ScoreCapabilities
@@ -102,7 +102,9 @@ def members(mask: int) -> tuple[int, ...]:
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
-def family_weights(score: object, nodes: int, prior: Prior | None = None) -> dict[tuple[int, int], float]:
+def family_weights(
+    score: object, nodes: int, prior: GraphPrior | None = None
+) -> dict[tuple[int, int], float]:
     """Log weight of every family (child, mask of parents)."""
     keys = [(i, mask) for i in range(nodes) for mask in range(1 << nodes) if not mask >> i & 1]
     values = score.families([(i, members(mask)) for i, mask in keys])

@@ -6,7 +6,7 @@ import pytest
 from dagora.api.learn import learn
 from dagora.base.wording import to_command_line
 from dagora.scores.estimation import estimation
-from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_doubts
+from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_warnings
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
@@ -69,7 +69,7 @@ def test_enough_rows_are_no_warning(name, rows, columns):
 
 def test_the_command_reads_its_own_option():
     with to_command_line():
-        (warning,) = noise_doubts(lambda penalty: 60 / penalty**2, 1.0, 50, 40)
+        (warning,) = noise_warnings(lambda penalty: 60 / penalty**2, 1.0, 50, 40)
     assert "about 60 pairs would gain an edge by chance; --option penalty=7.8 brings that below 1" in warning
 
 

@@ -60,7 +60,7 @@ def with_noise(moments: Moments) -> Moments:
     return Moments(moments.n, moments.mean, scatter)
 
 
-def adding_up_doubts(found: list[str], instead: str = "") -> list[str]:
+def dependence_warnings(found: list[str], instead: str = "") -> list[str]:
     """A sentence about columns that add up, where some do; `instead` is a score that needs no noise."""
     if not found:
         return []

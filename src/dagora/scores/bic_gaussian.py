@@ -15,11 +15,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.adding_up import ROUNDING, adding_up_doubts, columns_adding_up, with_noise
+from dagora.scores.adding_up import ROUNDING, columns_adding_up, dependence_warnings, with_noise
 from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
-from dagora.scores.noise import gaussian_noise_edges, noise_doubts
+from dagora.scores.noise import gaussian_noise_edges, noise_warnings
 from dagora.scores.pivot_form import form_scores, one_group
 from dagora.stats.statistics import Statistics
 
@@ -57,8 +57,8 @@ class GaussianBIC(MomentScore):
         def expected(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
-        dependent = adding_up_doubts(self.adding_up, "bge")
-        return [*dependent, *noise_doubts(expected, self._penalty, rows, columns)]
+        dependent = dependence_warnings(self.adding_up, "bge")
+        return [*dependent, *noise_warnings(expected, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         return form_scores(self._form, families)

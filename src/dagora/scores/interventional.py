@@ -18,7 +18,7 @@ from dagora.base.errors import DataError
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Schema
 from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities
-from dagora.scores.pivot_form import grouped
+from dagora.scores.pivot_form import join_groups
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 
@@ -82,7 +82,7 @@ class InterventionalScore:
         """The forms of the parts as one; None where a part has none."""
         forms = [part.capabilities.pivot_form() for part in self._parts]
         known = [form for form in forms if form is not None]
-        return grouped(known, self._part_of) if len(known) == len(forms) else None
+        return join_groups(known, self._part_of) if len(known) == len(forms) else None
 
     def families(self, families: Sequence[Family]) -> NDArray[np.float64]:
         """Scores of many families, each by the score of its rows."""

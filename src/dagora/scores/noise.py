@@ -51,7 +51,7 @@ def gaussian_noise_edges(columns: int, rows: int, price: float) -> float:
     return columns * (columns - 1) / 2 * chance
 
 
-def noise_doubts(expected: Callable[[float], float], penalty: float, rows: int, columns: int) -> list[str]:
+def noise_warnings(expected: Callable[[float], float], penalty: float, rows: int, columns: int) -> list[str]:
     """Warn if many edges are expected by chance; `expected` gives their number for a factor on the price."""
     edges = expected(penalty)
     if edges <= max(FEWEST, PER_COLUMN * columns):

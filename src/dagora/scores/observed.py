@@ -18,7 +18,7 @@ from dagora.data.schema import Schema
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family, ScoreCapabilities
-from dagora.scores.noise import discrete_noise_edges, noise_doubts
+from dagora.scores.noise import discrete_noise_edges, noise_warnings
 from dagora.stats.observed.set_likelihoods import MOST_CELLS
 from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -71,7 +71,7 @@ class ObservedBIC:
         def expected(penalty: float) -> float:
             return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
 
-        return noise_doubts(expected, self._penalty, self.n_rows, len(self._cardinalities))
+        return noise_warnings(expected, self._penalty, self.n_rows, len(self._cardinalities))
 
     def _messages(self) -> list[str]:
         """The rows that were used, and families that were left out."""

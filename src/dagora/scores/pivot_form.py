@@ -28,7 +28,7 @@ def one_group(matrix: Floats, child: Floats, size: Floats, determinant: float, r
     return PivotForm(group, square[None], child, size[None], np.array([determinant]), residual[None])
 
 
-def grouped(forms: Sequence[PivotForm], group: NDArray[np.int64]) -> PivotForm:
+def join_groups(forms: Sequence[PivotForm], group: NDArray[np.int64]) -> PivotForm:
     """One form of several, each with one group: that of child x is `forms[group[x]]`."""
     child = np.array([forms[part].child[x] for x, part in enumerate(group.tolist())])
     return PivotForm(

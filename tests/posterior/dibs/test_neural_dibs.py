@@ -12,15 +12,15 @@ from dagora.base.errors import DataError, OptionError
 from dagora.data.table import Table
 from dagora.kernels.jax import prepare_jax
 from dagora.posterior.dibs.networks import (
-    Pace,
+    NetWeights,
+    NeuralModel,
     Particles,
-    Terms,
-    Weights,
-    climbed,
-    fitted,
+    StepPlan,
+    embedding_objective,
     kernel,
     log_joint,
-    moved,
+    take_step,
+    weight_objective,
 )
 
 prepare_jax()
@@ -29,22 +29,22 @@ NODES, HIDDEN, ROWS = 3, 2, 7
 RNG = np.random.default_rng(1)
 CELLS = RNG.normal(size=(ROWS, NODES))
 FREE = ~np.eye(NODES, dtype=bool)
-TERMS = Terms(
+TERMS = NeuralModel(
     jnp.asarray(CELLS), jnp.asarray(FREE), jnp.zeros((3, 3), bool), *map(jnp.asarray, (0.3, 0.7, 0.5))
 )
-PACE = Pace(jnp.asarray(1.3), jnp.asarray(2.0), 0.01, 5.0, 500.0)
+PACE = StepPlan(jnp.asarray(1.3), jnp.asarray(2.0), 0.01, 5.0, 500.0)
 
 
-def some_weights(number: int = 1) -> Weights:
-    drawn = Weights.drawn(np.random.default_rng(2), number, NODES, HIDDEN)
-    return Weights(*(each.astype(jnp.float64) for each in drawn))
+def some_weights(number: int = 1) -> NetWeights:
+    drawn = NetWeights.from_prior(np.random.default_rng(2), number, NODES, HIDDEN)
+    return NetWeights(*(each.astype(jnp.float64) for each in drawn))
 
 
-def one(weights: Weights, place: int = 0) -> Weights:
-    return Weights(*(each[place] for each in weights))
+def one(weights: NetWeights, place: int = 0) -> NetWeights:
+    return NetWeights(*(each[place] for each in weights))
 
 
-def plain_joint(graph: np.ndarray, weights: Weights) -> float:
+def plain_joint(graph: np.ndarray, weights: NetWeights) -> float:
     """The density, cell by cell and weight by weight."""
     inner, inner_bias, outer, outer_bias = (np.asarray(each) for each in weights)
     total = -0.7 * graph.sum()
@@ -78,12 +78,14 @@ def test_what_is_climbed_by_its_definition() -> None:
     walks = [np.linalg.matrix_power(np.eye(3) + expit(logits + each) * FREE / 3, 3) for each in cycles]
     penalty = 2.0 * np.mean([np.trace(each) - 3 for each in walks])
     expected = -0.5 * (latents**2).sum() / 0.25 + logsumexp(values) - penalty
-    found = climbed(jnp.asarray(latents), weights, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE)
+    found = embedding_objective(
+        jnp.asarray(latents), weights, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE
+    )
     assert float(found) == pytest.approx(expected)
     drawn = [plain_joint((logits + each > 0) * FREE, weights) for each in noise]
-    assert float(fitted(weights, jnp.asarray(latents), jnp.asarray(noise), TERMS, PACE)) == pytest.approx(
-        logsumexp(drawn)
-    )
+    assert float(
+        weight_objective(weights, jnp.asarray(latents), jnp.asarray(noise), TERMS, PACE)
+    ) == pytest.approx(logsumexp(drawn))
 
 
 def test_a_step_by_its_definition() -> None:
@@ -93,9 +95,9 @@ def test_a_step_by_its_definition() -> None:
     weights = some_weights(3)
     noise, cycles = rng.logistic(size=(3, 4, NODES, NODES)), rng.logistic(size=(3, 5, NODES, NODES))
     start = Particles(
-        jnp.asarray(latents), weights, jnp.zeros_like(latents), Weights(*map(jnp.zeros_like, weights))
+        jnp.asarray(latents), weights, jnp.zeros_like(latents), NetWeights(*map(jnp.zeros_like, weights))
     )
-    found = moved(start, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE)
+    found = take_step(start, jnp.asarray(noise), jnp.asarray(cycles), TERMS, PACE)
     flat = np.swapaxes(latents, 0, 1).reshape(3, -1)
     flat_weights = np.concatenate([np.asarray(each).reshape(3, -1) for each in weights], axis=1)
     near, alike = (
@@ -103,8 +105,8 @@ def test_a_step_by_its_definition() -> None:
         np.asarray(kernel(jnp.asarray(flat_weights), 500.0)),
     )
     direction, bent = np.zeros_like(latents[:, 0]), np.zeros_like(flat_weights[0])
-    by_weights = jax.jit(jax.grad(fitted))
-    gradient = jax.jit(jax.grad(climbed))
+    by_weights = jax.jit(jax.grad(weight_objective))
+    gradient = jax.jit(jax.grad(embedding_objective))
     for q in range(3):
         slope = gradient(
             jnp.asarray(latents[:, q]),

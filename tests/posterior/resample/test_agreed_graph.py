@@ -7,7 +7,7 @@ import pytest
 
 from dagora.base.errors import OptionError
 from dagora.graph.cpdag import CPDAG
-from dagora.posterior.resample.agreed_graph import agreed_class, agreed_dag, directed
+from dagora.posterior.resample.agreed_graph import agreed_class, agreed_dag, direct_pairs
 
 
 def shares(nodes: int, seed: int) -> np.ndarray:
@@ -22,7 +22,7 @@ def shares(nodes: int, seed: int) -> np.ndarray:
 def test_no_order_of_the_nodes_agrees_with_more_samples(seed: int) -> None:
     votes = shares(5, seed)
     pairs = votes + votes.T > 0.2
-    found = directed(votes, pairs)
+    found = direct_pairs(votes, pairs)
     best = max(
         sum(votes[i, j] for a, i in enumerate(order) for j in order[a + 1 :] if pairs[i, j])
         for order in permutations(range(5))

@@ -7,7 +7,7 @@ import pytest
 
 from dagora.base.errors import FormatError
 from dagora.graph.bits import pack
-from dagora.posterior.resample.one_sample import Learned
+from dagora.posterior.resample.one_sample import SampleGraph
 from dagora.posterior.resample.sample_file import SampleFile
 
 NODES = 5
@@ -22,7 +22,11 @@ ITSELF[2, 0] |= np.uint64(1) << np.uint64(2)
 
 def saved(folder: Path) -> dict[str, np.ndarray]:
     file = folder / "whole.npz"
-    found = {0: Learned(CHAIN), 3: Learned(None, "column 'a' is constant"), 4: Learned(np.zeros_like(CHAIN))}
+    found = {
+        0: SampleGraph(CHAIN),
+        3: SampleGraph(None, "column 'a' is constant"),
+        4: SampleGraph(np.zeros_like(CHAIN)),
+    }
     SampleFile(file, SETTINGS).save(found, np.zeros_like(CHAIN), last=True)
     again = SampleFile(file, SETTINGS).read(NODES, directed=True)
     assert again.keys() == found.keys()

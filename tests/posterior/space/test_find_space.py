@@ -17,7 +17,7 @@ from dagora.posterior.chains.frequent_edges import frequent_edges
 from dagora.posterior.exact.enumeration import enumerate_weights
 from dagora.posterior.exact.exact_posterior import full_log_weights
 from dagora.posterior.exact.graph_sums import GraphSums, edge_posteriors
-from dagora.posterior.space.best_graph import best_graph, undominated
+from dagora.posterior.space.best_graph import best_graph, heavy_candidates
 from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.find_space import find_space, is_equivalent
 from dagora.posterior.space.growth import enlarge, find_space_iteratively
@@ -160,7 +160,7 @@ def test_candidates_of_tables_are_the_families_that_beat_their_subsets():
     space = Space.plus_one([(1, 2), (0, 2, 4), (), (0, 1, 2, 4), (3,)], "")
     tables = family_tables(score, space, UNIFORM, Run())
     weights = full_log_weights(tables)
-    for child, sets in enumerate(undominated(tables)):
+    for child, sets in enumerate(heavy_candidates(tables)):
         expected = {}
         others = [j for j in range(5) if j != child]
         for mask in range(16):

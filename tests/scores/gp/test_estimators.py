@@ -9,7 +9,7 @@ from dagora.scores.gp.asking import side_by_side
 from dagora.scores.gp.bridge import bridge, meng_wong
 from dagora.scores.gp.fit import Fitter
 from dagora.scores.gp.nuts import sample
-from dagora.scores.gp.qmc import Mixture, Proposal, estimate
+from dagora.scores.gp.qmc import GPMixture, GPProposal, estimate
 from dagora.scores.gp.root import root_density, root_evidence
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics
@@ -114,7 +114,9 @@ def test_a_gaussian_has_its_evidence_by_every_way():
     bridged = bridge(density, np.array([0]), np.array([[1]]), modes)
     assert bridged.log_score == pytest.approx(3.0, abs=0.05)
     # A proposal in the wrong place and too narrow is widened by further rounds.
-    poor = Mixture((Proposal(np.array([1.5, -1.0]), 0.3 * np.eye(2), np.ones(2), np.ones(2)),), np.ones(1))
+    poor = GPMixture(
+        (GPProposal(np.array([1.5, -1.0]), 0.3 * np.eye(2), np.ones(2), np.ones(2)),), np.ones(1)
+    )
     (found,) = side_by_side([estimate(poor, 256)], lambda _, points: density.log_density(None, None, points))
     assert found.points > 256
     assert found.log_score == pytest.approx(3.0, abs=0.1)

@@ -11,7 +11,7 @@ from dagora.scores.gp.interaction_density import (
     dense_log_likelihood,
     factor,
     log_likelihood,
-    picked,
+    pick_products,
 )
 from dagora.scores.gp.interaction_derivatives import likelihood_derivatives
 
@@ -52,7 +52,7 @@ def test_the_factor_gives_back_the_matrix():
     rng = np.random.default_rng(3)
     kernels, y = graded_kernels(rng, 40, 3), rng.normal(size=40)
     variances = Variances(0.8, 1.3, 0.3, 3e-5)
-    products = picked(kernels, variances)
+    products = pick_products(kernels, variances)
     columns = factor(kernels, products, variances, y)
     assert np.array_equal(columns[-1], y)
     rest = dense_covariance(kernels, variances) - columns[:-1].T @ columns[:-1] - variances.s * np.eye(40)
@@ -66,7 +66,7 @@ def test_an_amplitude_near_zero_leaves_no_products():
     rng = np.random.default_rng(4)
     kernels, y = graded_kernels(rng, 40, 2), rng.normal(size=40)
     variances = Variances(0.8, 1e-12, 0.3, 3e-5)
-    assert [len(some.k) for some in picked(kernels, variances)] == [0]
+    assert [len(some.k) for some in pick_products(kernels, variances)] == [0]
     value, gradient, hessian = likelihood_derivatives(y, kernels, variances)
     assert value == pytest.approx(dense_log_likelihood(y, kernels, variances), abs=1e-6)
     assert gradient[3] == 0

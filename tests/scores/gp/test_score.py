@@ -7,7 +7,7 @@ import pytest
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.base.events import OutOfTimeError
-from dagora.scores.gp.fit import Fit, Fitter
+from dagora.scores.gp.fit import Fitter, GPFit
 from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.score import PUBLISHED_KERNEL, GaussianProcessScore
 from dagora.scores.registry import score_named
@@ -180,7 +180,7 @@ def test_a_mode_that_the_climbs_missed_is_found_by_the_points(columns, score, mo
         points = [each.modes.points[:1] + 0.6 for each in found]
         values = [self.model.log_density(children, parents, point) for point in points]
         return [
-            Fit(Modes(point, value, each.modes.precisions[:1]), each.log_evidences[:1])
+            GPFit(Modes(point, value, each.modes.precisions[:1]), each.log_evidences[:1])
             for each, point, value in zip(found, points, values, strict=True)
         ]
 

@@ -23,7 +23,7 @@ from dagora.papers.cell import Parameters
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled
 from dagora.papers.gpn.simulation import simulated
-from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.space.priors import GraphPrior, prior_named
 from dagora.scores.bge import BGe
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics
@@ -160,6 +160,6 @@ def prior_name(prior: str) -> str:
     return "gpn" if prior == PUBLISHED else prior
 
 
-def published_prior(edge_penalty: float) -> Prior:
+def published_prior(edge_penalty: float) -> GraphPrior:
     """What the published code adds to the scores of its chains; its weights take all of it out again."""
     return prior_named(prior_name(PUBLISHED), edge_penalty=edge_penalty)

@@ -27,7 +27,7 @@ from dagora.posterior.chains.partition_mcmc import partition_mcmc
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
-from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.space.priors import GraphPrior, prior_named
 from dagora.posterior.space.space import Space
 from dagora.posterior.summary.mixing import diagnose
 from dagora.posterior.summary.posterior import Posterior
@@ -69,7 +69,7 @@ def sampled(
     return Timed(draws, Cost.now() - started + score.recalled, score.asked)
 
 
-def space_of(score: CachedScore, prior: Prior, settings: Parameters, run: Run) -> Space:
+def space_of(score: CachedScore, prior: GraphPrior, settings: Parameters, run: Run) -> Space:
     """Every parent set (`full`), or a method's space, enlarged while that improves the best graph."""
     if settings["space"] == "full":
         return Space.full(len(score.schema))
@@ -78,7 +78,7 @@ def space_of(score: CachedScore, prior: Prior, settings: Parameters, run: Run) -
 
 
 def reweighted(
-    found: Timed, laplace: CachedScore, target: CachedScore, run: Run, *, remove: Prior | None = None
+    found: Timed, laplace: CachedScore, target: CachedScore, run: Run, *, remove: GraphPrior | None = None
 ) -> Timed:
     """Weigh the draws of one score by another (algorithm 1, eq. 14), perhaps without their prior."""
     target.begin()
@@ -92,7 +92,7 @@ def reweighted(
     return Timed(draws, found.cost + cost, found.families + target.asked)
 
 
-def without_prior(draws: Draws, prior: Prior) -> Draws:
+def without_prior(draws: Draws, prior: GraphPrior) -> Draws:
     """Weigh draws made under a prior so that they represent a uniform one."""
     nodes = len(draws.names)
     rows = draws.parents.reshape(-1, draws.parents.shape[-1])

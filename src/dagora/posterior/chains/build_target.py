@@ -17,7 +17,7 @@ from dagora.posterior.space.family_tables import family_tables_in_time
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
-from dagora.posterior.space.priors import Prior, prior_named
+from dagora.posterior.space.priors import GraphPrior, prior_named
 from dagora.posterior.space.space import Space, most_in_full
 from dagora.scores.local_score import LocalScore
 
@@ -95,7 +95,7 @@ def build_target(
     )
 
 
-def chosen_space(score: LocalScore, prior: Prior, run: Run, spec: SamplingSpec) -> Space:
+def chosen_space(score: LocalScore, prior: GraphPrior, run: Run, spec: SamplingSpec) -> Space:
     """Take the given space, or find and enlarge one by the named method."""
     space = spec.space
     if isinstance(space, Space):
@@ -104,10 +104,12 @@ def chosen_space(score: LocalScore, prior: Prior, run: Run, spec: SamplingSpec) 
     if space == "full" or (space == "auto" and nodes <= most_in_full(score)):
         return Space.full(nodes)
     found = find_space(score, run, space, alpha=spec.alpha)
-    return enlarged(score, prior, run, found, spec.grow, spec.memory)
+    return enlarge_space(score, prior, run, found, spec.grow, spec.memory)
 
 
-def enlarged(score: LocalScore, prior: Prior, run: Run, start: Space, grow: str, memory: float) -> Space:
+def enlarge_space(
+    score: LocalScore, prior: GraphPrior, run: Run, start: Space, grow: str, memory: float
+) -> Space:
     """Enlarge a space that leaves something out: by the edges of short chains, or of the best graph alone.
 
     A space as a search proposes it can miss nearly all of the posterior. The best graph alone needs fewer

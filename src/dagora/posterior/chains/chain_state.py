@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from dagora.graph.bits import Rows, words_for
 from dagora.kernels.decorators import kernel
 
-# Positions in `Chain.counters`.
+# Positions in `ChainState.counters`.
 STEPS, ACCEPTED, KEPT = 0, 1, 2
 
 
-class Chain(NamedTuple):
+class ChainState(NamedTuple):
     """Where a chain stands.
 
     `places[i]` is the position of node i in the order, or its block in the partition; `values[i]` the log of
@@ -32,37 +32,37 @@ class Chain(NamedTuple):
     counters: NDArray[np.int64]
 
 
-class Kept(NamedTuple):
+class KeptDraws(NamedTuple):
     """The draws of a chain: parents as bit rows, [draw, node, word], and the log score of each graph."""
 
     parents: Rows
     log_scores: NDArray[np.float64]
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """When a draw is kept: after `warmup` steps, every `thin` steps."""
 
     warmup: int
     thin: int
 
 
-def new_chain(nodes: int, random: NDArray[np.uint64]) -> Chain:
+def new_chain(nodes: int, random: NDArray[np.uint64]) -> ChainState:
     """A chain that has not started; `random` is the state of its random numbers."""
-    return Chain(
+    return ChainState(
         np.arange(nodes, dtype=np.int64), np.zeros(nodes), random.copy(), np.zeros(3, dtype=np.int64)
     )
 
 
-def room_for(draws: int, nodes: int) -> Kept:
+def room_for(draws: int, nodes: int) -> KeptDraws:
     """Room for the draws of one chain."""
-    return Kept(np.zeros((draws, nodes, words_for(nodes)), dtype=np.uint64), np.zeros(draws))
+    return KeptDraws(np.zeros((draws, nodes, words_for(nodes)), dtype=np.uint64), np.zeros(draws))
 
 
 @kernel
-def steps_to_draw(done: int, plan: Plan) -> int:
+def steps_to_draw(done: int, plan: Schedule) -> int:
     """How many steps are left until the next draw is kept.
 
-    >>> plan = Plan(warmup=10, thin=5)
+    >>> plan = Schedule(warmup=10, thin=5)
     >>> steps_to_draw(0, plan), steps_to_draw(12, plan), steps_to_draw(15, plan)
     (15, 3, 5)
     """
@@ -71,7 +71,7 @@ def steps_to_draw(done: int, plan: Plan) -> int:
 
 
 @kernel
-def is_kept(chain: Chain, kept: Kept, plan: Plan) -> bool:
+def is_kept(chain: ChainState, kept: KeptDraws, plan: Schedule) -> bool:
     """Whether a draw is kept now."""
     since = chain.counters[STEPS] - plan.warmup
     return bool(since > 0 and since % plan.thin == 0 and chain.counters[KEPT] < len(kept.log_scores))

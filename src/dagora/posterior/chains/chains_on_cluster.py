@@ -14,11 +14,11 @@ import numpy as np
 
 from dagora.base.dask_cluster import Workers
 from dagora.base.events import Budget
-from dagora.posterior.chains.chain_state import KEPT, STEPS, Chain, Kept, Plan, room_for
+from dagora.posterior.chains.chain_state import KEPT, STEPS, ChainState, KeptDraws, Schedule, room_for
 from dagora.posterior.chains.walks import WALKS, Walk
 from dagora.posterior.space.lookup import Lookup
 
-Shared = tuple[str, Lookup, Plan]
+Shared = tuple[str, Lookup, Schedule]
 
 
 class ChainsOnCluster:
@@ -29,9 +29,9 @@ class ChainsOnCluster:
         workers: Workers,
         walk: Walk,
         lookup: Lookup,
-        plan: Plan,
-        states: Sequence[Chain],
-        kept: Sequence[Kept],
+        plan: Schedule,
+        states: Sequence[ChainState],
+        kept: Sequence[KeptDraws],
         budget: Budget,
     ) -> None:
         self._workers = workers
@@ -48,12 +48,12 @@ class ChainsOnCluster:
             state = self._states[k]
             steps = target - int(state.counters[STEPS])
             room = min(steps // self._thin + 1, len(self._kept[k].log_scores) - int(state.counters[KEPT]))
-            return advanced, self._shared, tuple(state), steps, max(0, room)
+            return advance_chain, self._shared, tuple(state), steps, max(0, room)
 
         for k, (state, new) in self._workers.answers(ask, chosen, self._budget):
-            self._take(k, Chain(*state), Kept(*new))
+            self._take(k, ChainState(*state), KeptDraws(*new))
 
-    def _take(self, k: int, state: Chain, new: Kept) -> None:
+    def _take(self, k: int, state: ChainState, new: KeptDraws) -> None:
         """Take over where a chain stands now, and its new draws."""
         before = int(self._states[k].counters[KEPT])
         for own, theirs in zip(self._states[k], state, strict=True):
@@ -63,12 +63,12 @@ class ChainsOnCluster:
             own[before : before + len(new.log_scores)] = theirs
 
 
-def advanced(
+def advance_chain(
     shared: Shared, state: tuple[Any, ...], steps: int, room: int
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """On a worker: a chain's state after some steps, and the draws that were kept, where there is room."""
     name, lookup, plan = shared
-    chain = Chain(*(np.array(part) for part in state))  # arrays that arrive may not be written to
+    chain = ChainState(*(np.array(part) for part in state))  # arrays that arrive may not be written to
     chain.counters[KEPT] = 0
     kept = room_for(room, len(chain.places))
     WALKS[name].steps(lookup, chain, kept, plan, steps)

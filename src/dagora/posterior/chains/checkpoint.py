@@ -27,8 +27,8 @@ from dagora.base.events import Event
 from dagora.base.files import PathLike, write_whole
 from dagora.base.parsing import parse_json
 from dagora.learners.run import Run
-from dagora.posterior.chains.chain_state import KEPT, Chain, Kept, room_for
-from dagora.posterior.space.family_tables import FamilyTables, padded
+from dagora.posterior.chains.chain_state import KEPT, ChainState, KeptDraws, room_for
+from dagora.posterior.space.family_tables import FamilyTables, pad_lists
 from dagora.posterior.space.space import Space
 from dagora.scores.local_score import LocalScore
 
@@ -97,7 +97,9 @@ class Checkpoint:
         finally:
             self._write()
 
-    def begin(self, tables: FamilyTables, space: Space, chains: Sequence[Chain], kept: list[Kept]) -> bool:
+    def begin(
+        self, tables: FamilyTables, space: Space, chains: Sequence[ChainState], kept: list[KeptDraws]
+    ) -> bool:
         """Bring chains to where the file left them; False if it has none yet."""
         weights = fingerprint(tables)
         if self.has_chains and str(self._space["weights"]) != weights:
@@ -107,8 +109,8 @@ class Checkpoint:
             )
         self._space = {
             "weights": np.array(weights),
-            "cores": padded(space.cores),
-            "extras": padded(space.extras),
+            "cores": pad_lists(space.cores),
+            "extras": pad_lists(space.extras),
             "note": np.array(space.note),
             "cut": np.array(space.cut),
         }
@@ -126,7 +128,7 @@ class Checkpoint:
             kept[k].log_scores[:most] = found["log_scores"][k]
         return True
 
-    def save(self, chains: Sequence[Chain], kept: Sequence[Kept]) -> None:
+    def save(self, chains: Sequence[ChainState], kept: Sequence[KeptDraws]) -> None:
         """Write all chains in one piece."""
         most = max(int(chain.counters[KEPT]) for chain in chains)
         self._chains = {

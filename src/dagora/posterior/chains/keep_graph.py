@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dagora.kernels.decorators import kernel
-from dagora.posterior.chains.chain_state import KEPT, Chain, Kept
+from dagora.posterior.chains.chain_state import KEPT, ChainState, KeptDraws
 from dagora.posterior.space.lookup import Lookup, draw_family, sum_before, sum_in_block
 
 
 @kernel
-def keep_graph(lookup: Lookup, chain: Chain, kept: Kept, in_blocks: bool) -> None:
+def keep_graph(lookup: Lookup, chain: ChainState, kept: KeptDraws, in_blocks: bool) -> None:
     """Draw the family of each node by its weight among those that the chain's state permits.
 
     `in_blocks` says that places are blocks of a partition: a node of a later block then needs a parent in the

@@ -15,7 +15,7 @@ from dagora.base.files import PathLike
 from dagora.graph.bits import words_for
 from dagora.learners.run import Run
 from dagora.posterior.chains.build_target import SamplingSpec, build_target
-from dagora.posterior.chains.chain_state import Plan
+from dagora.posterior.chains.chain_state import Schedule
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.run_chains import check_counts, sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
@@ -51,7 +51,7 @@ def draw_by_chains(
     spec = SamplingSpec(prior, edge_penalty, space, alpha, grow, memory)
     spec.check()
     usual = walk.usual_plan(len(score.schema))
-    plan = Plan(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
+    plan = Schedule(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
     settings = {
         "sampler": walk.name,
         "seed": run.seed,

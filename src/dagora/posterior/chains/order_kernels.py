@@ -16,9 +16,9 @@ from dagora.kernels.random import random_below, random_unit
 from dagora.posterior.chains.chain_state import (
     ACCEPTED,
     STEPS,
-    Chain,
-    Kept,
-    Plan,
+    ChainState,
+    KeptDraws,
+    Schedule,
     is_kept,
     steps_to_draw,
 )
@@ -34,7 +34,7 @@ MOVES, NEIGHBOURS, SWAPS = 8, 4, 6
 
 
 @kernel
-def order_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
+def order_steps(lookup: Lookup, chain: ChainState, kept: KeptDraws, plan: Schedule, steps: int) -> None:
     """Make `steps` steps, and keep a graph whenever the plan says so."""
     order = np.empty_like(chain.places)
     for node in range(len(order)):
@@ -125,7 +125,7 @@ def change_order(order: Ints, places: Ints, one: int, other: int, relocation: bo
 
 
 @kernel
-def start_order(lookup: Lookup, chain: Chain) -> int:
+def start_order(lookup: Lookup, chain: ChainState) -> int:
     """Bring a chain to a random order that permits a graph; return how many nodes found no place.
 
     Nodes are placed one after the other, each drawn from those that have a family among the nodes placed so

@@ -19,9 +19,9 @@ from dagora.posterior.chains.chain_state import (
     ACCEPTED,
     KEPT,
     STEPS,
-    Chain,
-    Kept,
-    Plan,
+    ChainState,
+    KeptDraws,
+    Schedule,
     is_kept,
     steps_to_draw,
 )
@@ -38,7 +38,7 @@ REWIRE_EVERY, CHANGES = 32, 2
 
 
 @kernel
-def partition_steps(lookup: Lookup, chain: Chain, kept: Kept, plan: Plan, steps: int) -> None:
+def partition_steps(lookup: Lookup, chain: ChainState, kept: KeptDraws, plan: Schedule, steps: int) -> None:
     """Make `steps` steps, and keep a graph whenever the plan says so."""
     for node in range(len(chain.places)):
         chain.values[node] = sum_in_block(lookup, node, chain.places)
@@ -112,7 +112,7 @@ def careful_gain(
 
 
 @kernel
-def start_partition(lookup: Lookup, chain: Chain, spare: Kept) -> None:
+def start_partition(lookup: Lookup, chain: ChainState, spare: KeptDraws) -> None:
     """Turn an order into the partition of a graph drawn given that order; `spare` has room for one draw."""
     keep_graph(lookup, chain, spare, in_blocks=False)
     chain.counters[KEPT] = 0

@@ -21,7 +21,16 @@ from dagora.base.events import Event
 from dagora.base.wording import counted
 from dagora.kernels.threads import Threads
 from dagora.learners.run import Run
-from dagora.posterior.chains.chain_state import ACCEPTED, KEPT, STEPS, Chain, Kept, Plan, new_chain, room_for
+from dagora.posterior.chains.chain_state import (
+    ACCEPTED,
+    KEPT,
+    STEPS,
+    ChainState,
+    KeptDraws,
+    Schedule,
+    new_chain,
+    room_for,
+)
 from dagora.posterior.chains.chains_on_cluster import ChainsOnCluster
 from dagora.posterior.chains.checkpoint import Checkpoint
 from dagora.posterior.chains.keep_graph import keep_graph
@@ -54,7 +63,7 @@ def sample_chains(
     walk: Walk,
     target: SamplingTarget,
     run: Run,
-    plan: Plan,
+    plan: Schedule,
     *,
     draws: int,
     chains: int,
@@ -68,7 +77,7 @@ def sample_chains(
     before = sum(int(state.counters[STEPS]) for state in states)
     total = plan.warmup + draws * plan.thin
     begun = run.budget.elapsed
-    progress = Progress(run, states, kept, plan, draws)
+    progress = ChainProgress(run, states, kept, plan, draws)
     try:
         with rounds_of(walk, target.lookup, plan, states, kept, run) as rounds:
             while not run.budget.exhausted and rounds.advance(total):
@@ -125,7 +134,7 @@ def sample_chains(
     )
 
 
-def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[Chain]:
+def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[ChainState]:
     """Place chains at random starts, each with its own stream of random numbers."""
     nodes = len(target.names)
     states = []
@@ -143,18 +152,18 @@ def start(walk: Walk, target: SamplingTarget, run: Run, chains: int) -> list[Cha
     return states
 
 
-def only_draw(walk: Walk, lookup: Lookup, chain: Chain) -> Kept:
+def only_draw(walk: Walk, lookup: Lookup, chain: ChainState) -> KeptDraws:
     """Make one draw from where a chain stands, without moving it."""
     spare = room_for(1, len(chain.places))
     counters = np.zeros_like(chain.counters)
-    standing = Chain(chain.places, chain.values, chain.random.copy(), counters)
+    standing = ChainState(chain.places, chain.values, chain.random.copy(), counters)
     keep_graph(lookup, standing, spare, walk.in_blocks)
     return spare
 
 
 @contextmanager
 def rounds_of(
-    walk: Walk, lookup: Lookup, plan: Plan, states: list[Chain], kept: list[Kept], run: Run
+    walk: Walk, lookup: Lookup, plan: Schedule, states: list[ChainState], kept: list[KeptDraws], run: Run
 ) -> Iterator[Rounds]:
     """Rounds on the cluster of a run, or on its threads."""
     jobs = min(run.jobs, len(states))
@@ -174,9 +183,9 @@ class ChainsHere:
         self,
         walk: Walk,
         lookup: Lookup,
-        plan: Plan,
-        states: list[Chain],
-        kept: list[Kept],
+        plan: Schedule,
+        states: list[ChainState],
+        kept: list[KeptDraws],
         threads: Threads,
     ) -> None:
         self._walk = walk
@@ -199,7 +208,7 @@ class Rounds:
     """Advances all chains to the same number of steps, by as many as take about some `seconds`."""
 
     def __init__(
-        self, states: list[Chain], advance: Callable[[Sequence[int], int], None], seconds: float
+        self, states: list[ChainState], advance: Callable[[Sequence[int], int], None], seconds: float
     ) -> None:
         self._states = states
         self._advance = advance
@@ -220,10 +229,12 @@ class Rounds:
         return True
 
 
-class Progress:
+class ChainProgress:
     """Reports how far the chains are, and how well they agree."""
 
-    def __init__(self, run: Run, states: list[Chain], kept: list[Kept], plan: Plan, draws: int) -> None:
+    def __init__(
+        self, run: Run, states: list[ChainState], kept: list[KeptDraws], plan: Schedule, draws: int
+    ) -> None:
         self._run = run
         self._states = states
         self._kept = kept

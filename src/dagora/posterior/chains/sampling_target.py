@@ -8,7 +8,7 @@ import numpy as np
 
 from dagora.posterior.space.family_tables import FamilyTables
 from dagora.posterior.space.lookup import Lookup
-from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.priors import GraphPrior
 from dagora.posterior.space.space import Space
 
 SPACE_CUT = "time ran out before the search space was complete"
@@ -24,7 +24,7 @@ class SamplingTarget:
 
     tables: FamilyTables
     lookup: Lookup
-    prior: Prior
+    prior: GraphPrior
     space: Space
     names: tuple[str, ...]
     note: str = ""

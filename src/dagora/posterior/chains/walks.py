@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dagora.posterior.chains.chain_state import Chain, Kept, Plan
+from dagora.posterior.chains.chain_state import ChainState, KeptDraws, Schedule
 from dagora.posterior.chains.order_kernels import order_steps
 from dagora.posterior.chains.partition_kernels import partition_steps, start_partition
 from dagora.posterior.space.lookup import Lookup
@@ -25,31 +25,31 @@ class Walk:
     """
 
     name: str
-    steps: Callable[[Lookup, Chain, Kept, Plan, int], None]
+    steps: Callable[[Lookup, ChainState, KeptDraws, Schedule, int], None]
     in_blocks: bool
-    usual_plan: Callable[[int], Plan]
-    from_order: Callable[[Lookup, Chain, Kept], None] | None = None
+    usual_plan: Callable[[int], Schedule]
+    from_order: Callable[[Lookup, ChainState, KeptDraws], None] | None = None
     adds_to_prior: str = ""
 
 
-def order_plan(nodes: int) -> Plan:
+def order_plan(nodes: int) -> Schedule:
     """Warm-up and thinning by the number of nodes: about n² ln n steps bring a chain to where the mass is.
 
     >>> order_plan(20)
-    Plan(warmup=59915, thin=400)
+    Schedule(warmup=59915, thin=400)
     """
     square = nodes * nodes
-    return Plan(warmup=max(1000, round(50 * square * math.log(nodes + 1e-9))), thin=max(20, square))
+    return Schedule(warmup=max(1000, round(50 * square * math.log(nodes + 1e-9))), thin=max(20, square))
 
 
-def partition_plan(nodes: int) -> Plan:
+def partition_plan(nodes: int) -> Schedule:
     """Warm-up and thinning by the number of nodes: twice those of orders, since partitions mix more slowly.
 
     >>> partition_plan(20)
-    Plan(warmup=119829, thin=800)
+    Schedule(warmup=119829, thin=800)
     """
     square = nodes * nodes
-    return Plan(warmup=max(2000, round(100 * square * math.log(nodes + 1e-9))), thin=max(40, 2 * square))
+    return Schedule(warmup=max(2000, round(100 * square * math.log(nodes + 1e-9))), thin=max(40, 2 * square))
 
 
 ORDERS = Walk(

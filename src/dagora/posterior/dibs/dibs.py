@@ -75,7 +75,7 @@ def dibs(
     scores = DigraphScores(score, run.knowledge.max_parents, assumed.log_factor)
     found = []
     for chain in range(chains):
-        cloud = Cloud.start(draws, run, names, np.random.default_rng([run.seed, chain]))
+        cloud = ParticleCloud.start(draws, run, names, np.random.default_rng([run.seed, chain]))
         done = cloud.move(scores, steps, run, chain * steps, chains * steps)
         found.append(cloud.latents.graphs())
         if not done:
@@ -102,7 +102,7 @@ def dibs(
 
 
 @dataclass(eq=False)
-class Cloud:
+class ParticleCloud:
     """Particles that move together."""
 
     latents: Latents
@@ -110,7 +110,9 @@ class Cloud:
     spread: float
 
     @classmethod
-    def start(cls, particles: int, run: Run, names: tuple[str, ...], rng: np.random.Generator) -> Cloud:
+    def start(
+        cls, particles: int, run: Run, names: tuple[str, ...], rng: np.random.Generator
+    ) -> ParticleCloud:
         """Particles drawn from their prior, a normal one with the variance 1 / length."""
         nodes = len(names)
         spread = 1.0 / np.sqrt(nodes)

@@ -20,7 +20,7 @@ from dagora.posterior.dibs.stein import KEPT, LEAST
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
-class Weights(NamedTuple):
+class NetWeights(NamedTuple):
     """The weights of one network for each node: `[node, hidden, input]`, `[node, hidden]` (twice), `[node]`.
 
     Those of several particles have one axis more, in front.
@@ -32,7 +32,7 @@ class Weights(NamedTuple):
     outer_bias: Array
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, particles: int, nodes: int, hidden: int) -> Weights:
+    def from_prior(cls, rng: np.random.Generator, particles: int, nodes: int, hidden: int) -> NetWeights:
         """Weights from their prior."""
         shapes = ((nodes, hidden, nodes), (nodes, hidden), (nodes, hidden), (nodes,))
         return cls(
@@ -44,12 +44,12 @@ class Particles(NamedTuple):
     """Where the particles are, and the running mean squares of their steps; tails, then heads, in front."""
 
     latents: Array  # [2, particle, node, length]
-    weights: Weights
+    weights: NetWeights
     latent_squares: Array
-    weight_squares: Weights
+    weight_squares: NetWeights
 
 
-class Terms(NamedTuple):
+class NeuralModel(NamedTuple):
     """What does not change: the rows, which edges are free or required, and the numbers of the model."""
 
     rows: Array
@@ -60,7 +60,7 @@ class Terms(NamedTuple):
     spread: Array
 
 
-class Pace(NamedTuple):
+class StepPlan(NamedTuple):
     """What a step depends on: how sharp edges and how dear cycles are by now, the size of a step, widths."""
 
     sharpness: Array | np.floating[Any]
@@ -70,12 +70,12 @@ class Pace(NamedTuple):
     weight_width: float
 
 
-def log_joint(graph: Array, weights: Weights, terms: Terms) -> Array:
+def log_joint(graph: Array, weights: NetWeights, terms: NeuralModel) -> Array:
     """Ln p(D, Θ | G) and the prior of the number of edges, for one graph, soft or not.
 
-    >>> nobody = Weights(*(jnp.zeros(shape) for shape in ((2, 1, 2), (2, 1), (2, 1), (2,))))
+    >>> nobody = NetWeights(*(jnp.zeros(shape) for shape in ((2, 1, 2), (2, 1), (2, 1), (2,))))
     >>> rows, ones, none = jnp.ones((3, 2)), jnp.ones((2, 2), bool), jnp.zeros((2, 2), bool)
-    >>> terms = Terms(rows, ones, none, jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1.0))
+    >>> terms = NeuralModel(rows, ones, none, jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(1.0))
     >>> round(float(log_joint(jnp.zeros((2, 2)), nobody, terms)), 3)  # 6 cells off by 1, and 6 weights of 0
     -14.027
     """
@@ -94,31 +94,35 @@ def log_normal(values: Array) -> Array:
     return -0.5 * values**2 - HALF_LOG_TWO_PI
 
 
-def edge_logits(latents: Array, terms: Terms, sharpness: Array | np.floating[Any]) -> Array:
+def edge_logits(latents: Array, terms: NeuralModel, sharpness: Array | np.floating[Any]) -> Array:
     """Logits of all edges of one particle; ±∞ where knowledge settles an edge."""
     products = sharpness * (latents[0] @ latents[1].T)
     return jnp.where(terms.free, products, jnp.where(terms.required, jnp.inf, -jnp.inf))
 
 
-def climbed(latents: Array, weights: Weights, noise: Array, cycles: Array, terms: Terms, pace: Pace) -> Array:
+def embedding_objective(
+    latents: Array, weights: NetWeights, noise: Array, cycles: Array, terms: NeuralModel, pace: StepPlan
+) -> Array:
     """What a particle climbs by its tails and heads: ln p(Z) + ln E[p(D, Θ | G)] − β E[h(G)].
 
     Graphs are soft. `noise` and `cycles` are logistic noise, [graph, node, node], for the two expectations.
     """
     logits = edge_logits(latents, terms, pace.sharpness)
     values = jax.vmap(lambda graph: log_joint(graph, weights, terms))(jax.nn.sigmoid(logits + noise))
-    cyclic = jax.vmap(how_cyclic)(jax.nn.sigmoid(logits + cycles)).mean()
+    cyclic = jax.vmap(cyclicity)(jax.nn.sigmoid(logits + cycles)).mean()
     prior = -0.5 * ((latents / terms.spread) ** 2).sum()
     return prior + jax.nn.logsumexp(values) - pace.cycle_penalty * cyclic
 
 
-def fitted(weights: Weights, latents: Array, noise: Array, terms: Terms, pace: Pace) -> Array:
+def weight_objective(
+    weights: NetWeights, latents: Array, noise: Array, terms: NeuralModel, pace: StepPlan
+) -> Array:
     """What a particle climbs by its weights: ln E[p(D, Θ | G)], with graphs drawn by the same noise."""
     graphs = (edge_logits(latents, terms, pace.sharpness) + noise > 0).astype(jnp.float32)
     return jax.nn.logsumexp(jax.vmap(lambda graph: log_joint(graph, weights, terms))(graphs))
 
 
-def how_cyclic(graph: Array) -> Array:
+def cyclicity(graph: Array) -> Array:
     """h(G) = tr (I + G/d)^d − d of a soft graph."""
     nodes = len(graph)
     return (
@@ -127,13 +131,15 @@ def how_cyclic(graph: Array) -> Array:
 
 
 @jax.jit
-def moved(particles: Particles, noise: Array, cycles: Array, terms: Terms, pace: Pace) -> Particles:
+def take_step(
+    particles: Particles, noise: Array, cycles: Array, terms: NeuralModel, pace: StepPlan
+) -> Particles:
     """One step of all particles: gradients, Stein's direction under a sum of two kernels, RMSprop."""
     latents = jnp.swapaxes(particles.latents, 0, 1)
-    by_latents = jax.vmap(jax.grad(climbed), (0, 0, 0, 0, None, None))(
+    by_latents = jax.vmap(jax.grad(embedding_objective), (0, 0, 0, 0, None, None))(
         latents, particles.weights, noise, cycles, terms, pace
     )
-    by_weights = jax.vmap(jax.grad(fitted), (0, 0, 0, None, None))(
+    by_weights = jax.vmap(jax.grad(weight_objective), (0, 0, 0, None, None))(
         particles.weights, latents, noise, terms, pace
     )
     number = len(latents)
@@ -147,19 +153,19 @@ def moved(particles: Particles, noise: Array, cycles: Array, terms: Terms, pace:
     slopes = jnp.concatenate([each.reshape(number, -1) for each in by_weights], axis=1)
     weight_step = both @ slopes + pushed
     latent_step = jnp.swapaxes((latent_step / number).reshape(latents.shape), 0, 1)
-    moved_latents, latent_squares = ascended(
+    moved_latents, latent_squares = rmsprop_step(
         particles.latents, particles.latent_squares, latent_step, pace.step
     )
     steps = split_like(weight_step / number, particles.weights)
     ends = [
-        ascended(weight, square, step, pace.step)
+        rmsprop_step(weight, square, step, pace.step)
         for weight, square, step in zip(particles.weights, particles.weight_squares, steps, strict=True)
     ]
-    weights, weight_squares = (Weights(*each) for each in zip(*ends, strict=True))
+    weights, weight_squares = (NetWeights(*each) for each in zip(*ends, strict=True))
     return Particles(moved_latents, weights, latent_squares, weight_squares)
 
 
-def ascended(values: Array, squares: Array, direction: Array, size: float) -> tuple[Array, Array]:
+def rmsprop_step(values: Array, squares: Array, direction: Array, size: float) -> tuple[Array, Array]:
     """A step of RMSprop, as `stein.Ascent` takes it: where it leads, and the new mean squares."""
     squares = KEPT * squares + (1 - KEPT) * direction**2
     return values + size * direction / jnp.sqrt(squares + LEAST), squares
@@ -176,14 +182,14 @@ def push(positions: Array, near: Array, width: float) -> Array:
     return (2.0 / width) * (near.sum(axis=1)[:, None] * positions - near @ positions)
 
 
-def split_like(flat: Array, weights: Weights) -> Weights:
+def split_like(flat: Array, weights: NetWeights) -> NetWeights:
     """Rows of numbers as weights again."""
     ends = np.cumsum([int(np.prod(each.shape[1:])) for each in weights])[:-1]
     parts = jnp.split(flat, ends, axis=1)
-    return Weights(*(part.reshape(each.shape) for part, each in zip(parts, weights, strict=True)))
+    return NetWeights(*(part.reshape(each.shape) for part, each in zip(parts, weights, strict=True)))
 
 
 @jax.jit
-def joint_of(graphs: Array, weights: Weights, terms: Terms) -> Array:
+def joint_of(graphs: Array, weights: NetWeights, terms: NeuralModel) -> Array:
     """Ln p(D, Θ, G), up to a constant, of each particle that became a graph."""
     return jax.vmap(lambda graph, own: log_joint(graph, own, terms))(graphs.astype(terms.rows.dtype), weights)

@@ -43,7 +43,7 @@ from dagora.stats.moments import table_moments
 if TYPE_CHECKING:
     from jax import Array
 
-    from dagora.posterior.dibs.networks import Terms
+    from dagora.posterior.dibs.networks import NeuralModel
 
 Graphs = NDArray[np.bool_]
 
@@ -87,20 +87,20 @@ def neural_dibs(
     if run.knowledge.max_parents is not None:
         raise OptionError("the sampler dibs-neural knows no limit on parents: leave max_parents out")
     refuse_too_large(table.n_rows, len(names), hidden, draws)
-    terms = terms_of(table, run, noise, edge_penalty)
+    terms = neural_model(table, run, noise, edge_penalty)
     graphs, values = [np.zeros((0, len(names), len(names)), dtype=np.bool_)], [np.zeros(0)]
     taken = steps
     for chain in range(chains):
         rng = np.random.default_rng([run.seed, chain])
-        cloud = Cloud(terms, run, draws, hidden, rng)
+        cloud = NeuralParticles(terms, run, draws, hidden, rng)
         taken = cloud.move(steps, chain * steps, chains * steps)
         if taken:  # else the particles are where chance put them
-            became, weight = cloud.found()
+            became, weight = cloud.weighted_graphs()
             graphs.append(became)
             values.append(weight)
         if taken < steps:
             break
-    distinct, weights = combined(np.concatenate(graphs), np.concatenate(values))
+    distinct, weights = distinct_weighted(np.concatenate(graphs), np.concatenate(values))
     particles = sum(map(len, graphs))
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
@@ -134,20 +134,22 @@ def refuse_too_large(rows: int, columns: int, hidden: int, draws: int) -> None:
         )
 
 
-def terms_of(table: Table, run: Run, noise: float, edge_penalty: float) -> Terms:
+def neural_model(table: Table, run: Run, noise: float, edge_penalty: float) -> NeuralModel:
     """What the particles are judged by."""
     import jax.numpy as jnp
 
-    from dagora.posterior.dibs.networks import Terms
+    from dagora.posterior.dibs.networks import NeuralModel
 
-    rows = standardised(table)
+    rows = standardised_rows(table)
     required = run.knowledge.required_matrix(table.names)
     free = ~(run.knowledge.forbidden_matrix(table.names) | required)
     numbers = (np.float32(each) for each in (noise, edge_penalty, 1.0 / np.sqrt(len(table.names))))
-    return Terms(jnp.asarray(rows), jnp.asarray(free), jnp.asarray(required), *map(jnp.asarray, numbers))
+    return NeuralModel(
+        jnp.asarray(rows), jnp.asarray(free), jnp.asarray(required), *map(jnp.asarray, numbers)
+    )
 
 
-def standardised(table: Table) -> NDArray[np.float32]:
+def standardised_rows(table: Table) -> NDArray[np.float32]:
     """The rows, with mean 0 and variance 1 in every column; constant ones are refused."""
     moments = table_moments(table)
     variances = np.diag(moments.scatter) / table.n_rows
@@ -156,11 +158,11 @@ def standardised(table: Table) -> NDArray[np.float32]:
     return np.asarray((rows - moments.mean) / np.sqrt(variances), dtype=np.float32)
 
 
-def combined(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArray[np.float64]]:
+def distinct_weighted(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArray[np.float64]]:
     """Each acyclic graph once, with the sum of its particles' weights, as a logarithm.
 
     >>> one, cycle = [[0, 1], [0, 0]], [[0, 1], [1, 0]]
-    >>> found = combined(np.array([one, cycle, one], bool), np.log([1.0, 5.0, 2.0]))
+    >>> found = distinct_weighted(np.array([one, cycle, one], bool), np.log([1.0, 5.0, 2.0]))
     >>> found[0].astype(int).tolist(), np.exp(found[1]).round(3).tolist()
     ([[[0, 1], [0, 0]]], [3.0])
     """
@@ -171,33 +173,35 @@ def combined(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArr
     return distinct, np.array([logsumexp(values[own]) for own in same], dtype=np.float64)
 
 
-class Cloud:
+class NeuralParticles:
     """Particles that move together."""
 
-    def __init__(self, terms: Terms, run: Run, particles: int, hidden: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, terms: NeuralModel, run: Run, particles: int, hidden: int, rng: np.random.Generator
+    ) -> None:
         import jax.numpy as jnp
 
-        from dagora.posterior.dibs.networks import Particles, Weights
+        from dagora.posterior.dibs.networks import NetWeights, Particles
 
         nodes = terms.rows.shape[1]
         self._terms, self._run, self._rng = terms, run, rng
         latents = rng.normal(0.0, float(terms.spread), (2, particles, nodes, nodes))
         placed = jnp.asarray(latents.astype(np.float32))
-        weights = Weights.drawn(rng, particles, nodes, hidden)
-        unmoved = Weights(*(jnp.zeros_like(each) for each in weights))
+        weights = NetWeights.from_prior(rng, particles, nodes, hidden)
+        unmoved = NetWeights(*(jnp.zeros_like(each) for each in weights))
         self._particles = Particles(placed, weights, jnp.zeros_like(placed), unmoved)
 
     def move(self, steps: int, before: int, total: int) -> int:
         """Take steps as long as there is time; returns how many were taken."""
-        from dagora.posterior.dibs.networks import Pace, moved
+        from dagora.posterior.dibs.networks import StepPlan, take_step
 
         for step in range(1, steps + 1):
             if self._run.budget.exhausted:
                 return step - 1
             sharpness, penalty = np.float32(SHARPNESS * step), np.float32(CYCLE_PENALTY * step)
-            pace = Pace(sharpness, penalty, STEP, LATENT_WIDTH, WEIGHT_WIDTH)
+            pace = StepPlan(sharpness, penalty, STEP, LATENT_WIDTH, WEIGHT_WIDTH)
             noise, cycles = self._logistic(LIKELIHOOD_GRAPHS), self._logistic(CYCLE_GRAPHS)
-            self._particles = moved(self._particles, noise, cycles, self._terms, pace)
+            self._particles = take_step(self._particles, noise, cycles, self._terms, pace)
             self._particles.latents.block_until_ready()  # else steps would queue up, and the clock run on
             self._run.on_event(Event("moving particles", before + step, total=total))
         return steps
@@ -209,7 +213,7 @@ class Cloud:
         inside = np.clip(uniform, 1e-7, 1.0 - 1e-7)
         return np.asarray(np.log(inside) - np.log1p(-inside), dtype=np.float32)
 
-    def found(self) -> tuple[Graphs, NDArray[np.float64]]:
+    def weighted_graphs(self) -> tuple[Graphs, NDArray[np.float64]]:
         """The graph that each particle became, and the logarithm of its weight."""
         import jax
 

@@ -44,7 +44,7 @@ class Flow(NamedTuple):
     roots: Floats
 
 
-class Workspace(NamedTuple):
+class FlowWorkspace(NamedTuple):
     """Working arrays for one state (U, L): shares of the children, sums of `fold`, their gradients, flows."""
 
     shares: Floats
@@ -73,7 +73,7 @@ def sum_of_products(left: Floats, right: Floats, start: int, count: int) -> floa
 
 @kernel
 def unfold(
-    rows: Floats, begin: int, children: int, weight: float, workspace: Workspace, arrivals: Floats
+    rows: Floats, begin: int, children: int, weight: float, workspace: FlowWorkspace, arrivals: Floats
 ) -> None:
     """Send `weight` back through `fold`: to the next layers (`arrivals`) and to each child (`joined`).
 
@@ -119,7 +119,7 @@ def send_rows(nodes: int, start: int, work: int, table: LayerTable, shares: Pare
         count = outside.number
         meeting = meeting_shares(outside, shares)
         flows = np.zeros((1 << count, count))
-        workspace = Workspace(children_shares, np.empty(1 << count), np.empty(1 << count), joined)
+        workspace = FlowWorkspace(children_shares, np.empty(1 << count), np.empty(1 << count), joined)
         for layer in range(1, 1 << count):
             visited = arrivals[begin + layer] * rows[begin + layer]
             if visited == 0.0:

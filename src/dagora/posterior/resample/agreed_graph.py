@@ -40,7 +40,7 @@ def agreed_dag(names: Sequence[str], arrows: Floats, threshold: float, samples: 
     check_threshold(threshold)
     joined = (arrows + arrows.T) / samples > threshold
     np.fill_diagonal(joined, val=False)
-    return DAG.from_numpy(directed(arrows, joined), names)
+    return DAG.from_numpy(direct_pairs(arrows, joined), names)
 
 
 def agreed_class(
@@ -60,10 +60,10 @@ def agreed_class(
     joined = (arrows + arrows.T + lines) / samples > threshold
     np.fill_diagonal(joined, val=False)
     pointed = joined & (np.maximum(arrows, arrows.T) > lines)
-    return CPDAG.from_numpy(directed(arrows, pointed) | (joined & ~pointed), names)
+    return CPDAG.from_numpy(direct_pairs(arrows, pointed) | (joined & ~pointed), names)
 
 
-def directed(votes: Floats, pairs: Marks) -> Marks:
+def direct_pairs(votes: Floats, pairs: Marks) -> Marks:
     """Each of these pairs in one direction, the one with more votes where that closes no cycle.
 
     Of a pair with as many votes both ways, the earlier node is the parent.

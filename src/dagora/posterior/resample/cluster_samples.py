@@ -8,16 +8,16 @@ from typing import Any
 
 from dagora.base.dask_cluster import TaskBudget, workers_of
 from dagora.base.events import Budget
-from dagora.posterior.resample.one_sample import Learned
-from dagora.posterior.resample.sample_process import Answered, Work, answer, learned_from
+from dagora.posterior.resample.one_sample import SampleGraph
+from dagora.posterior.resample.sample_process import Answered, SampleWork, answer, learned_from
 
 
 def learned_on_cluster(
-    work: Work,
+    work: SampleWork,
     numbers: Iterable[int],
     budget: Budget,
     cluster: Any,  # noqa: ANN401 (Dask need not be installed)
-) -> Iterator[tuple[int, Learned]]:
+) -> Iterator[tuple[int, SampleGraph]]:
     """Samples as they are finished by the workers, until time is up."""
     with workers_of(cluster) as workers:
         shared = workers.share(work.ready_to_send())
@@ -31,6 +31,6 @@ def learned_on_cluster(
                 yield number, learned
 
 
-def answer_there(work: Work, number: int, seconds: float | None) -> Answered:
+def answer_there(work: SampleWork, number: int, seconds: float | None) -> Answered:
     """Answer on a worker, as long as somebody waits for it."""
     return answer(work, number, TaskBudget(seconds))

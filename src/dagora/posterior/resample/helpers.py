@@ -18,8 +18,16 @@ from typing import BinaryIO, cast
 
 from dagora.base.events import Budget
 from dagora.base.wording import option
-from dagora.posterior.resample.one_sample import Learned, learn_sample
-from dagora.posterior.resample.sample_process import SCRIPT, Answered, Failed, Work, learned_from, read, write
+from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
+from dagora.posterior.resample.sample_process import (
+    SCRIPT,
+    Answered,
+    SampleFailure,
+    SampleWork,
+    learned_from,
+    read,
+    write,
+)
 
 # Seconds of work that need no help.
 SHORT = 0.5
@@ -28,8 +36,8 @@ POLL = 0.05
 
 
 def learned_by_many(
-    work: Work, numbers: Iterable[int], budget: Budget, jobs: int
-) -> Iterator[tuple[int, Learned]]:
+    work: SampleWork, numbers: Iterable[int], budget: Budget, jobs: int
+) -> Iterator[tuple[int, SampleGraph]]:
     """Samples as they are finished, by this process and `jobs` − 1 others, until time is up."""
     waiting = deque(numbers)
     left = len(waiting)
@@ -42,7 +50,7 @@ def learned_by_many(
                     return
                 left -= 1
                 yield number, own
-            for finished in helpers.finished(idle=number is None):
+            for finished in helpers.wait_for_graphs(idle=number is None):
                 left -= 1
                 yield finished
 
@@ -50,7 +58,7 @@ def learned_by_many(
 class Helpers:
     """Processes that learn from the samples that wait; leaving the block ends them, whatever they do."""
 
-    def __init__(self, work: Work, waiting: deque[int], budget: Budget, number: int) -> None:
+    def __init__(self, work: SampleWork, waiting: deque[int], budget: Budget, number: int) -> None:
         self._work = work.ready_to_send()
         self._waiting = waiting
         self._budget = budget
@@ -73,7 +81,7 @@ class Helpers:
         for thread in self._threads:
             thread.join()
 
-    def finished(self, *, idle: bool) -> Iterator[tuple[int, Learned]]:
+    def wait_for_graphs(self, *, idle: bool) -> Iterator[tuple[int, SampleGraph]]:
         """The samples that were finished since; who is `idle` waits a little for one."""
         with contextlib.suppress(Empty):
             found = self._done.get(timeout=POLL) if idle else self._done.get_nowait()
@@ -90,7 +98,7 @@ class Helpers:
             return
         number: int | None = None
         try:
-            process = self._started()
+            process = self._start()
             if process is None:
                 return
             into, out = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
@@ -105,7 +113,7 @@ class Helpers:
             if not self._over.is_set():
                 self._done.put((-1, lost(error)))
 
-    def _started(self) -> subprocess.Popen[bytes] | None:
+    def _start(self) -> subprocess.Popen[bytes] | None:
         """A new process, unless all is over; in a session of its own, so that Ctrl-C is for its parent."""
         with self._lock:
             if self._over.is_set() or not self._waiting:
@@ -128,11 +136,11 @@ def next_of(waiting: deque[int]) -> int | None:
         return None
 
 
-def lost(error: Exception) -> Failed:
+def lost(error: Exception) -> SampleFailure:
     """What to say of a process that gave no answer."""
     silent = isinstance(error, EOFError | BrokenPipeError)
     why = "out of memory?" if silent else f"{type(error).__name__}: {error}"
-    return Failed(
+    return SampleFailure(
         f"a process that learned from samples ended without an answer ({why}): run again with fewer "
         f"{option('jobs')}"
     )

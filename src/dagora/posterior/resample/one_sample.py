@@ -16,7 +16,7 @@ from dagora.stats.observed.statistics import IncompleteStatistics
 
 
 @dataclass(frozen=True)
-class Learned:
+class SampleGraph:
     """The graph of a sample, or why there is none.
 
     `marks` are bit rows: bit i of row j says that there is a mark i → j; an undirected edge has both.
@@ -28,7 +28,7 @@ class Learned:
 
 def learn_sample(
     prepared: PreparedRequest, way: str, seed: int, sample: int, budget: Budget
-) -> Learned | None:
+) -> SampleGraph | None:
     """Draw rows and learn from them, on one thread; None where time was up before the end."""
     if budget.left <= 0.0:
         return None
@@ -43,12 +43,12 @@ def learn_sample(
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
     except DataError as error:
-        return Learned(None, str(error))
+        return SampleGraph(None, str(error))
     if budget.exhausted:
         return None
     if outcome.status == "failed":
-        return Learned(None, outcome.message)
+        return SampleGraph(None, outcome.message)
     graph = outcome.plain_graph
     if graph.nodes != source.names:
         graph = graph.reorder(source.names)
-    return Learned(pack(graph.to_numpy().T))
+    return SampleGraph(pack(graph.to_numpy().T))

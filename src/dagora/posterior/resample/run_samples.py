@@ -18,9 +18,9 @@ from dagora.graph.bits import words_for
 from dagora.learners.request import PreparedRequest
 from dagora.posterior.resample.cluster_samples import learned_on_cluster
 from dagora.posterior.resample.helpers import learned_by_many
-from dagora.posterior.resample.one_sample import Learned, learn_sample
+from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
 from dagora.posterior.resample.sample_file import SampleFile
-from dagora.posterior.resample.sample_process import Work
+from dagora.posterior.resample.sample_process import SampleWork
 
 
 def run_samples(
@@ -34,7 +34,7 @@ def run_samples(
     cluster: object,
     file: SampleFile,
     on_event: Observer,
-) -> tuple[dict[int, Learned], int]:
+) -> tuple[dict[int, SampleGraph], int]:
     """Learned samples by number, as many as time allows, and how many of them were in the file.
 
     They are learned on a `cluster`, where one is given, else by `jobs` processes.
@@ -69,9 +69,9 @@ def learned_samples(
     budget: Budget,
     jobs: int,
     cluster: object = None,
-) -> Iterator[tuple[int, Learned]]:
+) -> Iterator[tuple[int, SampleGraph]]:
     """Samples as they are finished, on a cluster or by at most as many `jobs` as there are samples."""
-    work = Work(prepared, way, seed)
+    work = SampleWork(prepared, way, seed)
     if cluster is not None:
         yield from learned_on_cluster(work, numbers, budget, cluster)
         return

@@ -23,7 +23,7 @@ from dagora.base.parsing import parse_json
 from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
-from dagora.posterior.resample.one_sample import Learned
+from dagora.posterior.resample.one_sample import SampleGraph
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -43,7 +43,7 @@ class SampleFile:
         if path is not None:
             check_place(path)
 
-    def read(self, nodes: int, *, directed: bool) -> dict[int, Learned]:
+    def read(self, nodes: int, *, directed: bool) -> dict[int, SampleGraph]:
         """The samples of the file, by number; none where there is no file. Another run's is refused.
 
         They are graphs over so many `nodes`: DAGs, or with `directed` unset classes of them.
@@ -65,11 +65,11 @@ class SampleFile:
         with refusing_other_files(self.path):
             check_samples(numbers, marks, refused, nodes, directed=directed)
         return {
-            int(number): Learned(None, str(why)) if why else Learned(rows)
+            int(number): SampleGraph(None, str(why)) if why else SampleGraph(rows)
             for number, rows, why in zip(numbers, marks, refused, strict=True)
         }
 
-    def save(self, found: Mapping[int, Learned], nothing: Rows, *, last: bool = False) -> None:
+    def save(self, found: Mapping[int, SampleGraph], nothing: Rows, *, last: bool = False) -> None:
         """Write the samples in one piece, if it is time for it or the `last` time.
 
         `nothing` stands for the graph of a sample that could not be learned from.

@@ -17,7 +17,7 @@ from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
-from dagora.posterior.resample.one_sample import Learned, learn_sample
+from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -33,14 +33,14 @@ serve()
 
 
 @dataclass(frozen=True)
-class Work:
+class SampleWork:
     """What all samples have in common."""
 
     prepared: PreparedRequest
     way: str
     seed: int
 
-    def ready_to_send(self) -> Work:
+    def ready_to_send(self) -> SampleWork:
         """The same with nothing but rows in its statistics: no sums that were kept, no class of others."""
         return replace(self, prepared=replace(self.prepared, source=Source(rows_only(self.prepared.source))))
 
@@ -57,15 +57,15 @@ def rows_only(source: Source) -> Statistics:
 
 
 @dataclass(frozen=True)
-class Failed:
+class SampleFailure:
     """An error, for the parent to raise."""
 
     message: str
     kind: type[DagoraError] = DagoraError
 
 
-Asked = tuple[int, float | None]
-Answered = Learned | Failed | None
+SampleRequest = tuple[int, float | None]
+Answered = SampleGraph | SampleFailure | None
 
 
 def write(stream: BinaryIO, content: object) -> None:
@@ -90,8 +90,8 @@ def serve() -> None:
     work = received.get()
     while True:
         asked = received.get()
-        number, seconds = cast("Asked", asked)
-        write(answers, answer(cast("Work", work), number, Budget(seconds)))
+        number, seconds = cast("SampleRequest", asked)
+        write(answers, answer(cast("SampleWork", work), number, Budget(seconds)))
 
 
 def listen(received: SimpleQueue[object]) -> None:
@@ -103,18 +103,18 @@ def listen(received: SimpleQueue[object]) -> None:
             os._exit(0)
 
 
-def answer(work: Work, number: int, budget: Budget) -> Answered:
+def answer(work: SampleWork, number: int, budget: Budget) -> Answered:
     """The graph of a sample, None where time was up, or what went wrong."""
     try:
         return learn_sample(work.prepared, work.way, work.seed, number, budget)
     except DagoraError as error:
-        return Failed(str(error), type(error))
+        return SampleFailure(str(error), type(error))
     except Exception as error:
-        return Failed(f"sample {number} failed: {type(error).__name__}: {error}")
+        return SampleFailure(f"sample {number} failed: {type(error).__name__}: {error}")
 
 
-def learned_from(answered: Answered) -> Learned | None:
+def learned_from(answered: Answered) -> SampleGraph | None:
     """What another process answered; an error there is raised here."""
-    if isinstance(answered, Failed):
+    if isinstance(answered, SampleFailure):
         raise answered.kind(answered.message)
     return answered

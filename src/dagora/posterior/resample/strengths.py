@@ -214,7 +214,7 @@ class Strengths(WeightedGraphs[Graph]):
             agreed = self.consensus()
             content["edges"] = [list(edge) for edge in agreed.edges]
             content["undirected"] = [list(edge) for edge in agreed.undirected]
-            content["strengths"] = self._listed()
+            content["strengths"] = self._pair_rows()
         content |= {
             "stats": dict(self.stats),
             "settings": dict(self.settings),
@@ -228,7 +228,7 @@ class Strengths(WeightedGraphs[Graph]):
             content["index"] = self._distinct.index.ravel().tolist()
         return content
 
-    def _listed(self) -> list[dict[str, Any]]:
+    def _pair_rows(self) -> list[dict[str, Any]]:
         """Pairs that some graph joins, the strongest first."""
         joined, edge, sure = self.adjacency_frequency, self.edge_frequency, self.compelled_frequency
         pairs = np.argwhere(np.triu(joined) > 0).tolist()

@@ -24,11 +24,13 @@ PATIENCE = 200
 
 def best_graph(tables: FamilyTables, run: Run) -> NDArray[np.bool_]:
     """Adjacency of the heaviest graph found, [i, j] is i → j."""
-    outcome = order_search(undominated(tables), replace(run, on_event=ignore), chains=2, patience=PATIENCE)
+    outcome = order_search(
+        heavy_candidates(tables), replace(run, on_event=ignore), chains=2, patience=PATIENCE
+    )
     return outcome.plain_graph.to_numpy()
 
 
-def undominated(tables: FamilyTables) -> Candidates:
+def heavy_candidates(tables: FamilyTables) -> Candidates:
     """The families that weigh more than each of their subsets, as candidates."""
     nodes = len(tables.starts)
     names = tuple(f"x{i}" for i in range(nodes))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.events import Event, OutOfTimeError
 from dagora.learners.run import Run
-from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.priors import GraphPrior
 from dagora.posterior.space.space import Parents
 from dagora.scores.lattice import largest_size
 from dagora.scores.local_score import LocalScore
@@ -32,7 +32,7 @@ MOMENT = 0.1
 
 
 @dataclass(frozen=True)
-class Layout:
+class FamilyLayout:
     """Per child its core, its extras, the parents it must have; and the largest number of parents."""
 
     cores: tuple[Parents, ...]
@@ -47,7 +47,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Batch:
+class FamilyBatch:
     """Families of one size, and where their weights stand in the table."""
 
     children: Ints
@@ -56,7 +56,7 @@ class Batch:
 
 
 def score_families(
-    score: LocalScore, layout: Layout, prior: Prior, run: Run, starts: Ints, log_weights: Floats
+    score: LocalScore, layout: FamilyLayout, prior: GraphPrior, run: Run, starts: Ints, log_weights: Floats
 ) -> str:
     """Write the log weights of all permitted families; return which are missing, "" if none are."""
     nodes = len(layout.cores)
@@ -90,7 +90,7 @@ class Scoring:
         self._total = total
         self._together = 16
 
-    def scores(self, batch: Batch, *, hasty: bool) -> Floats:
+    def scores(self, batch: FamilyBatch, *, hasty: bool) -> Floats:
         """Scores of a batch; with `hasty` it is given up when time is up."""
         size = batch.parents.shape[1]
 
@@ -123,7 +123,7 @@ class Scoring:
         self._refuse_nonsense(batch, values)
         return values
 
-    def _refuse_nonsense(self, batch: Batch, values: Floats) -> None:
+    def _refuse_nonsense(self, batch: FamilyBatch, values: Floats) -> None:
         wrong = np.flatnonzero(np.isnan(values) | (values == np.inf))
         if len(wrong):
             names = self._score.schema.names
@@ -134,7 +134,7 @@ class Scoring:
             )
 
 
-def batches(layout: Layout, size: int, starts: Ints) -> Iterator[Batch]:
+def batches(layout: FamilyLayout, size: int, starts: Ints) -> Iterator[FamilyBatch]:
     """Yield all permitted families of one size, several children together."""
     # Cores of equal size have the same subsets.
     subsets = {
@@ -143,22 +143,22 @@ def batches(layout: Layout, size: int, starts: Ints) -> Iterator[Batch]:
         for chosen in (size, size - 1)
         if 0 <= chosen <= cores
     }
-    waiting: list[Batch] = []
+    waiting: list[FamilyBatch] = []
     together = 0
     for child in range(len(layout.cores)):
         own = families_of(layout, child, size, int(starts[child]), subsets)
         waiting += own
         together += sum(len(batch.children) for batch in own)
         if together >= MOST_TOGETHER:
-            yield joined(waiting)
+            yield join_batches(waiting)
             waiting, together = [], 0
     if waiting:
-        yield joined(waiting)
+        yield join_batches(waiting)
 
 
-def joined(parts: list[Batch]) -> Batch:
+def join_batches(parts: list[FamilyBatch]) -> FamilyBatch:
     """Several batches of one size as one."""
-    return Batch(
+    return FamilyBatch(
         np.concatenate([part.children for part in parts]),
         np.concatenate([part.parents for part in parts]),
         np.concatenate([part.places for part in parts]),
@@ -166,8 +166,8 @@ def joined(parts: list[Batch]) -> Batch:
 
 
 def families_of(
-    layout: Layout, child: int, size: int, start: int, subsets: dict[tuple[int, int], tuple[Ints, Ints]]
-) -> list[Batch]:
+    layout: FamilyLayout, child: int, size: int, start: int, subsets: dict[tuple[int, int], tuple[Ints, Ints]]
+) -> list[FamilyBatch]:
     """The permitted families of a child: core subsets, then smaller ones with each extra.
 
     Scores are fastest if neighbouring families differ only in their last parent: the subsets of a core are in
@@ -189,7 +189,7 @@ def families_of(
             last = np.broadcast_to(np.array(extras, dtype=np.int64)[:, None, None], (rows, len(masks), 1))
             parents = np.sort(np.concatenate([smaller, last], axis=2), axis=2).reshape(-1, size)
         children = np.full(rows * len(masks), child, dtype=np.int64)
-        found.append(Batch(children, parents, places.ravel()))
+        found.append(FamilyBatch(children, parents, places.ravel()))
     return found
 
 
@@ -206,7 +206,7 @@ def subsets_of(core: int, size: int) -> tuple[Ints, Ints]:
     return masks[order], members[order]
 
 
-def count(layout: Layout, child: int, size: int) -> int:
+def count(layout: FamilyLayout, child: int, size: int) -> int:
     """How many permitted families of one size a child has."""
     required = len(layout.required[child])
     free, added = len(layout.cores[child]) - required, size - required

@@ -23,8 +23,8 @@ from dagora.kernels.rows import copy_row
 from dagora.kernels.threads import Threads
 from dagora.learners.run import Run
 from dagora.posterior.log_sums import sum_over_subsets
-from dagora.posterior.space.family_scoring import Layout, score_families
-from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.family_scoring import FamilyLayout, score_families
+from dagora.posterior.space.priors import GraphPrior
 from dagora.posterior.space.space import Space
 from dagora.scores.local_score import LocalScore
 
@@ -52,7 +52,7 @@ class FamilyTables(NamedTuple):
 
 
 def family_tables(
-    score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
+    score: LocalScore, space: Space, prior: GraphPrior, run: Run, *, memory: float = 4.0
 ) -> FamilyTables:
     """Score every family that the space and the knowledge permit; `memory` in GiB bounds the tables."""
     tables, missing = family_tables_in_time(score, space, prior, run, memory=memory)
@@ -62,11 +62,11 @@ def family_tables(
 
 
 def family_tables_in_time(
-    score: LocalScore, space: Space, prior: Prior, run: Run, *, memory: float = 4.0
+    score: LocalScore, space: Space, prior: GraphPrior, run: Run, *, memory: float = 4.0
 ) -> tuple[FamilyTables, str]:
     """Score the families, small ones first; also return which were left out, "" if time sufficed for all."""
     names = score.schema.names
-    layout = permitted(space, run.knowledge, names)
+    layout = permitted_families(space, run.knowledge, names)
     entries = sum((1 + len(extra)) << len(core) for core, extra in layout.rows)
     needed = entries * BYTES_PER_ENTRY / GIBIBYTE
     if needed > memory:
@@ -83,7 +83,7 @@ def family_tables_in_time(
     return tables, missing
 
 
-def permitted(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> Layout:
+def permitted_families(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> FamilyLayout:
     """Remove forbidden parents from a space, and add required ones to the cores."""
     forbidden = knowledge.forbidden_matrix(names)
     needed = knowledge.required_matrix(names)
@@ -97,17 +97,17 @@ def permitted(space: Space, knowledge: Knowledge, names: tuple[str, ...]) -> Lay
         for i, extra in enumerate(space.extras)
     )
     most = len(names) - 1 if knowledge.max_parents is None else min(knowledge.max_parents, len(names) - 1)
-    return Layout(cores, extras, required, most)
+    return FamilyLayout(cores, extras, required, most)
 
 
-def empty_tables(layout: Layout) -> FamilyTables:
+def empty_tables(layout: FamilyLayout) -> FamilyTables:
     """Tables of a layout in which every family has weight zero."""
     blocks = [(1 + len(extra)) << len(core) for core, extra in layout.rows]
     starts = np.array([0, *itertools.accumulate(blocks)], dtype=np.int64)
     return FamilyTables(
-        cores=padded(layout.cores),
+        cores=pad_lists(layout.cores),
         sizes=np.array([len(core) for core in layout.cores], dtype=np.int64),
-        extras=padded(layout.extras),
+        extras=pad_lists(layout.extras),
         counts=np.array([len(extra) for extra in layout.extras], dtype=np.int64),
         starts=starts[:-1].copy(),
         log_weights=np.full(starts[-1], -np.inf),
@@ -115,7 +115,7 @@ def empty_tables(layout: Layout) -> FamilyTables:
     )
 
 
-def padded(lists: tuple[tuple[int, ...], ...]) -> Ints:
+def pad_lists(lists: tuple[tuple[int, ...], ...]) -> Ints:
     """Rows of different lengths as one array, filled up with −1."""
     rows = np.full((len(lists), max(1, *map(len, lists), 1)), -1, dtype=np.int64)
     for row, values in zip(rows, lists, strict=True):

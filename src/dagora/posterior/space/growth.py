@@ -18,7 +18,7 @@ from dagora.base.options import GIBIBYTE
 from dagora.learners.run import Run
 from dagora.posterior.space.best_graph import best_graph
 from dagora.posterior.space.family_tables import BYTES_PER_ENTRY, FamilyTables, family_tables_in_time
-from dagora.posterior.space.priors import Prior
+from dagora.posterior.space.priors import GraphPrior
 from dagora.posterior.space.space import Space
 from dagora.scores.local_score import LocalScore
 
@@ -28,7 +28,7 @@ FindEdges = Callable[[FamilyTables, Run], NDArray[np.bool_] | NDArray[np.float64
 
 def find_space_iteratively(
     score: LocalScore,
-    prior: Prior,
+    prior: GraphPrior,
     run: Run,
     start: Space,
     *,

@@ -27,7 +27,7 @@ GPN_FIRST, GPN_FURTHER = 3.93, 0.69
 
 
 @dataclass(frozen=True)
-class Prior:
+class GraphPrior:
     """A named prior; `sentence` says what it assumes, `edge_penalty` nats are subtracted for each edge."""
 
     name: str
@@ -45,7 +45,7 @@ class Prior:
         return values
 
 
-def prior_named(name: str, *, edge_penalty: float = 0.0) -> Prior:
+def prior_named(name: str, *, edge_penalty: float = 0.0) -> GraphPrior:
     """Find a prior by its name, with a penalty per edge.
 
     >>> prior_named("uniform", edge_penalty=1.5).sentence
@@ -56,7 +56,7 @@ def prior_named(name: str, *, edge_penalty: float = 0.0) -> Prior:
         raise OptionError(f"option 'edge_penalty' must be a finite number, not {edge_penalty}")
     if edge_penalty:
         sentence = f"{sentence}, times exp({-edge_penalty:.6g}) for each edge".replace("(-", "(−")
-    return Prior(name, sentence, float(edge_penalty))
+    return GraphPrior(name, sentence, float(edge_penalty))
 
 
 def _uniform(sizes: Sizes, nodes: int) -> Floats:  # noqa: ARG001 - all priors take both

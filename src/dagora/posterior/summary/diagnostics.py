@@ -153,7 +153,7 @@ def mean_ranks(values: Floats) -> Floats:
     return ranks
 
 
-def _checked(values: ArrayLike) -> Floats:
+def _check_chains(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim not in {2, 3}:
         raise ValueError(
@@ -165,7 +165,7 @@ def _checked(values: ArrayLike) -> Floats:
 def _per_variable(values: ArrayLike, measure: Measure) -> Floats:
     """Apply a measure of `[chains, draws, variables]` to some variables at a time."""
     array = np.asarray(values, dtype=np.float64)
-    cube = _checked(array)
+    cube = _check_chains(array)
     chains, draws, variables = cube.shape
     found = np.full(variables, math.nan)
     if draws >= FEWEST_DRAWS and chains:

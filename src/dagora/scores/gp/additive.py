@@ -23,7 +23,7 @@ from dagora.scores.gp.points.basis_pool import BasisPool
 from dagora.scores.gp.points.compression import Level, level_of
 from dagora.scores.gp.points.likelihood import likelihoods
 from dagora.scores.gp.points.placing import OUTSIDE
-from dagora.scores.gp.points.room import Asked, Found, Room, Rows
+from dagora.scores.gp.points.room import PointQuery, PointRoom, PointValues, Rows
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 from dagora.scores.gp.scan import SCALES, Spectrum, best_noises, peaks
 
@@ -96,13 +96,13 @@ class Additive:
         squares: Array = (vectors[1:].T @ (lower.T @ level.projections[parent].T)) ** 2
         return Spectrum(np.maximum(eigenvalues, 0.0), squares)
 
-    def joined(self, singles: Array) -> Array:
+    def joint_start(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""
         return np.append(singles[:, 0], singles[:, 1].min())
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log of likelihood times prior at parameters (B, p + 1), of one family or of B families."""
-        found, _ = self._found(children, parents, parameters, np.ones(len(parameters)))
+        found, _ = self._likelihoods(children, parents, parameters, np.ones(len(parameters)))
         density: Array = found.values + log_prior(parameters, parents.shape[1])
         return density
 
@@ -110,12 +110,14 @@ class Additive:
         self, children: Positions, parents: Positions, parameters: Array, variances: Array
     ) -> Array:
         """Log likelihood alone, with all kernels of a point multiplied by its variance."""
-        return self._found(children, parents, parameters, variances)[0].values
+        return self._likelihoods(children, parents, parameters, variances)[0].values
 
     def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
         """Log densities with gradients and Hessians."""
         size = parents.shape[1]
-        found, inside = self._found(children, parents, parameters, np.ones(len(parameters)), derivatives=True)
+        found, inside = self._likelihoods(
+            children, parents, parameters, np.ones(len(parameters)), derivatives=True
+        )
         some = parameters[inside]
         slopes, curvatures = prior_derivatives(some, size)
         found.values[inside] += log_prior(some, size)
@@ -128,7 +130,7 @@ class Additive:
         found = self.derivatives(children, parents, parameters[None])
         return float(found.values[0]), found.gradients[0]
 
-    def _found(
+    def _likelihoods(
         self,
         children: Positions,
         parents: Positions,
@@ -136,10 +138,10 @@ class Additive:
         variances: Array,
         *,
         derivatives: bool = False,
-    ) -> tuple[Found, NDArray[np.bool_]]:
+    ) -> tuple[PointValues, NDArray[np.bool_]]:
         """Log likelihoods at points, with derivatives if wanted, and which points are within bounds."""
         number, size = parameters.shape
-        asked = Asked(
+        asked = PointQuery(
             np.array(np.broadcast_to(children, (number,))),
             np.array(np.broadcast_to(parents, (number, size - 1)), order="C"),
             np.array(parameters, order="C"),
@@ -147,9 +149,9 @@ class Additive:
         )
         placed, largest = self._pool.place(asked.parameters, asked.parents)
         wanted = number if derivatives else 0
-        found = Found(np.empty(number), np.zeros((wanted, size)), np.zeros((wanted, size, size)))
+        found = PointValues(np.empty(number), np.zeros((wanted, size)), np.zeros((wanted, size, size)))
         rows = Rows(self._pool.numbers, self._squares, self._pool.jitters, self.rows)
-        room = Room.of(largest, size - 1, derivatives=derivatives)
+        room = PointRoom.of(largest, size - 1, derivatives=derivatives)
         likelihoods(rows, self._pool.places, asked, placed, room, found, derivatives)
         if np.isnan(found.values).any():
             raise np.linalg.LinAlgError("a matrix of a Gaussian process is not positive")

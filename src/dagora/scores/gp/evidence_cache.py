@@ -38,15 +38,15 @@ def to_arrays(known: Mapping[Key, Details], alone: Mapping[Pair, Array]) -> dict
     details = list(known.values())
     return {
         "children": np.array([child for child, _ in known], dtype=np.int64),
-        "parents": padded([parents for _, parents in known], -1).astype(np.int64),
+        "parents": pad_rows([parents for _, parents in known], -1).astype(np.int64),
         "log_scores": np.array([each.log_score for each in details]),
         "standard_errors": np.array([each.standard_error for each in details]),
         "ess": np.array([each.ess for each in details]),
         "points": np.array([each.points for each in details], dtype=np.int64),
-        "mode": padded([each.mode for each in details], np.nan),
+        "mode": pad_rows([each.mode for each in details], np.nan),
         "modes": np.array([each.modes for each in details], dtype=np.int64),
         "pairs": np.array(list(alone), dtype=np.int64).reshape(-1, 2),
-        "pair_modes": padded([mode.tolist() for mode in alone.values()], np.nan),
+        "pair_modes": pad_rows([mode.tolist() for mode in alone.values()], np.nan),
     }
 
 
@@ -75,7 +75,7 @@ def from_arrays(arrays: Arrays) -> tuple[dict[Key, Details], dict[Pair, Array]]:
     return known, alone
 
 
-def padded(rows: Sequence[Sequence[float]], filling: float) -> Array:
+def pad_rows(rows: Sequence[Sequence[float]], filling: float) -> Array:
     """Rows of different lengths as one array."""
     array = np.full((len(rows), max(map(len, rows), default=0)), filling)
     for row, values in zip(array, rows, strict=True):

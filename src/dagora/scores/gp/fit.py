@@ -31,7 +31,7 @@ SAME = 1.0
 NEGLIGIBLE = 12.0
 
 
-class Model(Protocol):
+class GPModel(Protocol):
     """A family's likelihood times prior, in the logarithms of its parameters."""
 
     families_at_once: int
@@ -49,7 +49,7 @@ class Model(Protocol):
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
         """Starts of the climbs: the number of the family, and its parameters; at least one per family."""
 
-    def joined(self, singles: Array) -> Array:
+    def joint_start(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""
 
     def look_at(self, parent: int) -> None:
@@ -57,7 +57,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Fit:
+class GPFit:
     """A family's distinct modes, the best first, with Laplace's log evidence at each."""
 
     modes: Modes
@@ -71,10 +71,10 @@ def idle() -> None:
 class Fitter:
     """Fits families of one model; pairs that it fitted are remembered, and in `alone` their best modes."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: GPModel) -> None:
         self.model = model
         self.alone: dict[Pair, Array] = {}
-        self._singles: dict[Pair, Fit] = {}
+        self._singles: dict[Pair, GPFit] = {}
 
     def prepare(self, pairs: Sequence[Pair], threads: Threads, tick: Callable[[], None] = idle) -> None:
         """Fit pairs that are not known yet, before families with them are fitted: threads share the work.
@@ -91,7 +91,7 @@ class Fitter:
             self.alone.update((pair, fit.modes.points[0]) for pair, fit in zip(group, fits, strict=True))
             tick()
 
-    def fit(self, children: Positions, parents: Positions) -> list[Fit]:
+    def fit(self, children: Positions, parents: Positions) -> list[GPFit]:
         """Fits of families with one number of parents, at least one; before threads fit, prepare pairs."""
         if parents.shape[1] == 1:
             pairs = list(zip(children.tolist(), parents[:, 0].tolist(), strict=True))
@@ -102,19 +102,19 @@ class Fitter:
             return [next(more) if fit is None else fit for fit in known]
         family, starts = self.model.starts(children, parents)
         family = np.append(family, np.arange(len(children)))
-        return self._climbed(
+        return self._climb(
             children, parents, family, np.vstack([starts, self._from_singles(children, parents)])
         )
 
-    def _fit_pairs(self, pairs: Sequence[Pair]) -> list[Fit]:
+    def _fit_pairs(self, pairs: Sequence[Pair]) -> list[GPFit]:
         """Fits of a child to one parent each."""
         both = np.array(pairs, dtype=np.int64)
         children, parents = both[:, 0], both[:, 1:]
-        return self._climbed(children, parents, *self.model.starts(children, parents))
+        return self._climb(children, parents, *self.model.starts(children, parents))
 
-    def _climbed(
+    def _climb(
         self, children: Positions, parents: Positions, family: Positions, starts: Array
-    ) -> list[Fit]:
+    ) -> list[GPFit]:
         """Fits by climbs from `starts`; start k is for the family with the number `family[k]`."""
 
         def ask(which: Positions, parameters: Array) -> Derivatives:
@@ -124,7 +124,7 @@ class Fitter:
         ends = climb(ask, starts)
         return [distinct(ends, np.flatnonzero(family == k)) for k in range(len(children))]
 
-    def improved(self, child: int, parents: Positions, fit: Fit, point: Array) -> Fit:
+    def improve(self, child: int, parents: Positions, fit: GPFit, point: Array) -> GPFit:
         """The fit after one more climb, from a point whose density is higher than that of its modes."""
 
         def ask(which: Positions, parameters: Array) -> Derivatives:
@@ -145,10 +145,10 @@ class Fitter:
         families = list(zip(children.tolist(), parents.tolist(), strict=True))
         self.prepare([(child, parent) for child, row in families for parent in row], Threads(1))
         alone = [np.array([self.alone[child, parent] for parent in row]) for child, row in families]
-        return np.array([self.model.joined(each) for each in alone])
+        return np.array([self.model.joint_start(each) for each in alone])
 
 
-def distinct(ends: Modes, some: Positions) -> Fit:
+def distinct(ends: Modes, some: Positions) -> GPFit:
     """The distinct modes among the ends of some climbs, the best first."""
     mine = Modes(ends.points[some], ends.values[some], ends.precisions[some])
     evidences = laplace(mine)
@@ -160,4 +160,4 @@ def distinct(ends: Modes, some: Positions) -> Fit:
         if not any(gap @ mine.precisions[k] @ gap < SAME for gap in gaps):
             kept.append(k)
     modes = Modes(mine.points[kept], mine.values[kept], mine.precisions[kept])
-    return Fit(modes, evidences[kept])
+    return GPFit(modes, evidences[kept])

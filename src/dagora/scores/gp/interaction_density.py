@@ -57,7 +57,7 @@ class Products:
     j: Positions
 
 
-def picked(kernels: list[Kernel], variances: Variances) -> list[Products]:
+def pick_products(kernels: list[Kernel], variances: Variances) -> list[Products]:
     """Products of columns that are kept: all but the shortest, which together lose at most `lost`."""
     pairs = list(combinations(range(len(kernels)), 2))
     found = []
@@ -102,7 +102,7 @@ def likelihood_of(gram: Array, rows: int, s: float) -> tuple[float, Array]:
 
 def log_likelihood(y: Array, kernels: list[Kernel], variances: Variances) -> float:
     """Log density N(y; 0, S)."""
-    products = picked(kernels, variances)
+    products = pick_products(kernels, variances)
     if width_of(kernels, products) > DENSE * len(y):
         return dense_log_likelihood(y, kernels, variances)
     rows = factor(kernels, products, variances, y)

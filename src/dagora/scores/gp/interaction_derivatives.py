@@ -25,7 +25,7 @@ from dagora.scores.gp.interaction_density import (
     dense_parts,
     factor,
     likelihood_of,
-    picked,
+    pick_products,
     width_of,
 )
 
@@ -38,7 +38,7 @@ DENSE = 1.5
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedSystem:
     """What derivatives need of S and y.
 
     F's blocks, R = FᵀS⁻¹F, E with FᵀS⁻²F = ER, FᵀS⁻¹y and FᵀS⁻²y; the traces of S⁻¹ and S⁻²; yᵀS⁻²y and
@@ -55,7 +55,7 @@ class Reduced:
 
 
 @dataclass(frozen=True)
-class Terms:
+class InteractionTerms:
     """First and second derivatives of S as FTFᵀ, by parameter: log ρ₁ … log ρ_p, log m, log q."""
 
     first: list[Blocks]
@@ -66,9 +66,9 @@ def likelihood_derivatives(
     y: Array, kernels: list[Kernel], variances: Variances
 ) -> tuple[float, Array, Array]:
     """Log likelihood, gradient and Hessian in (log ρ₁, …, log ρ_p, log m, log q, log σ)."""
-    products = picked(kernels, variances)
+    products = pick_products(kernels, variances)
     if width_of(kernels, products) > DENSE * len(y):
-        value, reduced = dense_reduced(y, kernels, variances)
+        value, reduced = reduce_dense(y, kernels, variances)
         return value, *derivatives(reduced, dense_terms(kernels, variances), variances.s)
     rows = factor(kernels, products, variances, y)
     value, reduced = reduce(rows @ rows.T, len(y), blocks_of(kernels, products), variances.s)
@@ -82,7 +82,7 @@ def blocks_of(kernels: list[Kernel], products: list[Products]) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
-def reduce(gram: Array, rows: int, blocks: list[slice], s: float) -> tuple[float, Reduced]:
+def reduce(gram: Array, rows: int, blocks: list[slice], s: float) -> tuple[float, ReducedSystem]:
     """Log likelihood, and what its derivatives need, by the products of F's columns and y."""
     from scipy.linalg.lapack import dpotri
 
@@ -95,7 +95,7 @@ def reduce(gram: Array, rows: int, blocks: list[slice], s: float) -> tuple[float
     once = a @ gram[:width, width]
     twice = a @ once
     quadratic2 = (triangle[width, width] ** 2 / s - once @ once) / s
-    return value, Reduced(
+    return value, ReducedSystem(
         blocks,
         np.eye(width) - s * a,
         a,
@@ -106,7 +106,7 @@ def reduce(gram: Array, rows: int, blocks: list[slice], s: float) -> tuple[float
     )
 
 
-def terms(kernels: list[Kernel], products: list[Products]) -> Terms:
+def terms(kernels: list[Kernel], products: list[Products]) -> InteractionTerms:
     """Derivatives of S among the columns of F."""
     p = len(kernels)
     numbered = list(enumerate(products, start=p))
@@ -128,10 +128,10 @@ def terms(kernels: list[Kernel], products: list[Products]) -> Terms:
     if products:
         first.append({block: np.ones(len(some.k)) for block, some in numbered})
         second[p + 1, p + 1] = first[p + 1]
-    return Terms(first, second)
+    return InteractionTerms(first, second)
 
 
-def derivatives(reduced: Reduced, terms: Terms, s: float) -> tuple[Array, Array]:
+def derivatives(reduced: ReducedSystem, terms: InteractionTerms, s: float) -> tuple[Array, Array]:
     """Gradient and Hessian in the terms' parameters and, last, log σ."""
     r, b, blocks = reduced.r, reduced.solved, reduced.blocks
     size = len(terms.first)
@@ -145,7 +145,7 @@ def derivatives(reduced: Reduced, terms: Terms, s: float) -> tuple[Array, Array]
             vector[blocks[k]] = times(b[blocks[k]], t)
     bilinear = pushed @ r @ pushed.T
     for i, blocked in enumerate(terms.first):
-        gradient[i] = 0.5 * contracted(outer, blocked, blocks)
+        gradient[i] = 0.5 * contract(outer, blocked, blocks)
         trace = sum(np.vdot(reduced.e[blocks[k]].T, rt) for k, rt in turned[i].items())
         hessian[i, size] = 2 * s * (0.5 * trace - reduced.solved2 @ pushed[i])
     for i, j in combinations_with_replacement(range(size), 2):
@@ -154,7 +154,7 @@ def derivatives(reduced: Reduced, terms: Terms, s: float) -> tuple[Array, Array]
             for k, one in turned[i].items()
             for m, other in turned[j].items()
         )
-        own = contracted(outer, terms.second.get((i, j), {}), blocks)
+        own = contract(outer, terms.second.get((i, j), {}), blocks)
         hessian[i, j] = 0.5 * (trace + own) - bilinear[i, j]
     in_s = 0.5 * (reduced.quadratics[0] - reduced.traces[0])
     gradient[size] = 2 * s * in_s
@@ -170,7 +170,7 @@ def times(left: Array, t: Array) -> Array:
     return product
 
 
-def contracted(matrix: Array, blocked: Blocks, blocks: list[slice]) -> float:
+def contract(matrix: Array, blocked: Blocks, blocks: list[slice]) -> float:
     """tr(matrix · T) of symmetric matrices."""
     total = 0.0
     for k, t in blocked.items():
@@ -179,7 +179,7 @@ def contracted(matrix: Array, blocked: Blocks, blocks: list[slice]) -> float:
     return total
 
 
-def dense_reduced(y: Array, kernels: list[Kernel], variances: Variances) -> tuple[float, Reduced]:
+def reduce_dense(y: Array, kernels: list[Kernel], variances: Variances) -> tuple[float, ReducedSystem]:
     """The same as `reduce`, with F = I and from the N × N matrix S."""
     from scipy.linalg import cho_solve
 
@@ -189,7 +189,7 @@ def dense_reduced(y: Array, kernels: list[Kernel], variances: Variances) -> tupl
     once = inverse @ y
     twice = inverse @ once
     value = -0.5 * (rows * np.log(2 * np.pi) + y @ once) - np.log(np.diag(triangle)).sum()
-    return float(value), Reduced(
+    return float(value), ReducedSystem(
         [slice(0, rows)],
         inverse,
         inverse,
@@ -200,7 +200,7 @@ def dense_reduced(y: Array, kernels: list[Kernel], variances: Variances) -> tupl
     )
 
 
-def dense_terms(kernels: list[Kernel], variances: Variances) -> Terms:
+def dense_terms(kernels: list[Kernel], variances: Variances) -> InteractionTerms:
     """Derivatives of S as N × N matrices (F = I)."""
     p, main, product = len(kernels), variances.main, variances.product
     plain = [kernel.rows.T @ kernel.rows for kernel in kernels]
@@ -215,4 +215,4 @@ def dense_terms(kernels: list[Kernel], variances: Variances) -> Terms:
     second |= {(i, j): {0: product * slopes[i] * slopes[j]} for i, j in combinations(range(p), 2)}
     amplitudes = dense_parts(plain, variances)[: 2 if p > 1 else 1]
     second |= {(p + k, p + k): {0: part} for k, part in enumerate(amplitudes)}
-    return Terms([{0: part} for part in (*first, *amplitudes)], second)
+    return InteractionTerms([{0: part} for part in (*first, *amplitudes)], second)

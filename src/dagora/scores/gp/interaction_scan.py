@@ -54,10 +54,10 @@ class JointScan:
 
     def _scan(self, parents: tuple[int, ...]) -> tuple[Array, Array]:
         if parents not in self._known:
-            self._known[parents] = self._scanned(parents)
+            self._known[parents] = self._compute(parents)
         return self._known[parents]
 
-    def _scanned(self, parents: tuple[int, ...]) -> tuple[Array, Array]:
+    def _compute(self, parents: tuple[int, ...]) -> tuple[Array, Array]:
         """Best log σ of every child at every length-scale, and the log density there."""
         away = np.abs(self._columns[:, list(parents)]).max(axis=1)
         columns = self._columns[np.argsort(away, kind="stable")[:ROWS]]

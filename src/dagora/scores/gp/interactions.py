@@ -75,14 +75,14 @@ class Interactions:
         """Scan the children of a parent."""
         self._bases.scan(parent)
 
-    def joined(self, singles: Array) -> Array:
+    def joint_start(self, singles: Array) -> Array:
         """A start for several parents, from the modes with each parent alone."""
         return np.array([*singles[:, 0], singles[:, 1].mean(), np.log(PRODUCT), singles[:, 2].min()])
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log of likelihood times prior at parameters, of one family or of one per row."""
         number, p = len(parameters), parents.shape[1]
-        inside = within(parameters, p)
+        inside = is_within_bounds(parameters, p)
         some = parameters[inside]
         children = np.broadcast_to(children, (number,))[inside]
         parents = np.broadcast_to(parents, (number, p))[inside]
@@ -104,7 +104,7 @@ class Interactions:
         )
         powers = np.eye(size)
         powers[p:-1, p:-1] = self._powers(p)
-        for k in np.flatnonzero(within(parameters, p)).tolist():
+        for k in np.flatnonzero(is_within_bounds(parameters, p)).tolist():
             try:
                 value, gradient, hessian = self._derivatives(int(children[k]), parents[k], parameters[k])
             except np.linalg.LinAlgError:
@@ -155,7 +155,7 @@ class Interactions:
         kernels = []
         for parent, log_scale in zip(parents.tolist(), parameters[:p].tolist(), strict=True):
             number = int(level_of(np.exp(log_scale)))
-            short = self._compressed(number, parent, log_scale, lost, order)
+            short = self._compress(number, parent, log_scale, lost, order)
             kernels.append(replace(short, rows=short.rows @ self._basis(number, parent)))
         return kernels, variances
 
@@ -164,7 +164,7 @@ class Interactions:
         variances, lost = self._variances(parameters, 1, 2)
         number = int(level_of(np.exp(parameters[0])))
         level = self._bases.level(number)
-        kernel = self._compressed(number, parent, float(parameters[0]), lost, 2)
+        kernel = self._compress(number, parent, float(parameters[0]), lost, 2)
         rank = kernel.rows.shape[1]
         columns = factor([kernel], [], variances, level.projections[parent, child, :rank])
         columns[0] = level.sums[parent, :rank]
@@ -175,7 +175,7 @@ class Interactions:
         value, reduced = reduce(gram, len(y), blocks_of([kernel], []), variances.s)
         return value, *derivatives(reduced, terms([kernel], []), variances.s)
 
-    def _compressed(self, number: int, parent: int, log_scale: float, lost: float, order: int) -> Kernel:
+    def _compress(self, number: int, parent: int, log_scale: float, lost: float, order: int) -> Kernel:
         """A parent's kernel in a level's basis, by the eigenvectors that are needed up to a lost trace."""
         level = self._bases.level(number)
         rank = level.bases[parent].coefficients.shape[1]
@@ -200,7 +200,7 @@ class Interactions:
         return known
 
 
-def within(parameters: Array, p: int) -> NDArray[np.bool_]:
+def is_within_bounds(parameters: Array, p: int) -> NDArray[np.bool_]:
     """Which points are within bounds; the density of the others is taken as zero."""
     inside: NDArray[np.bool_] = np.abs(parameters).max(axis=1) <= LARGEST
     inside &= (parameters[:, :p].min(axis=1) >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)

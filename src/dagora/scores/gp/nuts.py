@@ -26,7 +26,7 @@ DIVERGED = 1000.0
 
 
 @dataclass(frozen=True)
-class State:
+class NutsState:
     """A place on a path: position, momentum, log density and its gradient."""
 
     position: Array
@@ -47,31 +47,31 @@ class Tree:
     `going` says whether it may be extended.
     """
 
-    left: State
-    right: State
-    draw: State
+    left: NutsState
+    right: NutsState
+    draw: NutsState
     log_weight: float
     accepted: float
     steps: int
     going: bool
 
 
-def leap(slopes: Slopes, state: State, step: float) -> State:
+def leap(slopes: Slopes, state: NutsState, step: float) -> NutsState:
     """One leapfrog step."""
     momentum = state.momentum + 0.5 * step * state.gradient
     position = state.position + step * momentum
     value, gradient = slopes(position)
-    return State(position, momentum + 0.5 * step * gradient, value, gradient)
+    return NutsState(position, momentum + 0.5 * step * gradient, value, gradient)
 
 
-def ends_move_apart(left: State, right: State) -> bool:
+def ends_move_apart(left: NutsState, right: NutsState) -> bool:
     """Whether the ends of a path still move away from each other."""
     across = right.position - left.position
     return float(across @ left.momentum) > 0 and float(across @ right.momentum) > 0
 
 
 def grow(
-    slopes: Slopes, state: State, step: float, depth: int, start: float, rng: np.random.Generator
+    slopes: Slopes, state: NutsState, step: float, depth: int, start: float, rng: np.random.Generator
 ) -> Tree:
     """A path of 2^depth steps from a state, forward where the step is positive."""
     if depth == 0:
@@ -82,10 +82,10 @@ def grow(
     if not near.going:
         return near
     far = grow(slopes, near.right if step > 0 else near.left, step, depth - 1, start, rng)
-    return joined(near, far, step > 0, rng, eager=False)
+    return join_trees(near, far, step > 0, rng, eager=False)
 
 
-def joined(near: Tree, far: Tree, forward: bool, rng: np.random.Generator, *, eager: bool) -> Tree:
+def join_trees(near: Tree, far: Tree, forward: bool, rng: np.random.Generator, *, eager: bool) -> Tree:
     """Join two paths end to end; with `eager` the draw prefers the far one (biased progressive sampling)."""
     left, right = (near.left, far.right) if forward else (far.left, near.right)
     total = float(np.logaddexp(near.log_weight, far.log_weight))
@@ -105,17 +105,17 @@ def joined(near: Tree, far: Tree, forward: bool, rng: np.random.Generator, *, ea
 def sample(slopes: Slopes, start: Array, draws: int, warmup: int, rng: np.random.Generator) -> Array:
     """Draws from a density, after a warm-up that is discarded."""
     value, gradient = slopes(start)
-    state = State(start, np.zeros(len(start)), value, gradient)
+    state = NutsState(start, np.zeros(len(start)), value, gradient)
     step, anchor, mean_log, gap = 0.7, float(np.log(7.0)), 0.0, 0.0
     found = np.empty((draws, len(start)))
     for k in range(warmup + draws):
-        state = State(state.position, rng.standard_normal(len(start)), state.value, state.gradient)
+        state = NutsState(state.position, rng.standard_normal(len(start)), state.value, state.gradient)
         tree = Tree(state, state, state, 0.0, 0.0, 0, going=True)
         for depth in range(DEPTH):
             forward = bool(rng.random() < 0.5)
             end = tree.right if forward else tree.left
             more = grow(slopes, end, step if forward else -step, depth, state.energy, rng)
-            tree = joined(tree, more, forward, rng, eager=True)
+            tree = join_trees(tree, more, forward, rng, eager=True)
             if not tree.going:
                 break
         state = tree.draw

@@ -57,7 +57,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class GPProposal:
     """A product of split t densities along the columns of `axes`: `left` and `right` scale its two halves."""
 
     centre: Array
@@ -88,10 +88,10 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class GPMixture:
     """Proposals with weights that sum to one."""
 
-    parts: tuple[Proposal, ...]
+    parts: tuple[GPProposal, ...]
     weights: Array
 
     def draw(self, net: Array) -> Array:
@@ -121,7 +121,7 @@ def log_mean(logs: Sequence[Array], weights: Array) -> Array:
     return mean
 
 
-def proposals_at(points: Array, values: Array, precisions: Array) -> Asking[list[Proposal]]:
+def proposals_at(points: Array, values: Array, precisions: Array) -> Asking[list[GPProposal]]:
     """Proposals at modes; each side of each axis has a width from how far the density falls there."""
     curvatures, vectors = bounded_curvatures(precisions)
     number, size = points.shape
@@ -132,22 +132,22 @@ def proposals_at(points: Array, values: Array, precisions: Array) -> Asking[list
     falls = np.maximum(values[:, None] - heights.reshape(number, 2 * size), 1e-3)
     # A Gaussian falls by LOOK²/2.
     widths = np.clip(LOOK / np.sqrt(2 * falls), *WIDTHS)
-    return [Proposal(points[k], axes[k], widths[k, :size], widths[k, size:]) for k in range(number)]
+    return [GPProposal(points[k], axes[k], widths[k, :size], widths[k, size:]) for k in range(number)]
 
 
-def mixture_at(modes: Sequence[Proposal], log_evidences: Array) -> Mixture:
+def mixture_at(modes: Sequence[GPProposal], log_evidences: Array) -> GPMixture:
     """Mixture of proposals at several modes, weighted by their evidence, none below `LEAST_WEIGHT`."""
     weights = np.maximum(np.exp(log_evidences - log_evidences.max()), LEAST_WEIGHT)
-    return Mixture(tuple(modes), weights / weights.sum())
+    return GPMixture(tuple(modes), weights / weights.sum())
 
 
-def estimate(start: Mixture, points: int) -> Asking[Evidence]:
+def estimate(start: GPMixture, points: int) -> Asking[Evidence]:
     """Log evidence of a density by rounds of importance sampling, from `points` points upwards."""
     number = 2 ** max(5, ceil(log2(points)))
     size = len(start.parts[0].centre)
     drawn: list[Array] = []
     values: list[Array] = []
-    rounds: list[Mixture] = []
+    rounds: list[GPMixture] = []
     proposal = start
     for step in range(ROUNDS):
         # The second round is as large as the first; later ones double.
@@ -155,17 +155,17 @@ def estimate(start: Mixture, points: int) -> Asking[Evidence]:
         rounds.append(proposal)
         drawn.append(proposal.draw(net))
         values.append((yield drawn[-1]))
-        log_weights = balanced(rounds, drawn, values)
+        log_weights = balance_weights(rounds, drawn, values)
         evidence = summary(log_weights)
         if evidence.standard_error <= GOAL and evidence.ess >= LEAST_SHARE * evidence.points:
             break
-        proposal = refitted(start, np.concatenate(drawn), np.concatenate(log_weights))
+        proposal = refit_mixture(start, np.concatenate(drawn), np.concatenate(log_weights))
     everything, heights = np.concatenate(drawn), np.concatenate(values)
     top = int(np.argmax(heights))
     return replace(evidence, best=everything[top], best_value=float(heights[top]))
 
 
-def balanced(rounds: list[Mixture], drawn: list[Array], values: list[Array]) -> list[Array]:
+def balance_weights(rounds: list[GPMixture], drawn: list[Array], values: list[Array]) -> list[Array]:
     """Log weights of each round's points against the mixture of all rounds' proposals."""
     shares = np.array([len(points) for points in drawn], dtype=np.float64)
     shares /= shares.sum()
@@ -187,7 +187,7 @@ def summary(log_weights: list[Array]) -> Evidence:
     return Evidence(top + float(np.log(mean)), float(error), ess, weights.size)
 
 
-def refitted(start: Mixture, points: Array, log_weights: Array) -> Mixture:
+def refit_mixture(start: GPMixture, points: Array, log_weights: Array) -> GPMixture:
     """A half-and-half mixture of the first proposal and one with the weighted points' mean and covariance."""
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
@@ -196,5 +196,5 @@ def refitted(start: Mixture, points: Array, log_weights: Array) -> Mixture:
     covariance = (centred * weights[:, None]).T @ centred
     spreads, vectors = np.linalg.eigh(covariance)
     axes = vectors * np.sqrt(np.maximum(spreads, 1e-6))
-    fitted = Proposal(mean, axes, np.ones(len(mean)), np.ones(len(mean)))
-    return Mixture((*start.parts, fitted), np.append(start.weights / 2, 0.5))
+    fitted = GPProposal(mean, axes, np.ones(len(mean)), np.ones(len(mean)))
+    return GPMixture((*start.parts, fitted), np.append(start.weights / 2, 0.5))

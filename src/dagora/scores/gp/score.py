@@ -22,7 +22,7 @@ from dagora.kernels.threads import Threads
 from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.asking import Asking, above, side_by_side
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
-from dagora.scores.gp.fit import Fit, Fitter, Model
+from dagora.scores.gp.fit import Fitter, GPFit, GPModel
 from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family, ScoreCapabilities, ScoreStorage
@@ -73,7 +73,7 @@ class GaussianProcessScore:
             raise DataError(f"{owner} needs at least 3 rows, but {there}")
         self._moments = gaussian_moments(statistics, owner)
         self._schema = statistics.schema
-        self._columns = standardised(statistics)
+        self._columns = standardised_columns(statistics)
         self._fitter = Fitter(model_of(kernel, self._columns, published=published))
         self._settings = (kernel, estimator, points, published)
         self._estimator = estimator
@@ -163,12 +163,12 @@ class GaussianProcessScore:
             for same in by_size(fresh):
                 groups = [same[start : start + most] for start in range(0, len(same), most)]
                 # A group is stored as a whole: after an interruption the rest starts with a new group.
-                for group, found in zip(groups, threads.one_by_one(self._scored, groups), strict=True):
+                for group, found in zip(groups, threads.one_by_one(self._score_group, groups), strict=True):
                     self._known.update(zip(group, found, strict=True))
                     done += len(group)
                     watch(done, total)
 
-    def _scored(self, keys: Sequence[Key]) -> list[Details]:
+    def _score_group(self, keys: Sequence[Key]) -> list[Details]:
         """Families of one size with their scores."""
         if not keys[0][1]:
             return [self._root(child) for child, _ in keys]
@@ -187,10 +187,10 @@ class GaussianProcessScore:
             root_evidence(len(column), float(column.sum()), float(column @ column)), 0.0, 0.0, 0, (), 1
         )
 
-    def _estimate(self, key: Key, fit: Fit) -> Asking[Details]:
+    def _estimate(self, key: Key, fit: GPFit) -> Asking[Details]:
         evidence = yield from self._evidence(key, fit)
         if evidence.best is not None and evidence.best_value > fit.modes.values.max() + MISSED:
-            fit = self._fitter.improved(key[0], np.array(key[1]), fit, evidence.best)
+            fit = self._fitter.improve(key[0], np.array(key[1]), fit, evidence.best)
             evidence = yield from self._evidence(key, fit)
         return Details(
             evidence.log_score,
@@ -201,7 +201,7 @@ class GaussianProcessScore:
             len(fit.modes.points),
         )
 
-    def _evidence(self, key: Key, fit: Fit) -> Asking[Evidence]:
+    def _evidence(self, key: Key, fit: GPFit) -> Asking[Evidence]:
         if self._estimator == "laplace":
             return Evidence(float(fit.log_evidences[0]), float("nan"), 0.0, 0)
         if self._estimator == "bridge":
@@ -210,15 +210,15 @@ class GaussianProcessScore:
             return bridge(self._fitter.model, np.array([key[0]]), np.array([key[1]]), fit.modes)
         size = len(key[1])
         floor = min(np.log(TAIL), fit.modes.points[:, :size].min() - np.log(4.0))
-        return (yield from above(floor, size, self._sampled(fit)))
+        return (yield from above(floor, size, self._importance_sample(fit)))
 
-    def _sampled(self, fit: Fit) -> Asking[Evidence]:
+    def _importance_sample(self, fit: GPFit) -> Asking[Evidence]:
         """Importance sampling from proposals at the modes."""
         proposals = yield from proposals_at(fit.modes.points, fit.modes.values, fit.modes.precisions)
         return (yield from estimate(mixture_at(proposals, fit.log_evidences), self._points))
 
 
-def standardised(statistics: Statistics) -> Array:
+def standardised_columns(statistics: Statistics) -> Array:
     """Columns with mean zero and sample variance one; the rows are asked for once.
 
     They are rounded, so that the rounding errors that depend on units do not reach an optimiser.
@@ -232,7 +232,7 @@ def standardised(statistics: Statistics) -> Array:
     return scaled
 
 
-def model_of(kernel: str, columns: Array, *, published: bool) -> Model:
+def model_of(kernel: str, columns: Array, *, published: bool) -> GPModel:
     """The kernel's model of standardised columns."""
     if kernel == "additive":
         return Additive(columns)

@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Kind, Schema
-from dagora.scores.adding_up import adding_up_doubts
+from dagora.scores.adding_up import dependence_warnings
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
-from dagora.scores.mixed.dependence import DEPENDENT, Widened, dependence
-from dagora.scores.noise import discrete_noise_edges, noise_doubts
+from dagora.scores.mixed.dependence import DEPENDENT, WidenedMoments, dependence
+from dagora.scores.noise import discrete_noise_edges, noise_warnings
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.capabilities import require_indicator_moments
 from dagora.stats.indicators import POWERS
@@ -70,7 +70,7 @@ class MixedBIC:
         self._counted = self._counting(statistics)
         self._lines = self._regressing(statistics) if self._continuous.any() else None
         both = self._continuous.any() and not self._continuous.all()
-        self._widened = widened(statistics, self._continuous) if both else None
+        self._widened = widen(statistics, self._continuous) if both else None
 
     def _counting(self, statistics: Statistics) -> PartScore:
         """The score of families of discrete columns alone."""
@@ -124,8 +124,8 @@ class MixedBIC:
         def expected(penalty: float) -> float:
             return discrete_noise_edges(levels, self._price * penalty / self._penalty)
 
-        dependent = adding_up_doubts(self._lines.adding_up)
-        return [*dependent, *noise_doubts(expected, self._penalty, self._rows, len(levels))]
+        dependent = dependence_warnings(self._lines.adding_up)
+        return [*dependent, *noise_warnings(expected, self._penalty, self._rows, len(levels))]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""
@@ -215,7 +215,7 @@ def continuous_part(statistics: Statistics) -> Statistics:
     return cast("Statistics", ContinuousPart(schema, moments))
 
 
-def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:
+def widen(statistics: Statistics, continuous: NDArray[np.bool_]) -> WidenedMoments:
     """Correlations of the features of all columns, made uncorrelated within each column.
 
     With a little noise in every feature, none is determined by those of other columns. Determinants are then
@@ -226,20 +226,20 @@ def widened(statistics: Statistics, continuous: NDArray[np.bool_]) -> Widened:
     turn = np.zeros_like(scatter)
     for first, last in pairwise(starts.tolist()):
         own = slice(first, last)
-        turn[own, own] = uncorrelated(scatter[own, own])
+        turn[own, own] = whitening(scatter[own, own])
     correlation = turn @ scatter @ turn.T
     diagonal = np.diag_indices(len(correlation))
     correlation[diagonal] = (1 + NOISE) * (turn.diagonal() > 0)
-    return Widened(correlation, starts, continuous)
+    return WidenedMoments(correlation, starts, continuous)
 
 
-def uncorrelated(scatter: Floats) -> Floats:
+def whitening(scatter: Floats) -> Floats:
     """Rows that turn features into uncorrelated ones of variance 1, one after the other.
 
     A feature that depends on those before it becomes 0. Whatever centres, scales and first level the features
     had, what they become differs by a rotation at most.
 
-    >>> uncorrelated(np.array([[4.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 5.0]]))
+    >>> whitening(np.array([[4.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 0.0, 5.0]]))
     array([[ 0.5 ,  0.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  ],
            [-0.25,  0.  ,  0.5 ]])

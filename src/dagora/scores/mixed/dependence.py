@@ -27,7 +27,7 @@ from dagora.kernels.decorators import inlined, kernel
 DEPENDENT = 1e-12
 
 
-class Widened(NamedTuple):
+class WidenedMoments(NamedTuple):
     """Correlations of features; those of column i are `starts[i]` to `starts[i + 1]`."""
 
     correlation: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Dependence(NamedTuple):
     features: NDArray[np.int64]
 
 
-def dependence(widened: Widened, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> Dependence:
+def dependence(widened: WidenedMoments, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> Dependence:
     """The dependence of many sets, whose columns are ascending in `columns[offsets[k]:offsets[k + 1]]`."""
     sizes = np.diff(widened.starts)[columns]
     running = np.concatenate([[0], np.cumsum(sizes)])

@@ -4,12 +4,12 @@ import numpy as np
 
 from dagora.scores.gp.points.basis_pool import FIRST_ROOM, BasisPool
 from dagora.scores.gp.points.compression import cell_of, level_of
-from dagora.scores.gp.points.placing import OUTSIDE, Placed, Places, place
+from dagora.scores.gp.points.placing import OUTSIDE, Places, PointOrder, place
 from tests.scores.gp.problems import wavy_columns
 
 
 def placed_points(parameters, parents):
-    placed = Placed.nothing(*parents.shape)
+    placed = PointOrder.nothing(*parents.shape)
     largest = place(parameters, parents, Places.nowhere(9), placed)
     return placed, largest
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gp.points.compression import Level
-from dagora.scores.gp.points.placing import LEVELS, Placed, Places, place
+from dagora.scores.gp.points.placing import LEVELS, Places, PointOrder, place
 from dagora.scores.gp.points.view import Views
 
 Array = NDArray[np.float64]
@@ -39,18 +39,18 @@ class BasisPool:
     def views(self, number: int) -> Views:
         """The bases of one level with their cuts."""
         with self._making[number]:
-            return self._made(number)
+            return self._make_bases(number)
 
-    def place(self, parameters: Array, parents: Positions) -> tuple[Placed, int]:
+    def place(self, parameters: Array, parents: Positions) -> tuple[PointOrder, int]:
         """Where points find their bases, which are made if need be, and the most dimensions of a point."""
-        placed = Placed.nothing(*parents.shape)
+        placed = PointOrder.nothing(*parents.shape)
         largest = place(parameters, parents, self.places, placed)
         if placed.lacking.any():
             self._make(placed, parents)
             largest = place(parameters, parents, self.places, placed)
         return placed, largest
 
-    def _make(self, placed: Placed, parents: Positions) -> None:
+    def _make(self, placed: PointOrder, parents: Positions) -> None:
         """Make what points lack; what others made meanwhile is there already."""
         some = np.flatnonzero(placed.lacking)
         ordered = np.take_along_axis(parents[some], placed.order[some], axis=1)
@@ -62,7 +62,7 @@ class BasisPool:
 
     def _include(self, levels: list[int], parents: list[int], cells: list[int]) -> None:
         first = levels[0]
-        views, places = self._made(first), self.places
+        views, places = self._make_bases(first), self.places
         for i, (level, parent, cell) in enumerate(zip(levels, parents, cells, strict=True)):
             bases = views.bases(level)
             if places.ranks[first, level] < 0:
@@ -75,7 +75,7 @@ class BasisPool:
                 if places.grams[first, other, level] < 0:
                     places.grams[first, other, level] = self._keep(views.gram(other, level))
 
-    def _made(self, number: int) -> Views:
+    def _make_bases(self, number: int) -> Views:
         if number not in self._views:
             self._views[number] = Views(Level(self._columns, number), number)
             self.jitters[number] = self._views[number].level.jitter

@@ -42,10 +42,10 @@ KEPT = 5
 CHUNK = 8192
 
 
-def thinned(values: Array, width: float) -> Array:
+def thin_values(values: Array, width: float) -> Array:
     """Distinct values, ascending, at most `KEPT` from any cell of a width, its extremes among them.
 
-    >>> thinned(np.array([3.0, 0.0, 0.1, 0.1, 1.0]), 0.5)
+    >>> thin_values(np.array([3.0, 0.0, 0.1, 0.1, 1.0]), 0.5)
     array([0. , 0.1, 1. , 3. ])
     """
     distinct = np.unique(values)
@@ -65,7 +65,7 @@ def se_kernel(one: Array, other: Array, scale: float) -> Array:
 
 def landmarks(values: Array, scale: float, tolerance: float = PIVOT) -> tuple[Array, Array]:
     """Landmarks by pivoted Cholesky factorisation, and the triangular factor of their kernel matrix."""
-    candidates = thinned(values, scale / 16)
+    candidates = thin_values(values, scale / 16)
     most = len(candidates)
     factor = np.zeros((most, min(64, most)))
     left = np.ones(most)

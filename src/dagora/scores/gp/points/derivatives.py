@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import borrowing
 from dagora.scores.gp.points.kernel_series import chebyshev, kernel_matrix
-from dagora.scores.gp.points.placing import Placed, Places
+from dagora.scores.gp.points.placing import Places, PointOrder
 from dagora.scores.gp.points.room import (
     BEND,
     GRAM,
@@ -29,10 +29,10 @@ from dagora.scores.gp.points.room import (
     TURNED,
     TWICE,
     WHITE,
-    Asked,
-    Found,
     M,
-    Room,
+    PointQuery,
+    PointRoom,
+    PointValues,
     Rows,
     W,
 )
@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 
 @borrowing
 def fill_gram(
-    rows: Rows, places: Places, asked: Asked, placed: Placed, k: int, room: Room, width: int
+    rows: Rows, places: Places, asked: PointQuery, placed: PointOrder, k: int, room: PointRoom, width: int
 ) -> None:
     """Φ's Gram matrix, constant first; the columns of one basis are orthonormal. Also the target Φᵀy."""
     pool, gram, target = rows.pool, room.matrices[GRAM], room.rows[TARGET]
@@ -74,7 +74,14 @@ def fill_gram(
 
 @borrowing
 def differentiate(
-    rows: Rows, places: Places, asked: Asked, placed: Placed, k: int, room: Room, width: int, found: Found
+    rows: Rows,
+    places: Places,
+    asked: PointQuery,
+    placed: PointOrder,
+    k: int,
+    room: PointRoom,
+    width: int,
+    found: PointValues,
 ) -> None:
     """Gradient and Hessian of the log likelihood of point k, whose factors are in the room."""
     fill_gram(rows, places, asked, placed, k, room, width)

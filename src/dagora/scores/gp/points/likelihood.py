@@ -13,14 +13,24 @@ import numpy as np
 from dagora.kernels.decorators import borrowing
 from dagora.scores.gp.points.derivatives import differentiate
 from dagora.scores.gp.points.kernel_series import chebyshev, kernel_matrix
-from dagora.scores.gp.points.placing import OUTSIDE, Placed, Places
-from dagora.scores.gp.points.room import LOWER, PLAIN, PRODUCT, SPARE, Asked, Found, M, Room, Rows
+from dagora.scores.gp.points.placing import OUTSIDE, Places, PointOrder
+from dagora.scores.gp.points.room import (
+    LOWER,
+    PLAIN,
+    PRODUCT,
+    SPARE,
+    M,
+    PointQuery,
+    PointRoom,
+    PointValues,
+    Rows,
+)
 from dagora.scores.gp.points.row_steps import clear, combine, factor, lower_factor
 
 
 @borrowing
 def fill_matrix(
-    rows: Rows, places: Places, asked: Asked, placed: Placed, k: int, room: Room, width: int
+    rows: Rows, places: Places, asked: PointQuery, placed: PointOrder, k: int, room: PointRoom, width: int
 ) -> bool:
     """[[M, h], [hᵀ, yᵀy]] of point k, its upper triangle, and the factors of the kernels."""
     pool, matrix, lower, product = rows.pool, room.matrices[M], room.matrices[LOWER], room.matrices[PRODUCT]
@@ -94,7 +104,13 @@ def fill_matrix(
 
 @borrowing
 def likelihoods(
-    rows: Rows, places: Places, asked: Asked, placed: Placed, room: Room, found: Found, derivatives: bool
+    rows: Rows,
+    places: Places,
+    asked: PointQuery,
+    placed: PointOrder,
+    room: PointRoom,
+    found: PointValues,
+    derivatives: bool,
 ) -> None:
     """Log likelihoods of the points that lack nothing, with derivatives if wanted; −∞ out of bounds."""
     number, p = asked.parents.shape

@@ -48,7 +48,7 @@ class Places(NamedTuple):
         return cls(*(np.full(shape, -1, dtype=np.int64) for shape in shapes))
 
 
-class Placed(NamedTuple):
+class PointOrder(NamedTuple):
     """Per point its parents from the shortest length-scale to the longest: which, their levels and tables."""
 
     order: Positions
@@ -57,14 +57,14 @@ class Placed(NamedTuple):
     lacking: NDArray[np.bool_]
 
     @classmethod
-    def nothing(cls, points: int, parents: int) -> Placed:
+    def nothing(cls, points: int, parents: int) -> PointOrder:
         """Room for the answer of `place`."""
         order, levels, cells = (np.empty((points, parents), dtype=np.int64) for _ in range(3))
         return cls(order, levels, cells, np.empty(points, dtype=np.bool_))
 
 
 @borrowing
-def place(parameters: Array, parents: Positions, places: Places, placed: Placed) -> int:
+def place(parameters: Array, parents: Positions, places: Places, placed: PointOrder) -> int:
     """Place points; return the largest number of dimensions, of those that lack nothing.
 
     The level of a point out of bounds is `OUTSIDE`.

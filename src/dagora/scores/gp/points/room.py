@@ -20,7 +20,7 @@ SLOPE, BEND, GRAM, WHITE, SOLVED, W, TURNED, INNER, INVERSE, MATRICES = 3, 4, 5,
 PLAIN, ONCE, TWICE, SPARE, TARGET, TARGET_2, PUSHED, ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-class Asked(NamedTuple):
+class PointQuery(NamedTuple):
     """Families and points: children and parents by number, parameters, variances of all kernels."""
 
     children: Positions
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     variances: Array
 
 
-class Found(NamedTuple):
+class PointValues(NamedTuple):
     """Log likelihoods (NaN where a matrix is not positive), gradients and Hessians."""
 
     values: Array
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     number: int
 
 
-class Room(NamedTuple):
+class PointRoom(NamedTuple):
     """Memory for one point: square matrices of one width, rows, and where each parent's dimensions begin."""
 
     matrices: Array
@@ -54,7 +54,7 @@ class Room(NamedTuple):
     starts: Positions
 
     @classmethod
-    def of(cls, dimensions: int, parents: int, *, derivatives: bool) -> Room:
+    def of(cls, dimensions: int, parents: int, *, derivatives: bool) -> PointRoom:
         """Room for points of up to so many dimensions."""
         width = dimensions + 1
         return cls(
