@@ -90,7 +90,7 @@ def test_continuous_and_mixed_tables_with_holes() -> None:
 def test_without_rounds_the_method_runs_once_on_what_was_seen() -> None:
     result = dagora.learn(punched(chain(300), 0.2), "tabu", em_rounds=0)
     assert "em_rounds" not in result.stats
-    assert "bic on the cells that were seen" in result.message
+    assert "bic on the observed values" in result.message
     limited = dagora.learn(punched(chain(300), 0.2), time_limit=1e-6)
     assert limited.status == "time-limit"
 

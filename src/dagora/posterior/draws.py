@@ -1,4 +1,4 @@
-"""What every sampler returns: graphs drawn from a posterior, in chains, with their log scores.
+"""The result of every sampler: graphs drawn from a posterior, in chains, with their log scores.
 
 A draw is one bit row of parents per node. Draws of one chain stand in the order in which they were drawn, so
 that diagnostics can measure their autocorrelation. Draws have weights if they come from another distribution
@@ -22,7 +22,7 @@ class Draws:
     """Draws of one or more chains over the variables `names`.
 
     `parents` has the shape (chains, draws, nodes, words), `log_scores` (log score + log prior of the graph)
-    and `log_weights` (None: all draws weigh the same) the shape (chains, draws). `edges` holds edge
+    and `log_weights` (None: all draws have the same weight) the shape (chains, draws). `edges` holds edge
     probabilities, [i, j] is i → j, if they are known exactly. `prior` and `space` say in a sentence each what
     was assumed about graphs and which graphs could be drawn at all. `independent` draws need no diagnostics;
     `particles` cannot have any: each graph is there once, and stands for the posterior by its weight.

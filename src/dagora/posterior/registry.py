@@ -113,7 +113,7 @@ SAMPLERS = (
     ),
     Sampler(
         name="dibs",
-        summary="DiBS+: particles moved by gradients, weighed by their graphs' scores; a baseline",
+        summary="DiBS+: particles moved by gradients, weighted by their graphs' scores; a baseline",
         promise="none: graphs that no particle became are left out, and edges look surer than they are",
         reference="Lorch, Rothfuss, Schölkopf & Krause 2021, with marginal likelihoods",
         sampler="dagora.posterior.dibs.dibs:dibs",
@@ -124,7 +124,7 @@ SAMPLERS = (
     Sampler(
         name="dibs-neural",
         summary="DiBS+ with a neural network for each variable in place of a score; a baseline",
-        promise="none: as dibs, and each graph is weighed by one set of weights of its networks",
+        promise="none: as dibs, and each graph is weighted by one set of weights of its networks",
         reference="Lorch, Rothfuss, Schölkopf & Krause 2021; one hidden layer, as in Giudice et al. 2023",
         sampler="dagora.posterior.dibs.neural_dibs:neural_dibs",
         options=(

@@ -66,7 +66,7 @@ class BGe(MomentScore):
         )
 
     def _of_sizes(self, p: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
-        """What depends on the number of parents alone, and the factors of ln|R_PP| and of ln r(x | P)."""
+        """The terms of the number of parents alone, and the factors of ln|R_PP| and of ln r(x | P)."""
         from scipy.special import gammaln
 
         n, freedom = self.n_rows, self._freedom

@@ -4,7 +4,7 @@
 variance; the factor c is 1 unless the option `penalty` says more or less.
 
 A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
-it scores −∞. Where columns add up, each gets a little noise (`adding_up`).
+it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.adding_up import ROUNDING, columns_adding_up, dependence_warnings, with_noise
 from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
+from dagora.scores.linear_dependence import ROUNDING, dependence_warnings, dependent_columns, with_noise
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
 from dagora.scores.noise import gaussian_noise_edges, noise_warnings
@@ -35,8 +35,8 @@ class GaussianBIC(MomentScore):
 
     def __init__(self, statistics: Statistics, *, penalty: float = 1.0) -> None:
         super().__init__(statistics, "bic-gaussian")
-        self.adding_up = columns_adding_up(self._moments, self._schema.names, self.rounding)
-        if self.adding_up:
+        self.dependent = dependent_columns(self._moments, self._schema.names, self.rounding)
+        if self.dependent:
             self._moments = with_noise(self._moments)
         self._penalty = penalty
         self._price = penalty * np.log(max(1, self._moments.n)) / 2
@@ -57,7 +57,7 @@ class GaussianBIC(MomentScore):
         def expected(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
-        dependent = dependence_warnings(self.adding_up, "bge")
+        dependent = dependence_warnings(self.dependent, "bge")
         return [*dependent, *noise_warnings(expected, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ class DigraphScores:
 
     @property
     def families(self) -> int:
-        """How many families were scored."""
+        """The number of families scored so far."""
         return sum(map(len, self._known))
 
     def of(self, graphs: NDArray[np.bool_]) -> NDArray[np.float64]:

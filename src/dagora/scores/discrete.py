@@ -218,7 +218,7 @@ class DiscreteScore:
         watch: Watch,
         sums: Callable[[NDArray[np.int64], Cells], Floats],
     ) -> Floats:
-        """Sums of many sets, counted in batches, between which the progress is told to `watch`."""
+        """Sums of many sets, counted in batches, and report the progress to `watch` between them."""
         size, jobs = BATCH, 1
         statistics = self._statistics
         if isinstance(statistics, TableStatistics):

@@ -1,6 +1,6 @@
 """The accuracy of scores that are estimates: standard errors of the families scored.
 
-Two families whose scores differ by less than their standard errors cannot be told apart by these scores.
+Two families whose scores differ by less than their standard errors cannot be distinguished by these scores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the scores of Gaussian families have in common: determinants of blocks of a covariance-like matrix.
+"""The common part of scores of Gaussian families: determinants of blocks of a covariance-like matrix.
 
 For child x and parents P and a positive matrix S, one Cholesky factor of S over (P, x) gives both
 ln det S_PP (its first pivots) and the residual S_xx − S_xP S_PP⁻¹ S_Px (its last pivot, squared).

@@ -152,7 +152,7 @@ def find_from(keys: NDArray[np.int64], key: int, low: int) -> int:
 
 
 class Cutting(NamedTuple):
-    """What cuts sets of a child while they grow, by the rules of `candidates.pruning`.
+    """The bounds that cut sets of a child while they grow, by the rules of `candidates.pruning`.
 
     `entropy` is m · H(child | set) of each set alive, empty where no rule holds; `levels` are the columns'
     numbers of levels; a set with q joint configurations costs `price` · q, and its required parents have
@@ -216,7 +216,7 @@ def grow(
 
 
 def single_columns(best: NDArray[np.float64], allowed: NDArray[np.bool_], cutting: Cutting) -> Larger:
-    """What the empty set grows to, where it is alive: every single column that is allowed and uncut."""
+    """The sets that the empty set grows to if it is alive: every single column that is allowed and uncut."""
     columns = np.flatnonzero(allowed & (len(best) > 0))
     price = np.zeros(len(columns))
     if len(cutting.entropy) and len(columns):

@@ -1,4 +1,4 @@
-"""How many edges a penalised likelihood finds between columns that have nothing to do with each other.
+"""The number of edges that a penalised likelihood finds between independent columns.
 
 Two independent columns are joined if the gain in log-likelihood exceeds the price of the k parameters that an
 edge needs. Twice the gain is χ² with k degrees of freedom for discrete columns, k = (r − 1)(s − 1) for r and
@@ -56,12 +56,12 @@ def noise_warnings(expected: Callable[[float], float], penalty: float, rows: int
     edges = expected(penalty)
     if edges <= max(FEWEST, PER_COLUMN * columns):
         return []
-    doubt = (
+    warning = (
         f"{rows} rows are few for {columns} columns: even if no two columns had to do with each other, about "
         f"{edges:.0f} pairs would gain an edge by chance; {setting('penalty', enough(expected, penalty))} "
         "brings that below 1"
     )
-    return [doubt]
+    return [warning]
 
 
 def enough(expected: Callable[[float], float], least: float) -> float:

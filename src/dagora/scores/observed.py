@@ -1,9 +1,9 @@
-"""BIC of discrete families on a table with holes, from what was seen.
+"""BIC of discrete families on a table with missing values, from the observed ones.
 
-With g(S) the largest log-likelihood of what was seen of the columns S (see `stats/observed`), a family scores
-g(child and parents) − g(parents) − c (ln m)/2 · (r − 1) q, with m all rows. Families see different cells, and
-yet their scores are comparable: each is a difference of likelihoods of all rows that say anything of the
-set. Equivalent graphs have the same score, and without holes it is BIC.
+With g(S) the largest log-likelihood of the observed values of columns S (`stats/observed`), a family scores
+g(child and parents) − g(parents) − c (ln m)/2 · (r − 1) q, with m all rows. Families use different values,
+and yet their scores are comparable: each is a difference of likelihoods of all rows with a value in the set.
+Equivalent graphs have the same score, and without missing values it is BIC.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ BATCH = 64
 
 
 def bic(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedBIC:
-    """BIC on what was seen of a discrete table; `penalty` is a factor on the price of a parameter."""
+    """BIC on the observed values of a discrete table; `penalty` is a factor on the price of a parameter."""
     require_discrete(statistics, "bic")
     return ObservedBIC(statistics, penalty=penalty)
 
 
 class ObservedBIC:
-    """BIC on what was seen; sets of too many cells score −∞. `penalty` is a factor on a parameter's price."""
+    """BIC on observed values; sets of too many cells score −∞. `penalty` is a factor on the price."""
 
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
         self._statistics = statistics
@@ -75,7 +75,7 @@ class ObservedBIC:
 
     def _messages(self) -> list[str]:
         """The rows that were used, and families that were left out."""
-        messages = ["bic on the cells that were seen"]
+        messages = ["bic on the observed values"]
         if self._too_large:
             messages.append(f"families of more than {MOST_CELLS:,} cells were not considered")
         return messages

@@ -1,13 +1,13 @@
-"""BIC of linear-Gaussian families on a table with holes, from what was seen.
+"""BIC of linear-Gaussian families on a table with missing values, from the observed ones.
 
-The moments of all columns come by EM (`stats/observed/normal_em`). In a row in which the child was seen, with
+The moments of all columns come by EM (`stats/observed/normal_em`). In a row with a child and
 the part Q of its parents, the family has −½ [ln(2π v(child | Q)) + 1], v being the residual variance under
-those moments; rows in which the child was not seen say nothing. As a whole that is the log-likelihood of what
-was seen of the set, child and parents, less that of the parents, with every square at its expectation:
-equivalent graphs score the same, and without holes it is `bic-gaussian`. The price of a parameter is that of
-all rows.
+those moments; rows in which the child is missing do not count. As a whole that is the log-likelihood of the
+observed values of child and parents, less that of the parents, with every square at its expectation:
+equivalent graphs score the same, and without missing values it is `bic-gaussian`. The price of a
+parameter is that of all rows.
 
-A family needs more rows in which all of it was seen than it has coefficients; else it scores −∞.
+A family needs more complete rows than it has coefficients; else it scores −∞.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Watch, unwatched
-from dagora.scores.adding_up import EM_ROUNDING
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.scores.linear_dependence import EM_ROUNDING
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.stats.observed.seen_together import SeenTogether
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -36,11 +36,11 @@ class BICOfMomentsByEM(GaussianBIC):
 
 
 class ObservedGaussianBIC:
-    """Gaussian BIC on what was seen; `together` knows which columns were seen together."""
+    """Gaussian BIC on observed values; `together` knows which columns were observed together."""
 
     def __init__(self, statistics: Statistics, together: SeenTogether, *, penalty: float = 1.0) -> None:
         self._plain = BICOfMomentsByEM(statistics, penalty=penalty)
-        self.adding_up = self._plain.adding_up
+        self.dependent = self._plain.dependent
         self._together = together
         self.schema = self._plain.schema
         self.n_rows = self._plain.n_rows
@@ -51,12 +51,12 @@ class ObservedGaussianBIC:
         return ScoreCapabilities(
             block=self.block,
             is_slow=True,
-            messages=lambda: ["bic-gaussian on the cells that were seen"],
+            messages=lambda: ["bic-gaussian on the observed values"],
             warnings=self._plain.capabilities.warnings,
         )
 
     def families(self, families: Sequence[Family]) -> Floats:
-        """Scores of many families, each added up over the parts of it that rows have seen."""
+        """Scores of many families, each added up over its observed parts."""
         asked: dict[Family, int] = {}
         owner, place, weights = [], [], []
         enough = np.empty(len(families), dtype=np.bool_)
@@ -86,5 +86,5 @@ class ObservedGaussianBIC:
 
 
 def bic_gaussian(statistics: IncompleteStatistics, *, penalty: float = 1.0) -> ObservedGaussianBIC:
-    """Gaussian BIC on what was seen of a continuous table."""
+    """Gaussian BIC on the observed values of a continuous table."""
     return ObservedGaussianBIC(statistics, statistics.together, penalty=penalty)

@@ -1,4 +1,4 @@
-"""What a score assumes about parameters before it sees data, in words: results state it."""
+"""The prior of a score over parameters, in words: results state it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Score:
 
     @property
     def tells_class_only(self) -> bool:
-        """Whether directions beyond the class of graphs say nothing: what K2 prefers is its prior's."""
+        """True if directions beyond the class of graphs mean nothing: those of K2 come from its prior."""
         return self.equivalent or self.kind is Kind.DISCRETE
 
     def make(self, statistics: Statistics, **options: object) -> LocalScore:

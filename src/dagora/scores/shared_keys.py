@@ -80,7 +80,7 @@ def ascending_order(keys: Keys, threads: Threads) -> Keys:
 
 
 def range_bounds(parts: Sequence[Keys]) -> list[list[int]]:
-    """Where ranges begin in each ascending part, and where the last one ends; equal keys stay together."""
+    """The begins of ranges in each ascending part, and the end of the last; equal keys stay together."""
     total = sum(map(len, parts))
     ranges = max(1, total // RANGE)
     if ranges == 1:

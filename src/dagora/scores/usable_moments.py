@@ -87,7 +87,7 @@ def refuse_unusable(
 
 
 def refuse_duplicates(moments: Moments, schema: Schema, owner: str) -> None:
-    """Refuse two columns that are equal up to scale and shift: their edges cannot be told apart."""
+    """Refuse two columns that are equal up to scale and shift: their edges cannot be distinguished."""
     spread = np.sqrt(np.diag(moments.scatter))
     # The share of the variance of column j that column i alone does not explain.
     left = 1 - (moments.scatter / np.outer(spread, spread)) ** 2

@@ -12,8 +12,7 @@ from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.run import Run
 from dagora.learners.search.exact.dynamic import dynamic
-from dagora.posterior.chains.build_target import SamplingSpec, build_target
-from dagora.posterior.chains.frequent_edges import frequent_edges
+from dagora.posterior.chains.build_target import SamplingSpec, build_target, frequent_edges
 from dagora.posterior.exact.enumeration import enumerate_weights
 from dagora.posterior.exact.exact_posterior import full_log_weights
 from dagora.posterior.exact.graph_sums import GraphSums, edge_posteriors

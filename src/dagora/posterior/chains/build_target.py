@@ -1,4 +1,4 @@
-"""Build what chains sample from: choose a search space, enlarge it, and score its families.
+"""Build the target of chains: choose a search space, enlarge it, and score its families.
 
 Enlarging runs short chains (`frequent_edges`), so this module imports the chains and not the other way round.
 """
@@ -8,12 +8,19 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.events import ignore
 from dagora.base.options import find
+from dagora.graph.bits import unpack
 from dagora.learners.run import Run
 from dagora.posterior.chains.checkpoint import Checkpoint
-from dagora.posterior.chains.frequent_edges import frequent_edges
+from dagora.posterior.chains.run_chains import sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
-from dagora.posterior.space.family_tables import family_tables_in_time
+from dagora.posterior.chains.walks import ORDERS
+from dagora.posterior.space.best_graph import best_graph
+from dagora.posterior.space.family_tables import FamilyTables, family_tables_in_time
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
 from dagora.posterior.space.lookup import lookup_of
@@ -25,6 +32,8 @@ SPACES = ("auto", "full", "ges", "dual-pc", "candidates")
 GROWTHS = ("auto", "draws", "best", "none")
 # Edges in more than this share of the draws of short chains are added to the cores.
 OFTEN = 0.1
+# Draws per short chain, and chains: the standard error of a frequency of 0.1 is then about 0.015.
+DRAWS, CHAINS = 200, 2
 # Finding a space and scoring it may take this share of a time limit; the chains need the rest.
 SCORING_SHARE = 0.6
 # Growing the space may take this share of that time: the grown space must still be scored.
@@ -124,3 +133,24 @@ def enlarge_space(
     return find_space_iteratively(
         score, prior, run, start, find_edges=frequent_edges, above=OFTEN, memory=memory
     )
+
+
+def frequent_edges(tables: FamilyTables, run: Run) -> NDArray[np.float64]:
+    """Frequency of each edge among the draws, [i, j] is i → j; 1 for the edges of the best graph.
+
+    The best graph alone does not show which parents the rest of the posterior needs. A space that is grown by
+    all edges in at least a tenth of the draws holds more of the posterior: tests/posterior/space/
+    test_find_space.py sums up how much. Its cores are larger, which costs much if families are expensive.
+    """
+    nodes = len(tables.starts)
+    names = tuple(f"x{i}" for i in range(nodes))
+    quiet = replace(run, on_event=ignore, cluster=None)  # these chains are too short to be worth sending
+    # The weights contain the prior already; the one named here is not used.
+    target = SamplingTarget(tables, lookup_of(tables), prior_named("uniform"), Space((), (), ""), names)
+    draws = sample_chains(
+        ORDERS, target, quiet, ORDERS.usual_plan(nodes), draws=DRAWS, chains=CHAINS, prior=""
+    )
+    rows = draws.parents.reshape(-1, draws.parents.shape[-1])
+    present = unpack(rows, nodes).reshape(-1, nodes, nodes)
+    often: NDArray[np.float64] = np.maximum(present.mean(axis=0).T, best_graph(tables, quiet))
+    return often

@@ -19,7 +19,7 @@ STEPS, ACCEPTED, KEPT = 0, 1, 2
 
 
 class ChainState(NamedTuple):
-    """Where a chain stands.
+    """The state of a chain.
 
     `places[i]` is the position of node i in the order, or its block in the partition; `values[i]` the log of
     the total weight of the families that this permits to node i. `random` is the state of the random numbers.
@@ -40,7 +40,7 @@ class KeptDraws(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """When a draw is kept: after `warmup` steps, every `thin` steps."""
+    """The steps at which a draw is kept: after `warmup` steps, every `thin` steps."""
 
     warmup: int
     thin: int
@@ -60,7 +60,7 @@ def room_for(draws: int, nodes: int) -> KeptDraws:
 
 @kernel
 def steps_to_draw(done: int, plan: Schedule) -> int:
-    """How many steps are left until the next draw is kept.
+    """The number of steps until the next draw is kept.
 
     >>> plan = Schedule(warmup=10, thin=5)
     >>> steps_to_draw(0, plan), steps_to_draw(12, plan), steps_to_draw(15, plan)
@@ -72,6 +72,6 @@ def steps_to_draw(done: int, plan: Schedule) -> int:
 
 @kernel
 def is_kept(chain: ChainState, kept: KeptDraws, plan: Schedule) -> bool:
-    """Whether a draw is kept now."""
+    """Return True if a draw is kept now."""
     since = chain.counters[STEPS] - plan.warmup
     return bool(since > 0 and since % plan.thin == 0 and chain.counters[KEPT] < len(kept.log_scores))

@@ -61,12 +61,12 @@ class Checkpoint:
 
     @property
     def has_chains(self) -> bool:
-        """Whether the file holds chains, for which all families had been scored."""
+        """True if the file holds chains, for which all families had been scored."""
         return bool(self._chains)
 
     @property
     def keeps_scores(self) -> bool:
-        """Whether the file holds scores; it does if they are expensive."""
+        """True if the file holds scores; it does if they are expensive."""
         return self._storage is not None
 
     @property
@@ -142,7 +142,7 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether the last save, or the start, is more than `SAVE_EVERY` seconds ago."""
+        """True if the last save, or the start, is more than `SAVE_EVERY` seconds ago."""
         return time.monotonic() - self._saved > SAVE_EVERY
 
     def _write(self) -> None:

@@ -97,7 +97,7 @@ def family_weight(lookup: Lookup, child: int, parents: NDArray[np.uint64]) -> fl
 
 @kernel
 def is_ancestor(graph: Rows, above: int, below: int) -> bool:
-    """Whether a directed path leads from one node to another."""
+    """Return True if a directed path leads from one node to another."""
     nodes = len(graph)
     seen = np.zeros(nodes, dtype=np.bool_)
     stack = np.empty(nodes, dtype=np.int64)

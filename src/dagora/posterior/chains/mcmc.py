@@ -1,4 +1,4 @@
-"""What order MCMC and partition MCMC share: check the options, score families, run chains, keep a checkpoint.
+"""The common part of order and partition MCMC: check options, score families, run chains, keep a checkpoint.
 
 Chains sample from the families that were scored. If time runs out before all of them are, larger parent sets
 are left out, and the result says which. If no parent set at all could be scored, or no time is left for the
@@ -91,7 +91,7 @@ def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint |
 
 
 def what_is_kept(file: Checkpoint) -> str:
-    """From what the same command can continue, where scoring ended early."""
+    """The state from which the same command can continue, if scoring ended early."""
     if file.has_chains:
         return f"the chains in {file.path} are as they were: allow more time"
     if file.keeps_scores:

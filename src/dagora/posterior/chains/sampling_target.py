@@ -1,4 +1,4 @@
-"""What chains sample from: the families of a search space, weighted by score and prior, under knowledge."""
+"""The distribution that chains sample: families of a search space, weighted by score and prior."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class SamplingTarget:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about what time did not suffice for."""
-        said = [f"{self.late}: {self.missing}"] if self.missing else []
+        messages = [f"{self.late}: {self.missing}"] if self.missing else []
         if self.space.cut:
-            said.append(f"{SPACE_CUT}: with more time, other edges and directions may become probable")
-        return tuple(said)
+            messages.append(f"{SPACE_CUT}: with more time, other edges and directions may become probable")
+        return tuple(messages)
 
     @property
     def cut(self) -> str:
-        """Why the chains run on less than they should, in a few words; empty if they do not."""
+        """The reason why chains run on fewer families than they should, in a few words; else empty."""
         return self.late or (SPACE_CUT if self.space.cut else "")
 
     @property
     def has_one_graph(self) -> bool:
-        """Whether every variable has a single parent set, so that there is nothing to draw."""
+        """True if every variable has a single parent set, so that there is nothing to draw."""
         starts = self.tables.starts
         weighty = np.add.reduceat(np.isfinite(self.tables.log_weights).astype(np.int64), starts)
         return bool((weighty <= 1).all())

@@ -1,7 +1,7 @@
 """The two kinds of chains: over orders and over ordered partitions.
 
 A `Walk` holds what differs between them: the kernel that makes steps, what a random start order becomes, how
-long a chain warms up and thins unless told otherwise, and what the chain adds to the prior.
+long a chain warms up and thins by default, and what the chain adds to the prior.
 """
 
 from __future__ import annotations

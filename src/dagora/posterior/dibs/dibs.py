@@ -1,4 +1,4 @@
-"""DiBS+: particles in the space of `latent_graphs`, moved by `stein`, and weighed by their graphs' scores.
+"""DiBS+: particles in the space of `latent_graphs`, moved by `stein`, and weighted by their graphs' scores.
 
 While α and β grow with every step, each particle climbs ln p(Z) + ln E[p(D | G)] − β E[h(G)]: a normal prior,
 the likelihood of the graphs it stands for, and how cyclic they are. In the end a particle is one graph. DiBS+
@@ -55,7 +55,7 @@ def dibs(
     edge_penalty: float = 0.0,
     steps: int = 2000,
 ) -> Draws:
-    """Move `draws` particles, `chains` times over, and weigh the graphs they become.
+    """Move `draws` particles, `chains` times over, and weight the graphs they become.
 
     >>> from dagora.data.table import Table
     >>> from dagora.scores.bdeu import bdeu
@@ -85,7 +85,7 @@ def dibs(
     values = scores.of(graphs) if len(graphs) else np.zeros(0)
     graphs, values = graphs[np.isfinite(values)], values[np.isfinite(values)]
     particles = len(found) * draws
-    said = f"{counted(particles, 'particle')} became {counted(len(graphs), 'distinct DAG')}"
+    message = f"{counted(particles, 'particle')} became {counted(len(graphs), 'distinct DAG')}"
     return Draws(
         names=names,
         parents=parent_rows(graphs)[None],
@@ -94,7 +94,7 @@ def dibs(
         prior=assumed.sentence,
         space="every graph that the knowledge permits and a particle can become",
         status="finished" if finished else "time-limit",
-        message=said if finished else f"{run.budget.reason}: {said}",
+        message=message if finished else f"{run.budget.reason}: {message}",
         stats={"families": float(scores.families), "particles": float(particles)},
         particles=True,
         warnings=(BIAS,),

@@ -41,7 +41,7 @@ class NetWeights(NamedTuple):
 
 
 class Particles(NamedTuple):
-    """Where the particles are, and the running mean squares of their steps; tails, then heads, in front."""
+    """The particles, and the running mean squares of their steps; two embeddings (tails, heads) in front."""
 
     latents: Array  # [2, particle, node, length]
     weights: NetWeights
@@ -50,7 +50,7 @@ class Particles(NamedTuple):
 
 
 class NeuralModel(NamedTuple):
-    """What does not change: the rows, which edges are free or required, and the numbers of the model."""
+    """The constants of a run: rows, edges that are free or required, and the parameters of the model."""
 
     rows: Array
     free: Array
@@ -61,7 +61,7 @@ class NeuralModel(NamedTuple):
 
 
 class StepPlan(NamedTuple):
-    """What a step depends on: how sharp edges and how dear cycles are by now, the size of a step, widths."""
+    """The settings of one step: sharpness of edges, penalty of cycles, step size, widths of the kernels."""
 
     sharpness: Array | np.floating[Any]
     cycle_penalty: Array | np.floating[Any]
@@ -103,7 +103,7 @@ def edge_logits(latents: Array, terms: NeuralModel, sharpness: Array | np.floati
 def embedding_objective(
     latents: Array, weights: NetWeights, noise: Array, cycles: Array, terms: NeuralModel, pace: StepPlan
 ) -> Array:
-    """What a particle climbs by its tails and heads: ln p(Z) + ln E[p(D, Θ | G)] − β E[h(G)].
+    """A particle's objective as a function of its two embeddings: ln p(Z) + ln E[p(D, Θ | G)] − β E[h(G)].
 
     Graphs are soft. `noise` and `cycles` are logistic noise, [graph, node, node], for the two expectations.
     """
@@ -117,7 +117,7 @@ def embedding_objective(
 def weight_objective(
     weights: NetWeights, latents: Array, noise: Array, terms: NeuralModel, pace: StepPlan
 ) -> Array:
-    """What a particle climbs by its weights: ln E[p(D, Θ | G)], with graphs drawn by the same noise."""
+    """A particle's objective as a function of its weights: ln E[p(D, Θ | G)], with the same noise."""
     graphs = (edge_logits(latents, terms, pace.sharpness) + noise > 0).astype(jnp.float32)
     return jax.nn.logsumexp(jax.vmap(lambda graph: log_joint(graph, weights, terms))(graphs))
 

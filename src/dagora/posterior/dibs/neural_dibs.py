@@ -52,7 +52,7 @@ SHARPNESS, CYCLE_PENALTY, LATENT_WIDTH, WEIGHT_WIDTH = 0.05, 1.0, 5.0, 500.0
 # Arrays of the size of all hidden units that a step holds at a time, roughly.
 ARRAYS = 6
 POINTS = (
-    "a particle is weighed by the density of one set of weights of its networks, and not by all that fit: "
+    "a particle is weighted by the density of one set of weights of its networks, and not by all that fit: "
     "particles of the same graph may differ by many nats"
 )
 
@@ -68,7 +68,7 @@ def neural_dibs(
     noise: float = 0.1,
     edge_penalty: float = 0.0,
 ) -> Draws:
-    """Move `draws` particles, `chains` times over, and weigh the graphs they become.
+    """Move `draws` particles, `chains` times over, and weight the graphs they become.
 
     `hidden` is the number of units of each network, `noise` the variance of its noise, of columns that are
     standardised, `edge_penalty` what an edge costs, in nats.
@@ -104,9 +104,9 @@ def neural_dibs(
     particles = sum(map(len, graphs))
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
-    said = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}{after}"
+    message = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}{after}"
     if not len(distinct):
-        said += ": allow more steps or draws"
+        message += ": allow more steps or draws"
     penalty = f", {edge_penalty:g} nats less for each edge" if edge_penalty else ""
     return Draws(
         names=names,
@@ -116,7 +116,7 @@ def neural_dibs(
         prior=f"all graphs alike{penalty}; normal weights of networks",
         space="every graph that the knowledge permits and a particle can become",
         status="finished" if finished else "time-limit",
-        message=said if finished else f"{run.budget.reason}: {said}",
+        message=message if finished else f"{run.budget.reason}: {message}",
         stats={"particles": float(particles), "steps": float(taken)},
         particles=True,
         warnings=(BIAS, POINTS),
@@ -135,7 +135,7 @@ def refuse_too_large(rows: int, columns: int, hidden: int, draws: int) -> None:
 
 
 def neural_model(table: Table, run: Run, noise: float, edge_penalty: float) -> NeuralModel:
-    """What the particles are judged by."""
+    """The model under which particles are scored."""
     import jax.numpy as jnp
 
     from dagora.posterior.dibs.networks import NeuralModel

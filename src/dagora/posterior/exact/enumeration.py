@@ -22,7 +22,7 @@ from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
 from dagora.scores.local_score import LocalScore
 
-MOST_NODES = 5
+MOST_NODES = 5  # there are 29 281 graphs of five nodes, and 3.8 million of six
 
 
 @dataclass(frozen=True, eq=False)

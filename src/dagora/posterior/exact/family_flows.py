@@ -32,7 +32,7 @@ from dagora.posterior.log_sums import add_logs
 
 
 class Flow(NamedTuple):
-    """Where the probability of all graphs goes, gathered while it passes through the layers.
+    """The probability of all graphs by family, gathered while it passes through the layers.
 
     `arrivals` has the layout of the table's rows: arrivals times the entry is the probability that a graph's
     layers pass through (U, L). `sent[v, l]` gathers, per set of the nodes other than v and l, how likely v

@@ -137,7 +137,7 @@ def next_of(waiting: deque[int]) -> int | None:
 
 
 def lost(error: Exception) -> SampleFailure:
-    """What to say of a process that gave no answer."""
+    """The error about a process that gave no answer."""
     silent = isinstance(error, EOFError | BrokenPipeError)
     why = "out of memory?" if silent else f"{type(error).__name__}: {error}"
     return SampleFailure(

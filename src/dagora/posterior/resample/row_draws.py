@@ -48,7 +48,7 @@ def check_number(samples: object) -> None:
 
 
 def way_for(name: str, method: Method) -> str:
-    """How rows are drawn for a method: the way that was named, else the one that suits it.
+    """The way to draw rows for a method: the one that was named, else the one that suits it.
 
     >>> from dagora.learners.registry import method_named
     >>> way_for("auto", method_named("pc")), way_for("auto", method_named("ges"))

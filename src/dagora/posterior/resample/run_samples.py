@@ -6,21 +6,23 @@ of processes, on whether these are here or on a cluster, nor on where a run was 
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import filterfalse
+from typing import Any
 
 import numpy as np
 
+from dagora.base.dask_cluster import TaskBudget, workers_of
 from dagora.base.errors import DataError
 from dagora.base.events import Budget, Event, Observer
 from dagora.graph.bits import words_for
 from dagora.learners.request import PreparedRequest
-from dagora.posterior.resample.cluster_samples import learned_on_cluster
 from dagora.posterior.resample.helpers import learned_by_many
 from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
 from dagora.posterior.resample.sample_file import SampleFile
-from dagora.posterior.resample.sample_process import SampleWork
+from dagora.posterior.resample.sample_process import Answered, SampleWork, answer, learned_from
 
 
 def run_samples(
@@ -85,3 +87,27 @@ def learned_samples(
         if learned is None:
             return
         yield number, learned
+
+
+def learned_on_cluster(
+    work: SampleWork,
+    numbers: Iterable[int],
+    budget: Budget,
+    cluster: Any,  # noqa: ANN401 (Dask need not be installed)
+) -> Iterator[tuple[int, SampleGraph]]:
+    """Samples as the workers of a Dask cluster finish them: rows are sent once, then numbers of samples."""
+    with workers_of(cluster) as workers:
+        shared = workers.share(work.ready_to_send())
+
+        def ask(number: int) -> tuple[Any, ...]:
+            return answer_there, shared, number, None if math.isinf(budget.left) else budget.left
+
+        for number, answered in workers.answers(ask, numbers, budget):
+            learned = learned_from(answered)
+            if learned is not None:
+                yield number, learned
+
+
+def answer_there(work: SampleWork, number: int, seconds: float | None) -> Answered:
+    """Answer on a worker, as long as somebody waits for it."""
+    return answer(work, number, TaskBudget(seconds))

@@ -34,7 +34,7 @@ serve()
 
 @dataclass(frozen=True)
 class SampleWork:
-    """What all samples have in common."""
+    """The work that all samples have in common."""
 
     prepared: PreparedRequest
     way: str
@@ -114,7 +114,7 @@ def answer(work: SampleWork, number: int, budget: Budget) -> Answered:
 
 
 def learned_from(answered: Answered) -> SampleGraph | None:
-    """What another process answered; an error there is raised here."""
+    """The answer of another process; an error there is raised here."""
     if isinstance(answered, SampleFailure):
         raise answered.kind(answered.message)
     return answered

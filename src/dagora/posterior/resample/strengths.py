@@ -1,4 +1,4 @@
-"""How often graphs learned from samples of the rows have an edge, a direction, or any other feature.
+"""Frequencies of edges, directions and other features in graphs learned from samples of the rows.
 
 A frequency says how far the learner depends on the rows it happened to get. It is no posterior probability:
 a learner that is wrong in the same way on every sample is sure of it. `docs/strengths.md` shows how often
@@ -168,7 +168,7 @@ class Strengths(WeightedGraphs[Graph]):
 
     @cached_property
     def compelled_frequency(self) -> Floats:
-        """Share of the graphs in whose class every DAG has i → j: the direction can be told from data."""
+        """Share of the graphs in whose class every DAG has i → j: the data determine the direction."""
         return self.pair_probability(COMPELLED)
 
     def consensus(self, threshold: float = 0.5) -> Graph:
@@ -265,7 +265,10 @@ SCALARS = ("method", "score_name", "status", "message", "directed", "seconds", "
 
 
 def account_of(strengths: Strengths) -> dict[str, Any]:
-    """What the file of a result says of the strengths of its edges."""
-    said = strengths.to_dict(graphs=False)
+    """The part of a result file about the strengths of its edges."""
+    content = strengths.to_dict(graphs=False)
     kept = ("status", "message", "samples", "edges", "undirected", "strengths", "warnings", "seconds")
-    return {**{key: said[key] for key in kept if key in said}, "resample": strengths.settings["resample"]}
+    return {
+        **{key: content[key] for key in kept if key in content},
+        "resample": strengths.settings["resample"],
+    }

@@ -31,7 +31,7 @@ def best_graph(tables: FamilyTables, run: Run) -> NDArray[np.bool_]:
 
 
 def heavy_candidates(tables: FamilyTables) -> Candidates:
-    """The families that weigh more than each of their subsets, as candidates."""
+    """The families of more weight than each of their subsets, as candidates."""
     nodes = len(tables.starts)
     names = tuple(f"x{i}" for i in range(nodes))
     sets = tuple(undominated_sets(tables, child) for child in range(nodes))

@@ -207,7 +207,7 @@ def subsets_of(core: int, size: int) -> tuple[Ints, Ints]:
 
 
 def count(layout: FamilyLayout, child: int, size: int) -> int:
-    """How many permitted families of one size a child has."""
+    """The number of permitted families of one size of a child."""
     required = len(layout.required[child])
     free, added = len(layout.cores[child]) - required, size - required
     if added < 0:

@@ -1,4 +1,4 @@
-"""What samplers look up: the weights of all families of a search space, and their sums over subsets.
+"""Tables for samplers: the weights of all families of a search space, and their sums over subsets.
 
 The weight of a family is exp(score + log prior). Child i has one row of 2^k entries for the subsets of its
 core, and one more row for each extra parent, whose families are a core subset with that parent. A second

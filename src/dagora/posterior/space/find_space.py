@@ -67,7 +67,7 @@ def choose_kind(score: LocalScore) -> str:
 
 
 def is_equivalent(score: LocalScore) -> bool:
-    """Whether equivalent graphs on a few pairs and triples of variables score alike."""
+    """Return True if equivalent graphs on a few pairs and triples of variables have equal scores."""
     nodes = len(score.schema)
     step = max(1, nodes // 6)
     groups = [

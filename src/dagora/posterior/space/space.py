@@ -21,7 +21,7 @@ MOST_IN_FULL_IF_EXPENSIVE = 7
 
 
 def most_in_full(score: LocalScore) -> int:
-    """Up to how many variables every family is scored, by how expensive the score is."""
+    """The largest number of variables for which every family is scored."""
     return MOST_IN_FULL_IF_EXPENSIVE if score.capabilities.is_expensive else MOST_IN_FULL
 
 
@@ -59,9 +59,9 @@ class Space:
 
     @property
     def complete(self) -> bool:
-        """Whether no parent set is left out."""
+        """True if no parent set is left out."""
         return all(len(core) == len(self.cores) - 1 for core in self.cores)
 
     def families(self) -> int:
-        """How many parent sets there are, over all nodes."""
+        """The number of parent sets over all nodes."""
         return sum((1 + len(extra)) << len(core) for core, extra in zip(self.cores, self.extras, strict=True))

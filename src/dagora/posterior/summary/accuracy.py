@@ -1,4 +1,4 @@
-"""How far the graphs of a posterior are from a known truth: `graph.metrics` for many graphs at once.
+"""Distances of the graphs of a posterior to a known truth: `graph.metrics` for many graphs at once.
 
 Each pair of nodes is correct, reversed, extra or missing; the structural Hamming distance is the sum of the
 last three, true positives are the correct ones, false positives the reversed and the extra ones. (`hamming`

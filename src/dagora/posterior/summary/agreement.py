@@ -1,4 +1,4 @@
-"""Whether chains agree on every edge, each direction by itself: how often each chain has it.
+"""Agreement of chains on every edge, each direction by itself: its frequency in each chain.
 
 Chains that have mixed differ by Monte Carlo error alone. With p the frequency over all C chains and E the
 effective number of draws (from autocorrelations inside the chains, so that their distance from each other

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.graph.dag import DAG
 
-LARGEST_EXACT = 16
+LARGEST_EXACT = 16  # nodes of a cyclic part: `best_order` holds a number per node and subset, 8 MiB
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Whether chains have mixed, and how many independent draws they are worth.
+"""Convergence of chains: R-hat, effective sample size and the error of a mean.
 
 Take `chains × draws` values and cut each chain in halves of length n. Let B be n times the variance of the
 means of the halves, and W the mean of their variances (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021):
@@ -9,7 +9,7 @@ means of the halves, and W the mean of their variances (Vehtari, Gelman, Simpson
 Rank-normalised R-hat is the larger of R-hat of the ranks' normal scores and of those of |x − median|. Bulk
 ESS is that of the normal scores, tail ESS the smaller of those of "below the 5 % quantile" and of "below the
 95 % quantile". Weighted draws are worth (Σ w)² / Σ w² equally weighted ones (Kish). A Pareto distribution
-fitted to the largest weights tells whether a weighted mean can be trusted: not if its shape k is above 0.7
+fitted to the largest weights shows if a weighted mean can be trusted: not if its shape k is above 0.7
 (Vehtari, Simpson, Gelman, Yao & Gabry 2024).
 
 Values are arrays `[chains, draws]` or `[chains, draws, variables]`, answers are one number per variable. A

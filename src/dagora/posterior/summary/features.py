@@ -98,18 +98,18 @@ def estimate(values: Floats, weights: Floats) -> Estimate:
 
 
 def edges(graphs: Matrices) -> Matrices:
-    """Whether a → b."""
+    """True for [a, b] if a → b."""
     return graphs
 
 
 def adjacent(graphs: Matrices) -> Matrices:
-    """Whether a → b or b → a."""
+    """True for [a, b] if a → b or b → a."""
     both: Matrices = graphs | graphs.transpose(0, 2, 1)
     return both
 
 
 def paths(graphs: Matrices) -> Matrices:
-    """Whether a → … → b.
+    """True for [a, b] if a → … → b.
 
     >>> paths(np.array([[[0, 1, 0], [0, 0, 1], [0, 0, 0]]], dtype=bool))[0].astype(int)
     array([[0, 1, 1],
@@ -123,7 +123,7 @@ def paths(graphs: Matrices) -> Matrices:
 
 
 def blankets(graphs: Matrices) -> Matrices:
-    """Whether a is a parent, a child or another parent of a child of b.
+    """True for [a, b] if a is a parent, a child or another parent of a child of b.
 
     >>> blankets(np.array([[[0, 0, 1], [0, 0, 1], [0, 0, 0]]], dtype=bool))[0].astype(int)
     array([[0, 1, 1],

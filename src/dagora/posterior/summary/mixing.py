@@ -1,4 +1,4 @@
-"""Whether the draws of a posterior can be trusted: R-hat, effective draws, and agreement on every edge.
+"""Reliability of the draws of a posterior: R-hat, effective draws, and agreement on every edge.
 
 Thresholds follow Vehtari et al. (2021): R-hat of the log score up to 1.01, a hundred effective draws per
 chain. The largest R-hat over hundreds of edges exceeds 1.01 by chance even if the chains have converged, so
@@ -58,7 +58,7 @@ class Diagnostics:
     number of edges on which chains disagree, and `apart` lists the worst of them. `still` are the chains,
     counted from 1, that kept a single graph. `limit_rhat` and `limit_edge_rhat` are what R-hat may be.
     `weight_ess` says how many draws the weights are worth, and `weight_shape` how heavy their tail is; both
-    are None if all draws weigh the same.
+    are None if all draws have the same weight.
     """
 
     chains: int
@@ -144,7 +144,7 @@ def diagnose(draws: Draws) -> Diagnostics:
 
 
 class EdgeVerdicts:
-    """What the chains say about every edge that some draws have and others do not."""
+    """The verdicts on every edge that some draws have and others do not."""
 
     def __init__(self, draws: Draws) -> None:
         enough = draws.per_chain >= FEWEST_DRAWS
@@ -193,19 +193,19 @@ def mixing_warnings(found: Diagnostics) -> list[str]:
     if found.draws < FEWEST_DRAWS:
         made = counted(found.draws, "draw")
         return [f"too few draws to tell whether the chains have mixed ({made} per chain): take more"]
-    said = []
+    messages = []
     if found.chains == 1:
-        said.append(
+        messages.append(
             f"a single chain cannot show that it missed a region: take several, such as {option('chains', 4)}"
         )
     if found.verdict == NOT_MIXED:
         reasons = "; ".join(apart_in_words(found))
-        said.append(
+        messages.append(
             f"the chains have not mixed, do not rely on these probabilities: {reasons}; take more draws, a "
             "larger thin or a longer warmup"
         )
     if found.still:
-        said.append(still_in_words(found))
+        messages.append(still_in_words(found))
     few = []
     wanted = WANTED_PER_CHAIN * found.chains
     if not min(found.bulk_ess, found.tail_ess) >= wanted:
@@ -213,27 +213,27 @@ def mixing_warnings(found: Diagnostics) -> list[str]:
     if not found.edge_ess >= WANTED_FOR_EDGES:
         few.append(f"{found.edge_ess:.0f} for some edge ({WANTED_FOR_EDGES} wanted)")
     if few:
-        said.append(
+        messages.append(
             f"the draws are worth few independent ones, {' and '.join(few)}: take more, or a larger thin"
         )
-    return said
+    return messages
 
 
 def apart_in_words(found: Diagnostics) -> list[str]:
-    """What the chains disagree on."""
-    said = []
+    """The edges on which the chains disagree, in words."""
+    messages = []
     if not found.rhat <= found.limit_rhat:
-        said.append(f"R-hat of the log score is {found.rhat:.3f} (limit {found.limit_rhat:.3g})")
+        messages.append(f"R-hat of the log score is {found.rhat:.3f} (limit {found.limit_rhat:.3g})")
     if not found.edge_rhat <= found.limit_edge_rhat and found.worst_edge is not None:
         tail, head = found.worst_edge
-        said.append(
+        messages.append(
             f"R-hat of the edge {tail} → {head} is {found.edge_rhat:.3f} (limit {found.limit_edge_rhat:.3g})"
         )
     if found.edges_apart:
         named = ", ".join(map(str, found.apart[:MOST_NAMED]))
         more = f" and {found.edges_apart - MOST_NAMED} more" if found.edges_apart > MOST_NAMED else ""
-        said.append(f"chains have these edges unequally often: {named}{more}")
-    return said
+        messages.append(f"chains have these edges unequally often: {named}{more}")
+    return messages
 
 
 def still_in_words(found: Diagnostics) -> str:

@@ -89,28 +89,28 @@ class Posterior(WeightedGraphs[DAG]):
 
     @property
     def prior(self) -> str:
-        """What was assumed about graphs, in a sentence."""
+        """The prior over graphs, in a sentence."""
         return self.draws.prior
 
     @property
     def space(self) -> str:
-        """Which graphs could be drawn at all, in a sentence."""
+        """The search space of graphs, in a sentence."""
         return self.draws.space
 
     @property
     def parameter_prior(self) -> str | None:
-        """What the score assumes about parameters, in words; None for scores without a prior."""
+        """The prior of the score over parameters, in words; None for scores without one."""
         return parameter_prior(self.score_name, self.settings)
 
     @property
     def status(self) -> str:
-        """How the sampling ended; chains that ran to their end but disagree are `not-mixed`."""
+        """The end of the sampling in a word; chains that ran to their end but disagree are `not-mixed`."""
         ended = self.draws.status
         return "not-mixed" if ended == "finished" and self.diagnostics.verdict == NOT_MIXED else ended
 
     @property
     def message(self) -> str:
-        """How the sampling ended, in a sentence."""
+        """The end of the sampling, in a sentence."""
         return self.draws.message
 
     @cached_property

@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 DRAWS = 300  # as in the paper
-WARMUP = 150
-SEED = 12
+WARMUP = 150  # steps before the draws: half as many as there are draws
+SEED = 12  # any would do; a fixed one makes the score deterministic
 
 
 class DensityWithGradient(Protocol):
@@ -92,7 +92,7 @@ def meng_wong(posterior: Array, proposed: Array) -> Evidence:
 
 
 def autocorrelation_time(series: Array) -> float:
-    """How many draws are worth one independent draw, by Geyer's initial positive sequence."""
+    """The number of draws worth one independent draw, by Geyer's initial positive sequence."""
     centred = series - series.mean()
     n = len(centred)
     if not centred.any():

@@ -1,4 +1,4 @@
-"""What a Gaussian-process score has computed, as arrays that can be written to a file and read again.
+"""The results of a Gaussian-process score as arrays that can be written to a file and read again.
 
 Besides the scores there are the modes of pairs, from which the climbs of larger families start. A score that
 reads both computes the rest as if it had never been interrupted.

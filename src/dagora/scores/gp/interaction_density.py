@@ -49,7 +49,7 @@ class Variances:
 
 @dataclass(frozen=True)
 class Products:
-    """Which columns' products make a factor of Kᵢ∘Kⱼ."""
+    """The columns whose products make a factor of Kᵢ∘Kⱼ."""
 
     one: int
     other: int

@@ -39,7 +39,7 @@ DENSE = 1.5
 
 @dataclass(frozen=True)
 class ReducedSystem:
-    """What derivatives need of S and y.
+    """The functions of S and y that derivatives need.
 
     F's blocks, R = FᵀS⁻¹F, E with FᵀS⁻²F = ER, FᵀS⁻¹y and FᵀS⁻²y; the traces of S⁻¹ and S⁻²; yᵀS⁻²y and
     yᵀS⁻³y.
@@ -76,7 +76,7 @@ def likelihood_derivatives(
 
 
 def blocks_of(kernels: list[Kernel], products: list[Products]) -> list[slice]:
-    """Where the columns of each main effect and of each product are, after the constant."""
+    """The positions of the columns of each main effect and of each product, after the constant."""
     sizes = [len(kernel.rows) for kernel in kernels] + [len(some.k) for some in products]
     ends = np.cumsum([1, *sizes]).tolist()
     return [slice(start, stop) for start, stop in pairwise(ends)]

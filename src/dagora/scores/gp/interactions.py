@@ -201,7 +201,7 @@ class Interactions:
 
 
 def is_within_bounds(parameters: Array, p: int) -> NDArray[np.bool_]:
-    """Which points are within bounds; the density of the others is taken as zero."""
+    """Mark the points that are within bounds; the density of the others is taken as zero."""
     inside: NDArray[np.bool_] = np.abs(parameters).max(axis=1) <= LARGEST
     inside &= (parameters[:, :p].min(axis=1) >= np.log(SHORTEST)) & (parameters[:, -1] >= LEAST_LOG_NOISE)
     return inside

@@ -65,7 +65,7 @@ def leap(slopes: Slopes, state: NutsState, step: float) -> NutsState:
 
 
 def ends_move_apart(left: NutsState, right: NutsState) -> bool:
-    """Whether the ends of a path still move away from each other."""
+    """Return True while the ends of a path move away from each other."""
     across = right.position - left.position
     return float(across @ left.momentum) > 0 and float(across @ right.momentum) > 0
 

@@ -1,7 +1,7 @@
 """Marginal likelihood of conditional linear Gaussian families: discrete columns come before continuous ones.
 
 A discrete child has discrete parents only, and scores BDeu. A continuous child has a regression on its
-continuous parents P, in one of two ways that are weighed ½ : ½,
+continuous parents P, in one of two ways of prior weight ½ each,
 
 * own: each configuration of the discrete parents has an intercept, slopes and a variance of its own, and the
   score is the sum of BGe over the configurations (Lauritzen 1992; Bøttcher 2001);

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from dagora.base.events import Watch, unwatched
 from dagora.data.schema import Kind, Schema
-from dagora.scores.adding_up import dependence_warnings
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
 from dagora.scores.information import penalised_likelihood
 from dagora.scores.lattice import unique_families, unique_sets
+from dagora.scores.linear_dependence import dependence_warnings
 from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.scores.mixed.dependence import DEPENDENT, WidenedMoments, dependence
 from dagora.scores.noise import discrete_noise_edges, noise_warnings
@@ -51,9 +51,9 @@ class PartScore(LocalScore, Protocol):
 
 
 class LineScore(PartScore, Protocol):
-    """A score of families of continuous columns, some of which may add up."""
+    """A score of families of continuous columns, some of which may be linearly dependent."""
 
-    adding_up: list[str]
+    dependent: list[str]
 
 
 class MixedBIC:
@@ -81,7 +81,7 @@ class MixedBIC:
         return GaussianBIC(continuous_part(statistics), penalty=self._penalty)
 
     def _depending(self, sets: ColumnSets) -> Gains:
-        """What sets gain by the dependence of columns of both kinds, over all rows."""
+        """The gains of sets by the dependence of columns of both kinds, over all rows."""
         assert self._widened is not None, "a table of one kind has no such gain"
         found = dependence(self._widened, *flatten(sets))
         rows = np.full(len(found.gains), self._rows)
@@ -124,7 +124,7 @@ class MixedBIC:
         def expected(penalty: float) -> float:
             return discrete_noise_edges(levels, self._price * penalty / self._penalty)
 
-        dependent = dependence_warnings(self._lines.adding_up)
+        dependent = dependence_warnings(self._lines.dependent)
         return [*dependent, *noise_warnings(expected, self._penalty, self._rows, len(levels))]
 
     def families(self, families: Sequence[Family]) -> Floats:

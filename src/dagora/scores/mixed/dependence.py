@@ -1,4 +1,4 @@
-"""How much a set of columns depends beyond counts of its discrete part and regressions of its continuous one.
+"""Dependence of a set of columns beyond counts of its discrete part and regressions of its continuous one.
 
 R is the correlation matrix of the widened table (`stats.indicators`): z and z² of each continuous column,
 indicators of the levels of each discrete one. For a set with continuous columns X and discrete columns A,

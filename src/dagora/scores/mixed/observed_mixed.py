@@ -1,9 +1,9 @@
-"""BIC of columns of both kinds on a table with holes: `bic-mixed` on what was seen.
+"""BIC of columns of both kinds on a table with missing values: `bic-mixed` on the observed ones.
 
-The discrete part is the likelihood of what was seen of its columns (`scores/observed`), the continuous part
-that of `scores/observed_gaussian`. The moments of the widened table come by EM for the normal distribution,
-with all features of a hole missing together. What a set gains by the dependence of its columns is added up
-over the parts of it that rows have seen, each weighed by its rows.
+The discrete part is the likelihood of its observed values (`scores/observed`), the continuous part that of
+`scores/observed_gaussian`. The moments of the widened table come by EM for the normal distribution,
+with all features of a missing value missing together. The gain of a set by the dependence of its columns is
+added up over its observed parts, each weighted by its rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dagora.stats.statistics import ColumnSets, Statistics, flatten
 
 
 class ObservedMixedBIC(MixedBIC):
-    """Bayesian information criterion of any columns on what was seen."""
+    """Bayesian information criterion of any columns on observed values."""
 
     def __init__(self, statistics: IncompleteStatistics, *, penalty: float = 1.0) -> None:
         self._together = statistics.together
@@ -42,7 +42,7 @@ class ObservedMixedBIC(MixedBIC):
         )
 
     def _depending(self, sets: ColumnSets) -> Gains:
-        """What sets gain, part by part of what rows have seen of them."""
+        """The gains of sets, added up over the parts of them that rows have observed."""
         assert self._widened is not None, "a table of one kind has no such gain"
         asked: dict[tuple[int, ...], int] = {}
         owner, place, weights = [], [], []

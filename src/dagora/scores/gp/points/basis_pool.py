@@ -42,7 +42,7 @@ class BasisPool:
             return self._make_bases(number)
 
     def place(self, parameters: Array, parents: Positions) -> tuple[PointOrder, int]:
-        """Where points find their bases, which are made if need be, and the most dimensions of a point."""
+        """The positions of the bases of points, made if need be, and the most dimensions of a point."""
         placed = PointOrder.nothing(*parents.shape)
         largest = place(parameters, parents, self.places, placed)
         if placed.lacking.any():

@@ -1,4 +1,4 @@
-"""Where points find the bases of their parents: a kernel that sorts, and says which bases are not made yet.
+"""A kernel that sorts points by the bases of their parents, and marks bases that are not made yet.
 
 A family's bases come from the level of its shortest length-scale; its other parents have cuts of them (see
 `view`). Which ones depends on the point alone: a density must not depend on what else is computed with it.
@@ -32,7 +32,7 @@ OUTSIDE = -1
 
 
 class Places(NamedTuple):
-    """Where the numbers about bases are in a pool, by level and cut; −1 where they are not made yet."""
+    """The positions of the numbers about bases in a pool, by level and cut; −1 if not made yet."""
 
     ranks: Positions
     sums: Positions

@@ -1,4 +1,4 @@
-"""What the kernels of points are given: the question, numbers about the rows, memory, room for the answer."""
+"""The arguments of the kernels of points: the query, numbers about the rows, work space, and the answer."""
 
 from __future__ import annotations
 

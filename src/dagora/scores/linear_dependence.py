@@ -1,4 +1,4 @@
-"""Which columns add up: each is a weighted sum of others, as a total is of its parts.
+"""Linearly dependent columns: each is a weighted sum of others, as a total is of its parts.
 
 The likelihood of a Gaussian network has no maximum on such columns, and what rounding leaves of their
 residuals depends on the order of the columns. With a little noise in every column, determinants are the same
@@ -19,7 +19,7 @@ from dagora.stats.statistics import Moments
 # Eigenvalues of a matrix of correlations below this are rounding, also of numbers in fixed point; of moments
 # by EM, below the second number.
 ROUNDING, EM_ROUNDING = 1e-9, 1e-6
-# The noise that is added to columns that add up, in units of their variance.
+# The noise that is added to linearly dependent columns, in units of their variance.
 NOISE = 1e-6
 # A column belongs to a sum if it has more than this share in it.
 SHARE = 1e-3
@@ -27,13 +27,13 @@ SHARE = 1e-3
 MOST_COLUMNS = 1000
 
 
-def columns_adding_up(moments: Moments, names: Sequence[str], rounding: float = ROUNDING) -> list[str]:
+def dependent_columns(moments: Moments, names: Sequence[str], rounding: float = ROUNDING) -> list[str]:
     """Names of columns that are weighted sums of others; empty with fewer rows than tell.
 
     >>> x = np.array([[1.0, 2.0], [4.0, 0.0], [2.0, 5.0], [0.0, 1.0], [3.0, 3.0]])
     >>> rows = np.column_stack([x, x @ [1.0, 3.0], [1.0, 0.0, 0.0, 2.0, 5.0]])
     >>> centred = rows - rows.mean(axis=0)
-    >>> columns_adding_up(Moments(5, rows.mean(axis=0), centred.T @ centred), ["a", "b", "total", "other"])
+    >>> dependent_columns(Moments(5, rows.mean(axis=0), centred.T @ centred), ["a", "b", "total", "other"])
     ['a', 'b', 'total']
     """
     if moments.n <= len(names) or len(names) > MOST_COLUMNS:
@@ -61,13 +61,13 @@ def with_noise(moments: Moments) -> Moments:
 
 
 def dependence_warnings(found: list[str], instead: str = "") -> list[str]:
-    """A sentence about columns that add up, where some do; `instead` is a score that needs no noise."""
+    """A warning about linearly dependent columns, if any; `instead` is a score that needs no noise."""
     if not found:
         return []
     other = f", or choose {option('score', instead)}" if instead else ""
-    told = (
-        f"columns add up, each is a weighted sum of the others: {listing(found)}; no linear network is the "
-        f"best one of them, and their edges are those of a table with a little noise: leave one out "
-        f"({option('drop', found[-1])}){other}"
+    warning = (
+        f"columns are linearly dependent, each is a weighted sum of the others: {listing(found)}; no linear "
+        f"network is the best one of them, and their edges are those of a table with a little noise: leave "
+        f"one out ({option('drop', found[-1])}){other}"
     )
-    return [told]
+    return [warning]
