@@ -302,7 +302,11 @@ def test_columns_that_add_up_are_named_with_holes_and_beside_levels(share, level
         holed = data.mask(rng.random(data.shape) < share)
         if levels:
             holed["group"] = np.where(data["other"] + rng.normal(size=2000) > 0, "u", "v")
-        told = [line for line in dagora.learn(holed, "hill-climb", em_rounds=0).warnings if "linearly dependent" in line]
+        told = [
+            line
+            for line in dagora.learn(holed, "hill-climb", em_rounds=0).warnings
+            if "linearly dependent" in line
+        ]
         assert len(told) == expected
         assert all(f"'{name}'" in line for name in ("a", "b", "c", "total") for line in told)
         assert not any("'other'" in line for line in told)
