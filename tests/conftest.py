@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -98,6 +99,9 @@ def data_dir() -> Path:
     return folder
 
 
+PRIVATE_USE = re.compile("[\ue000-\ue002]")  # of mentions that were not rendered
+
+
 @dataclass(frozen=True)
 class Ran:
     """How the command ended and what it said."""
@@ -115,7 +119,9 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     def call(*arguments: object) -> Ran:
         capsys.readouterr()
         code = run_command([str(argument) for argument in arguments])
-        return Ran(code, *capsys.readouterr())
+        ran = Ran(code, *capsys.readouterr())
+        assert not PRIVATE_USE.search(ran.out + ran.err), "an option is mentioned in nobody's words"
+        return ran
 
     return call
 

@@ -19,9 +19,9 @@ from dagora.api.estimate_time import (
     rules_of,
     widths,
 )
-from dagora.base.errors import DagoraError, DataError, OptionError
+from dagora.base.errors import DagoraError, DataError, OptionError, announce
 from dagora.base.events import Budget
-from dagora.base.wording import announce, span_in_words
+from dagora.base.wording import span_in_words
 from dagora.data.incomplete import IncompleteTable
 from dagora.learners.registry import METHODS, method_named
 from dagora.network.greenhouse import greenhouse

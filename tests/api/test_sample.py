@@ -4,7 +4,10 @@ import inspect
 import json
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +18,8 @@ from dagora.api.sample import laplace_options, sample
 from dagora.base.errors import DagoraWarning, DataError, KnowledgeError, OptionError
 from dagora.base.events import Budget, Event
 from dagora.base.options import Option
-from dagora.base.wording import to_command_line
 from dagora.data.table import Table
+from dagora.data.writers import write_table
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
@@ -215,7 +218,7 @@ def test_what_cannot_be_is_refused(enumeration: Sampler) -> None:
         ({"chains": "four"}, "chains must be"),
         ({"seed": -1}, "seed"),
         ({"jobs": 0}, "jobs"),
-        ({"time_limit": 0}, "time limit"),
+        ({"time_limit": 0}, "time_limit"),
         ({"zeal": 1}, "'zeal'"),
         ({"score": "bdue"}, "did you mean 'bdeu'"),
         ({"score": "lasso"}, "no log probability"),
@@ -275,12 +278,16 @@ def stuck(score: object, run: Run, *, draws: int, chains: int, prior: str = "uni
     )
 
 
-def test_the_command_prints_its_own_warnings(enumeration: Sampler, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_each_warning_once(
+    enumeration: Sampler, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], tmp_path: Path
+) -> None:
     entry = replace(enumeration, sampler="tests.api.test_sample:stuck")
     monkeypatch.setattr("dagora.posterior.registry.SAMPLERS", (entry,))
-    with to_command_line(), warnings.catch_warnings():
+    write_table(TABLE, tmp_path / "table.csv")
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert sample(TABLE, "exact", draws=500).warnings
+        ran = run("sample", tmp_path / "table.csv", "--method", "exact", "--draws", 500)
+    assert ran.err.count("made to fail") == 1
 
 
 def test_chains_that_have_not_mixed_are_told_of(

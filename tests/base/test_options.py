@@ -100,7 +100,7 @@ def test_numbers(value):
         (COUNT, np.array([1, 2]), "a whole number"),
         (RATE, 0, "larger than 0"),
         (RATE, 1.5, "at most 1, not 1.5"),
-        (RATE, math.nan, "NaN"),
+        (RATE, math.nan, "must be a number, not nan"),
         (RATE, math.inf, "at most 1"),
         (RATE, "0.5", "a number"),
         (RATE, True, "a number"),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from dagora.api.methods import takes
-from dagora.base.wording import to_command_line
+from dagora.base.errors import speaking
+from dagora.base.wording import COMMAND
 from dagora.learners.registry import METHODS
 from dagora.posterior.registry import SAMPLERS
 from dagora.scores.registry import SCORES
@@ -35,7 +36,7 @@ def test_one_with_its_options(run: Callable, entry: object) -> None:
     shown = run("methods", entry.name).out
     assert entry.reference in shown
     if entry in METHODS:
-        with to_command_line():
+        with speaking(COMMAND):
             assert f"  takes      {takes(entry.takes)}\n" in shown
         assert entry.promise in shown
     kind = "method" if entry in METHODS else "sampler" if entry in SAMPLERS else "score"

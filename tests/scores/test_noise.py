@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.api.learn import learn
-from dagora.base.wording import to_command_line
+from dagora.base.wording import COMMAND, render
 from dagora.scores.estimation import estimation
 from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_warnings
 from dagora.scores.registry import score_named
@@ -68,8 +68,8 @@ def test_enough_rows_are_no_warning(name, rows, columns):
 
 
 def test_the_command_reads_its_own_option():
-    with to_command_line():
-        (warning,) = noise_warnings(lambda penalty: 60 / penalty**2, 1.0, 50, 40)
+    (neutral,) = noise_warnings(lambda penalty: 60 / penalty**2, 1.0, 50, 40)
+    warning = render(neutral, COMMAND)
     assert "about 60 pairs would gain an edge by chance; --option penalty=7.8 brings that below 1" in warning
 
 

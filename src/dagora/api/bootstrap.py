@@ -10,10 +10,10 @@ import numpy as np
 
 from dagora.api.learn import EM_ROUNDS
 from dagora.base.dask_cluster import check_cluster
+from dagora.base.errors import announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import PathLike
 from dagora.base.version import versions
-from dagora.base.wording import announce
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.interventions import Said
 from dagora.graph.bits import words_for

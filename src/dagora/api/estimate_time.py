@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.learn import EM_ROUNDS, learn
-from dagora.base.errors import DagoraError, OptionError
+from dagora.base.errors import DagoraError, OptionError, unannounced
 from dagora.base.events import Budget
-from dagora.base.options import LARGEST_INTEGER, briefly
-from dagora.base.wording import comma_list, span_in_words, split_list, unannounced
+from dagora.base.options import LARGEST_INTEGER
+from dagora.base.wording import comma_list, span_in_words, split_list
 from dagora.data.columns.reading_options import READING, takes_reading
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
@@ -207,14 +207,14 @@ def check_effort(seconds: float, samples: int, budget: Budget | None) -> None:
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not (number and 0 < seconds <= MOST_SECONDS):
         raise OptionError(
-            f"seconds must be a number above 0, at most {MOST_SECONDS:g}, not {briefly(seconds)}"
+            option="seconds", value=seconds, must=f"be a number above 0, at most {MOST_SECONDS:g}"
         )
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 0:
-        raise OptionError(f"samples must be a whole number, 0 or more, not {briefly(samples)}")
+        raise OptionError(option="samples", value=samples, must="be a whole number, 0 or more")
     if samples > LARGEST_INTEGER:
         raise OptionError("samples must be a whole number of at most 64 bits")
     if budget is not None and not isinstance(budget, Budget):
-        raise OptionError(f"budget must be a Budget or None, not {briefly(budget)}")
+        raise OptionError(option="budget", value=budget, must="be a Budget or None")
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Trial:
         timer.start()
         began = self.clock()
         try:
-            with unannounced():  # what is odd about the whole table is said when it is learned from
+            with unannounced():  # warnings are given when the whole table is learned from
                 learn(
                     rows.in_order(names),
                     searching.entry.name,

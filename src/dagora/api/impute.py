@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dagora.base.wording import announce
+from dagora.base.errors import announce
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable

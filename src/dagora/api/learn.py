@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dagora.base.errors import announce
 from dagora.base.events import Budget, Event, Observer, ignore
 from dagora.base.version import versions
-from dagora.base.wording import announce
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.interventions import Said
 from dagora.data.series import Timing

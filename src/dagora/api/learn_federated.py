@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from dagora.api.learn import learn
@@ -337,7 +339,7 @@ def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOption
             f"sites are given as a mapping from each site's name to its table, not as {type(sites).__name__}"
         )
     if isinstance(minimum, bool) or not isinstance(minimum, int):
-        raise OptionError(f"minimum must be a whole number, not {minimum!r}")
+        raise OptionError(option="minimum", value=minimum, must="be a whole number")
     if len(sites) < minimum:
         two = "with two, each can compute the other's part; minimum=2 accepts that"
         more = two if len(sites) == 2 else "add sites"
@@ -397,7 +399,8 @@ def sites_in_threads(
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {
             site.name: pool.submit(
-                serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS
+                copy_context().run,
+                partial(serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS),
             )
             for site in sites
         }

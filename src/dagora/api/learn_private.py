@@ -10,16 +10,18 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagora.api.learn_federated import with_traffic
 from dagora.api.private_parameters import shares_file, shares_text, tables_of
-from dagora.base.errors import DisagreementError, OptionError
+from dagora.base.errors import DisagreementError, OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import naming, write_whole
 from dagora.base.version import versions
-from dagora.base.wording import announce, option
+from dagora.base.wording import option
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.keys import split_key
 from dagora.learners.result import Result
@@ -250,12 +252,14 @@ def learn_both(
     files = {name: None if shares is None else shares_file(shares, name) for name in (HOST, GUEST)}
     # The first use compiles kernels, which takes longer than the default time limit.
     network = memory_network([HOST, GUEST], timeout=600.0)
+    roles: tuple[tuple[Role, PartyData, Observer], ...] = (("host", host, on_event), ("guest", guest, ignore))
     with ThreadPoolExecutor(2) as pool:
         parties = [
             pool.submit(
-                learn_with, network[HOST], "host", host, proposal, on_event=on_event, shares=files[HOST]
-            ),
-            pool.submit(learn_with, network[GUEST], "guest", guest, proposal, shares=files[GUEST]),
+                copy_context().run,
+                partial(learn_with, network[role], role, data, proposal, on_event=watch, shares=files[role]),
+            )
+            for role, data, watch in roles
         ]
         failed = [error for party in parties if (error := party.exception()) is not None]
     if failed:

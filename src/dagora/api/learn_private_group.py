@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dagora.api.learn_federated import with_traffic
@@ -210,12 +212,15 @@ def learn_all(
     with ThreadPoolExecutor(len(owners)) as pool:
         working = [
             pool.submit(
-                learn_with_owners,
-                network[name],
-                owners,
-                data,
-                proposal if name == owners[0] else others,
-                on_event=on_event if name == owners[0] else ignore,
+                copy_context().run,
+                partial(
+                    learn_with_owners,
+                    network[name],
+                    owners,
+                    data,
+                    proposal if name == owners[0] else others,
+                    on_event=on_event if name == owners[0] else ignore,
+                ),
             )
             for name, data in brought.items()
         ]

@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 
 from dagora.base.options import Option, find_in_any_case
 from dagora.base.wording import option as worded
-from dagora.base.wording import spoken
+from dagora.base.wording import render, spoken
 from dagora.learners import registry as method_registry
 from dagora.learners.method import Method, Takes
 from dagora.posterior import registry as samplers
@@ -229,7 +229,7 @@ def methods(name: str | None = None) -> Entry | Catalogue:
 
 def takes(given: Takes) -> str:
     """What a method is given, in words."""
-    over_sites = spoken(python="learn_federated", command="dagora federate")
+    over_sites = render(spoken(python="learn_federated", command="dagora federate"))
     words: dict[Takes, str] = {
         "score": "any score",
         "candidates": "candidate parent sets of any score",
@@ -253,7 +253,7 @@ def written_default(option: Option) -> str:
 def written_meaning(option: Option) -> str:
     """What it means, with its choices; an option that must be given is named as the user writes it."""
     choices = f" ({'|'.join(option.choices)})" if option.choices else ""
-    required = f" (required: {worded(option.name)})" if option.required else ""
+    required = f" (required: {render(worded(option.name))})" if option.required else ""
     other, values = option.only_with or ("", ())
     only = f" (only with {other}={'|'.join(values)})" if values else ""
     return option.summary + choices + required + only

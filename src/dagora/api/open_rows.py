@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dagora.base.addresses import refuse_password
-from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import announce, option
+from dagora.base.errors import DataError, OptionError, announce
+from dagora.base.wording import option
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.scan.file_sources import open_files
 from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dagora.base.dask_cluster import check_cluster, connected
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
-from dagora.base.wording import announce, option
+from dagora.base.wording import option, render
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import Said
 from dagora.data.schema import Kind, Schema
@@ -151,7 +151,11 @@ def sample(
         else:
             found, notes, errors = scored_draws(asking, chosen, statistics, score_options, reweight, run)
     told = (found.message, source.dropped_rows, source.rows_set)
-    found = replace(found, message="; ".join(filter(None, told)))
+    found = replace(
+        found,
+        message=render("; ".join(filter(None, told))),
+        warnings=tuple(map(render, found.warnings)),
+    )
     judged = diagnose(found)
     mixed = mixing_warnings(judged) if found.log_scores.size else []
     settings = {
@@ -212,7 +216,7 @@ def check_numbers(draws: int, chains: int) -> None:
     """Refuse a number of draws or chains that is not a positive whole number."""
     for name, value in (("draws", draws), ("chains", chains)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-            raise OptionError(f"{name} must be a whole number, 1 or more, not {value!r}")
+            raise OptionError(option=name, value=value, must="be a whole number, 1 or more")
 
 
 def check_on_cluster(entry: Sampler) -> None:

@@ -222,7 +222,7 @@ def naming(path: PathLike) -> Iterator[None]:
         yield
     except DagoraError as error:
         # A line break in a name must not break the one line of the message.
-        text = "\\n".join(str(error).splitlines())
+        text = "\\n".join(error.text.splitlines())
         raise type(error)(f"{path}: {text}") from None
 
 

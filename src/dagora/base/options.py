@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from dagora.base.errors import OptionError
+from dagora.base.errors import OptionError, briefly
 from dagora.base.wording import nearest
 from dagora.base.wording import option as worded
 
@@ -68,13 +68,11 @@ class Option:
             if self.type == "float":
                 return float(text)
         except ValueError:
-            raise OptionError(
-                f"option '{self.name}' takes {self.describe_type()}, not {briefly(text)}"
-            ) from None
+            raise self.refusal(f"takes {self.describe_type()}", text) from None
         if self.type == "bool":
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if text.lower() not in words:
-                raise OptionError(f"option '{self.name}' takes true or false, not {briefly(text)}")
+                raise self.refusal("takes true or false", text)
             return words[text.lower()]
         return text
 
@@ -86,23 +84,19 @@ class Option:
             return value
         checked = self._typed(value)
         if self.choices and checked not in self.choices:
-            raise OptionError(f"option '{self.name}' is one of {', '.join(self.choices)}, not '{checked}'")
+            raise self.refusal(f"is one of {', '.join(self.choices)}", checked)
         if isinstance(checked, int | float) and not isinstance(checked, bool):
             if isinstance(checked, float) and math.isnan(checked):
-                raise OptionError(f"option '{self.name}' must be a number, not NaN")
+                raise self.refusal("must be a number", checked)
             if self.low is not None and (checked < self.low or (self.open_low and checked == self.low)):
                 bound = "larger than" if self.open_low else "at least"
-                raise OptionError(
-                    f"option '{self.name}' must be {bound} {self.low:g}, not {briefly(checked)}"
-                )
+                raise self.refusal(f"must be {bound} {self.low:g}", checked)
             if self.high is not None and checked > self.high:
-                raise OptionError(
-                    f"option '{self.name}' must be at most {self.high:g}, not {briefly(checked)}"
-                )
+                raise self.refusal(f"must be at most {self.high:g}", checked)
             if isinstance(checked, int) and abs(checked) > LARGEST_INTEGER:
-                raise OptionError(f"option '{self.name}' must be a whole number of at most 64 bits")
+                raise self.refusal("must be a whole number of at most 64 bits", checked)
             if isinstance(checked, float) and math.isinf(checked):
-                raise OptionError(f"option '{self.name}' must be a finite number, not {checked}")
+                raise self.refusal("must be a finite number", checked)
         return checked
 
     def _typed(self, value: object) -> object:
@@ -118,25 +112,17 @@ class Option:
             self.type == "graph" and hasattr(value, "undirected")
         ):
             return value
-        raise OptionError(f"option '{self.name}' takes {self.describe_type()}, not {briefly(value)}")
+        raise self.refusal(f"takes {self.describe_type()}", value)
+
+    def refusal(self, rule: str, value: object) -> OptionError:
+        """The error about a value that breaks a rule."""
+        text = f"option '{self.name}' {rule}, not {briefly(value)}"
+        return OptionError(text, option=self.name, value=value)
 
     def describe_type(self) -> str:
         """The type in words."""
         names = {"int": "a whole number", "float": "a number", "bool": "true or false", "graph": "a graph"}
         return " or ".join((names.get(self.type, self.type), *self.words))
-
-
-def briefly(value: object, most: int = 60) -> str:
-    """A value for a message: not too long, whatever it is.
-
-    >>> briefly("half"), briefly("9" * 5000, most=5), briefly(10**5000)
-    ("'half'", "'9999…", 'a number with too many digits')
-    """
-    try:
-        text = repr(value)
-    except ValueError:
-        return "a number with too many digits"
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 # The unit of every option `memory`, in bytes.

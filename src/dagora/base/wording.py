@@ -1,8 +1,10 @@
-"""What is said to the user: options are named as the user writes them, and warnings point at the user's line.
+"""The words of messages: options are mentioned neutrally, and each door writes them as its users do.
 
-The same message may answer a command (`--missing drop`), a call in Python (`missing="drop"`), or a user of
-the live page, who sees neither. Messages therefore name options through `option` and `setting`; the command
-and the page say once that they are speaking.
+The same message may answer a call in Python (`missing="drop"`), a command (`--missing drop`), or a user of
+the live page, who sees neither. `option`, `setting` and `spoken` therefore return a mention: its parts
+between private-use characters, which stay within a sentence as it is put together. `render` writes them in
+the `Words` of the door at work. Errors are rendered when they are shown, results and overviews when they are
+made. Doors alone choose the words (`speaking` in base/errors.py); nothing but `render` reads that choice.
 """
 
 from __future__ import annotations
@@ -12,63 +14,150 @@ import difflib
 import io
 import re
 import shlex
-import sys
-import threading
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from pathlib import Path
+from dataclasses import dataclass, replace
 
-from dagora.base.errors import DagoraWarning
-
-PACKAGE = str(Path(__file__).resolve().parents[1])
 # Options whose value on the command line is a list with commas.
 LISTS = frozenset({"discrete", "continuous", "drop"})
 # Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
 CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+BEGIN, NEXT, END = "\ue000", "\ue001", "\ue002"  # around and between the parts of a mention
+MENTION = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")  # one without another inside
 
-_silent: ContextVar[bool] = ContextVar("_silent", default=False)
-_counting = threading.Lock()
-_commands = 0  # how many commands this process is answering; several threads may
-_lacking: dict[str, str] = {}  # options that the command at work lacks, and what is said instead
-
-PageWords = Callable[[str, object], str]
-"""How a page names an option (as Python does) and its value; None stands for no value."""
-
-_pages: list[PageWords] = []  # of the answers to pages that this process is at
+WriteOption = Callable[[str, str | None, str], str]
+"""Writes an option by its name, its value (None: no value) and the value as Python writes it."""
 
 
-@contextmanager
-def to_command_line() -> Iterator[None]:
-    """Within this block, messages are for a user of the command; nothing is left to Python's warnings."""
-    global _commands  # noqa: PLW0603 (a process speaks either to a shell or to Python)
-    with _counting:
-        _commands += 1
-    try:
-        yield
-    finally:
-        with _counting:
-            _commands -= 1
+def python_option(name: str, value: str | None, literal: str) -> str:
+    """An option as in a call in Python."""
+    if value is None:
+        return name
+    return f"{name}=[{literal}]" if name in LISTS else f"{name}={literal}"
 
 
-@contextmanager
-def to_page(words: PageWords) -> Iterator[None]:
-    """Within this block, messages are for a user of a page, whose own `words` name what is chosen there.
+def flag(name: str, value: str | None, _literal: str) -> str:
+    """An option as on a command line."""
+    written = f"--{name.replace('_', '-')}"
+    if value is None:
+        return written
+    return f"{written} {shlex.quote(comma_list([value]) if name in LISTS else value)}"
 
-    >>> with to_page(lambda name, value: f"“{name}: {value}”"):
-    ...     option("missing", "drop"), setting("ess", 10)
-    ('“missing: drop”', '“options: ess = 10”')
+
+def method_flag(name: str, value: str | None, _literal: str) -> str:
+    """An option of a method or score as on a command line."""
+    return f"--option {name}" + ("" if value is None else f"={value}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the users of one door write options, and options of methods and scores."""
+
+    option: WriteOption
+    setting: WriteOption
+    of_python: bool = False
+
+    def lacking(self, name: str, instead: str) -> Words:
+        """The words of a door that lacks an option: something else stands in its place.
+
+        >>> render(f"leave it out ({option('drop', 'age')})", COMMAND.lacking("drop", "in the file"))
+        'leave it out (in the file)'
+        """
+        return replace(
+            self, option=lambda each, *value: instead if each == name else self.option(each, *value)
+        )
+
+
+PYTHON = Words(python_option, python_option, of_python=True)
+COMMAND = Words(flag, method_flag)
+chosen_words: ContextVar[Words] = ContextVar("chosen_words", default=PYTHON)
+
+
+def mention(kind: str, *parts: str) -> str:
+    """A mention of some kind, for `render`."""
+    return BEGIN + NEXT.join((kind, *parts)) + END
+
+
+def literal(value: object) -> str:
+    """A value as Python writes it in a message."""
+    return f'"{value}"' if isinstance(value, str) else f"{value}"
+
+
+def option(name: str, value: object = None) -> str:
+    """Mention an option, with a value if there is one to choose.
+
+    >>> render(f"{option('missing', 'drop')} {option('max_parents', 3)} {option('drop', 'a, b')}")
+    'missing="drop" max_parents=3 drop=["a, b"]'
+    >>> print(render(f"{option('missing', 'drop')} {option('drop', 'a, b')} {option('score')}", COMMAND))
+    --missing drop --drop '"a, b"' --score
     """
-    with _counting:
-        _pages.append(words)
-    try:
-        yield
-    finally:
-        with _counting:
-            _pages.remove(words)
+    return mention("option", name, *(() if value is None else (str(value), literal(value))))
+
+
+def setting(name: str, value: object = None) -> str:
+    """Mention an option of a method or score, with a value if there is one to choose.
+
+    >>> render(setting("ess", 10)), render(setting("ess", 10), COMMAND)
+    ('ess=10', '--option ess=10')
+    """
+    return mention("setting", name, *(() if value is None else (str(value), literal(value))))
+
+
+def spoken(*, python: str, command: str) -> str:
+    """Two ways to say the same: to users of Python, and of the command or a page.
+
+    >>> render(spoken(python="learn_federated", command="`dagora federate`"))
+    'learn_federated'
+    """
+    return mention("spoken", python, command)
+
+
+def render(text: str, words: Words | None = None) -> str:
+    """Write the mentions of a text in the words of a door: by default, of the one at work."""
+    if BEGIN not in text:
+        return text
+    words = words or chosen_words.get()
+
+    def written(found: re.Match[str]) -> str:
+        match found.group(1).split(NEXT):
+            case ["option", name]:
+                return words.option(name, None, "")
+            case ["option", name, value, literal]:
+                return words.option(name, value, literal)
+            case ["setting", name]:
+                return words.setting(name, None, "")
+            case ["setting", name, value, literal]:
+                return words.setting(name, value, literal)
+            case ["spoken", python, command]:
+                return python if words.of_python else command
+        return found.group()  # a text of the user's that looks alike
+
+    while (after := MENTION.sub(written, text)) != text:  # from the inside out
+        text = after
+    return text
+
+
+def mentions(text: str) -> list[tuple[str, str | None]]:
+    """The options that a text mentions, with their values.
+
+    >>> mentions(f"choose {option('missing', 'drop')}, or leave {option('score')} out")
+    [('missing', 'drop'), ('score', None)]
+    """
+    parts = (found.split(NEXT) for found in MENTION.findall(text))
+    return [
+        (name, value[0] if value else None) for kind, name, *value in parts if kind in {"option", "setting"}
+    ]
+
+
+def render_fields(record: object, *names: str) -> None:
+    """Render fields of a frozen record when it is made: texts, or tuples of texts."""
+    for name in names:
+        value = getattr(record, name)
+        object.__setattr__(
+            record, name, render(value) if isinstance(value, str) else tuple(map(render, value))
+        )
 
 
 def counted(number: int, noun: str) -> str:
@@ -78,70 +167,6 @@ def counted(number: int, noun: str) -> str:
     ('1 draw', '3 draws')
     """
     return f"{number} {noun}" + "s" * (number != 1)
-
-
-@contextmanager
-def without_option(name: str, instead: str) -> Iterator[None]:
-    """Within this block, for a command that lacks an option, messages say something else instead of it.
-
-    >>> with to_command_line(), without_option("drop", "in the file"):
-    ...     print(f"leave it out ({option('drop', 'age')})")
-    leave it out (in the file)
-    """
-    with _counting:
-        _lacking[name] = instead
-    try:
-        yield
-    finally:
-        with _counting:
-            _lacking.pop(name, None)
-
-
-def option(name: str, value: object = None) -> str:
-    """Name an option, with a value if there is one to choose.
-
-    >>> option("missing", "drop"), option("max_parents", 3), option("drop", "a, b"), option("score")
-    ('missing="drop"', 'max_parents=3', 'drop=["a, b"]', 'score')
-    >>> with to_command_line():
-    ...     print(option("missing", "drop"), option("drop", "a, b"), option("max_parents"))
-    --missing drop --drop '"a, b"' --max-parents
-    """
-    for words in _pages[-1:]:
-        return words(name, value)
-    if name in _lacking:
-        return _lacking[name]
-    if not _commands:
-        if value is None:
-            return name
-        quoted = f'"{value}"' if isinstance(value, str) else f"{value}"
-        return f"{name}=[{quoted}]" if name in LISTS else f"{name}={quoted}"
-    flag = f"--{name.replace('_', '-')}"
-    if value is None:
-        return flag
-    return f"{flag} {shlex.quote(comma_list([str(value)]) if name in LISTS else str(value))}"
-
-
-def setting(name: str, value: object) -> str:
-    """Name an option of a method or score with a value.
-
-    >>> setting("ess", 10)
-    'ess=10'
-    >>> with to_command_line():
-    ...     setting("ess", 10)
-    '--option ess=10'
-    """
-    if _pages:
-        return f"“options: {name} = {value}”"
-    return f"--option {name}={value}" if _commands else option(name, value)
-
-
-def spoken(*, python: str, command: str) -> str:
-    """Choose between two ways to say the same: to a user of Python, or of the command.
-
-    >>> spoken(python="learn_federated", command="`dagora federate`")
-    'learn_federated'
-    """
-    return command if _commands or _pages else python
 
 
 def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
@@ -205,31 +230,6 @@ def split_list(listed: str) -> list[str]:
     """
     cells = next(csv.reader([listed], skipinitialspace=True), [])
     return [cell.strip() for cell in cells if cell.strip()]
-
-
-@contextmanager
-def unannounced() -> Iterator[None]:
-    """Within this block, in this thread, warnings are given to nobody.
-
-    >>> with unannounced():
-    ...     announce(["two rows tell little"])
-    """
-    before = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(before)
-
-
-def announce(messages: Iterable[str]) -> None:
-    """Give warnings to a user of Python, at the line that called the library; a command prints its own."""
-    if _commands or _pages or _silent.get():
-        return
-    depth, frame = 1, sys._getframe()  # noqa: SLF001 (`warnings` itself works this way)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        depth, frame = depth + 1, frame.f_back
-    for message in messages:
-        warnings.warn(message, DagoraWarning, stacklevel=depth)
 
 
 UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))

@@ -131,14 +131,15 @@ class CellReading:
         """The same, in the order of time where `timing` says which columns hold time and series."""
         from dataclasses import replace
 
+        from dagora.base.errors import speaking
         from dagora.base.files import naming
-        from dagora.base.wording import without_option
+        from dagora.base.wording import COMMAND
         from dagora.data.series import Panel
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
         asked = ReadingOptions(**self.given, cuts=False)
-        with without_option("drop", "of the agreed columns"):
+        with speaking(COMMAND.lacking("drop", "of the agreed columns")):
             following = reading_by(codebook, asked)
             if timing is not None:
                 following = replace(

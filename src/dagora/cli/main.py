@@ -19,9 +19,16 @@ from typing import Any
 import click
 
 from dagora.base.addresses import refuse_password
-from dagora.base.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError
+from dagora.base.errors import (
+    DagoraError,
+    DagoraWarning,
+    DisagreementError,
+    ProtocolError,
+    SlowStartWarning,
+    speaking,
+)
 from dagora.base.version import __version__
-from dagora.base.wording import nearest, shown, to_command_line
+from dagora.base.wording import COMMAND, nearest, shown
 from dagora.cli.command_line import answering
 from dagora.cli.ctrl_c import INTERRUPTED, ending_compilation
 from dagora.cli.help_pages import WIDTH
@@ -101,13 +108,13 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None, line: LiveLine | None = None) -> int:
     """Run the command; return its exit code. `line` shows its progress."""
     line = line or LiveLine()
-    with to_command_line(), warnings_in_one_line(line):
+    with speaking(COMMAND), warnings_in_one_line(line):
         return answer(arguments, line)
 
 
 @contextmanager
 def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
-    """Print warnings of ours as the command does; those of other packages stay as they are."""
+    """Print those of our warnings that no result holds; those of other packages stay as they are."""
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:  # noqa: ANN401
@@ -117,6 +124,8 @@ def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
             click.echo(f"dagora: warning: {shown(str(message))}", err=True)
 
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DagoraWarning)  # the command prints those of its result
+        warnings.simplefilter("default", SlowStartWarning)
         warnings.showwarning = show
         yield
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, announce
 from dagora.base.notebook import Shown
-from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column, seen_cells
 from dagora.data.columns.missing_pattern import missing_pattern, unseen
 from dagora.data.columns.overview import Overview

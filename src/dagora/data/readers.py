@@ -187,7 +187,7 @@ def naming(file: Path) -> Iterator[None]:
     try:
         yield
     except DataError as problem:
-        text = str(problem)
+        text = problem.text
         raise DataError(text if text.startswith(str(file)) else f"{file}: {text}") from None
     except UnicodeDecodeError:
         raise DataError(f"{file}: {not_utf8(file)}") from None

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, announce
 from dagora.base.notebook import Shown
-from dagora.base.wording import announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dagora.base.errors import DataError
-from dagora.base.wording import announce
+from dagora.base.errors import DataError, announce
 from dagora.data.columns.levels import level_name
 from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import (

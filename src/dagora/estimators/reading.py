@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from dagora.base.wording import announce
+from dagora.base.errors import announce
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_matrix, raw_of_frame
 from dagora.data.columns.ingest import type_columns

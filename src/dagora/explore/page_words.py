@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import shlex
 
+from dagora.base.wording import Words
+
 TITLES = {
     "missing": "missing cells",
     "na": "words that mean missing",
@@ -35,12 +37,12 @@ CHOICES = {
 """How the page calls the values of an option."""
 
 
-def page_words(name: str, value: object = None) -> str:
+def page_option(name: str, value: str | None = None, _literal: str = "") -> str:
     """Name an option as the page does, with a value if there is one to choose.
 
-    >>> page_words("missing", "drop"), page_words("drop", "age"), page_words("discrete", "ward")
+    >>> page_option("missing", "drop"), page_option("drop", "age"), page_option("discrete", "ward")
     ('“missing cells: drop their rows”', "untick 'age'", '“type of ward: discrete”')
-    >>> page_words("time_limit"), page_words("drop"), page_words("lags", 2)
+    >>> page_option("time_limit"), page_option("drop"), page_option("lags", "2")
     ('“seconds at most”', 'untick them', '`dagora learn --lags 2`')
     """
     if name == "drop":
@@ -48,8 +50,21 @@ def page_words(name: str, value: object = None) -> str:
     if name in {"discrete", "continuous"}:
         return f"“type: {name}”" if value is None else f"“type of {value}: {name}”"
     if name not in TITLES:
-        said = "" if value is None else f" {shlex.quote(str(value))}"
+        said = "" if value is None else f" {shlex.quote(value)}"
         return f"`dagora learn --{name.replace('_', '-')}{said}`"
     if value is None:
         return f"“{TITLES[name]}”"
-    return f"“{TITLES[name]}: {CHOICES.get(name, {}).get(str(value), value)}”"
+    return f"“{TITLES[name]}: {CHOICES.get(name, {}).get(value, value)}”"
+
+
+def page_setting(name: str, value: str | None, _literal: str) -> str:
+    """Name an option of a method or score as the page does.
+
+    >>> from dagora.base.wording import render, setting
+    >>> render(setting("ess", 10), PAGE)
+    '“options: ess = 10”'
+    """
+    return f"“options: {name}”" if value is None else f"“options: {name} = {value}”"
+
+
+PAGE = Words(page_option, page_setting)

@@ -17,14 +17,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dagora.base.errors import DagoraError, DataError, OptionError
+from dagora.base.errors import DagoraError, DataError, OptionError, speaking
 from dagora.base.files import json_text
-from dagora.base.wording import shown, to_page
+from dagora.base.wording import shown
 from dagora.explore.asking import asked_for, knowledge_of, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
 from dagora.explore.page_files import page_file
-from dagora.explore.page_words import page_words
+from dagora.explore.page_words import PAGE
 from dagora.explore.results import side_by_side
 from dagora.explore.session import BusyError, Session
 
@@ -106,11 +106,11 @@ def for_the_page(answer: Method) -> Method:
     """An answer whose errors name what the user sees on the page."""
 
     @wraps(answer)
-    async def speaking(self: Answers, request: Request) -> Response:
-        with to_page(page_words):
+    async def answering(self: Answers, request: Request) -> Response:
+        with speaking(PAGE):
             return await answer(self, request)
 
-    return speaking
+    return answering
 
 
 class Answers:

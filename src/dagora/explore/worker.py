@@ -23,12 +23,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from dagora.base.errors import DagoraError
+from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
-from dagora.base.wording import shown, to_page
+from dagora.base.wording import shown
 from dagora.explore.asking import Asked
 from dagora.explore.best_so_far import GraphSender
-from dagora.explore.page_words import page_words
+from dagora.explore.page_words import PAGE
 from dagora.kernels.compilation import compilation
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def work() -> None:
     ear = Ear(sys.stdin)
     ear.start()
     threading.Thread(target=tell_of_compiling, args=(voice,), daemon=True).start()
-    with to_page(page_words):
+    with speaking(PAGE):
         while True:
             message = ear.waiting.get()
             asked = Asked.from_dict(message["asked"])

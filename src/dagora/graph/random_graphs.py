@@ -36,15 +36,15 @@ def random_dag(
     if kind not in KINDS:
         raise OptionError(f"unknown kind of random graph '{kind}': use {' or '.join(KINDS)}")
     if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer) or nodes < 1:
-        raise OptionError(f"nodes must be a whole number, 1 or more, not {nodes!r}")
+        raise OptionError(option="nodes", value=nodes, must="be a whole number, 1 or more")
     if (
         isinstance(degree, bool)
         or not isinstance(degree, int | float | np.number)
         or not 0 <= degree < np.inf
     ):
-        raise OptionError(f"degree must be a number, 0 or more, not {degree!r}")
+        raise OptionError(option="degree", value=degree, must="be a number, 0 or more")
     if kind == "sf" and degree != int(degree):
-        raise OptionError(f"degree must be a whole number for a scale-free graph, not {degree!r}")
+        raise OptionError(option="degree", value=degree, must="be a whole number for a scale-free graph")
     if kind == "sf" and exact:
         raise OptionError('exact=True is for kind="er": the number of edges of a scale-free graph is fixed')
     generator = _generator(seed)
@@ -63,7 +63,7 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise OptionError(f"seed must be a whole number, 0 or more, not {seed!r}")
+        raise OptionError(option="seed", value=seed, must="be a whole number, 0 or more")
     return np.random.default_rng(int(seed))
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import llvmlite.binding
 from numba.core import caching, config
 
-from dagora.base.errors import DagoraWarning
+from dagora.base.errors import SlowStartWarning
 from dagora.kernels.compilation import compilation
 from dagora.kernels.stamp import PACKAGE, source_stamp
 
@@ -113,7 +113,7 @@ def can_write(folder: Path) -> bool:
 @cache
 def warn_once(message: str) -> None:
     """Give a warning once per process."""
-    warnings.warn(message, DagoraWarning, stacklevel=2)
+    warnings.warn(message, SlowStartWarning, stacklevel=2)
 
 
 @cache

@@ -24,12 +24,12 @@ from dagora.stats.lagged import SeriesStatistics
 def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
     """Refuse a seed, time limit or number of jobs that is not valid; return the time limit."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise OptionError(f"the seed must be a whole number, 0 or more, not {seed!r}")
+        raise OptionError(option="seed", value=seed, must="be a whole number, 0 or more")
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise OptionError(f"jobs must be a whole number, 1 or more, not {jobs!r}")
+        raise OptionError(option="jobs", value=jobs, must="be a whole number, 1 or more")
     number = isinstance(time_limit, int | float) and not isinstance(time_limit, bool)
     if time_limit is not None and not (number and 0 < time_limit <= sys.float_info.max):
-        raise OptionError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
+        raise OptionError(option="time_limit", value=time_limit, must="be a positive number of seconds")
     return time_limit
 
 

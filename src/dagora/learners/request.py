@@ -99,7 +99,7 @@ def prepare(
     entry.check_knowledge(known, source.names)
     known = source.obeying(known, entry)
     if isinstance(em_rounds, bool) or not isinstance(em_rounds, int) or em_rounds < 0:
-        raise OptionError(f"em_rounds must be a whole number, 0 or more, not {em_rounds!r}")
+        raise OptionError(option="em_rounds", value=em_rounds, must="be a whole number, 0 or more")
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
     refuse_time(entry, source)

@@ -17,6 +17,7 @@ from dagora.base.errors import FormatError
 from dagora.base.files import json_text
 from dagora.base.notebook import Shown
 from dagora.base.parsing import parse_json
+from dagora.base.wording import render_fields
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
@@ -137,6 +138,9 @@ class Result(Shown):
     """The nats that the score would lose without each edge; empty where that is not known."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
+
+    def __post_init__(self) -> None:
+        render_fields(self, "message", "warnings")
 
     @property
     def plain_graph(self) -> Graph:

@@ -98,9 +98,9 @@ def fit(
         or pseudocount < 0
         or not np.isfinite(pseudocount)
     ):
-        raise OptionError(f"pseudocount must be a finite number of at least 0, not {pseudocount!r}")
+        raise OptionError(option="pseudocount", value=pseudocount, must="be a finite number of at least 0")
     if ess is not None and (not isinstance(ess, int | float | np.number) or ess <= 0 or not np.isfinite(ess)):
-        raise OptionError(f"ess must be a finite number above 0, not {ess!r}")
+        raise OptionError(option="ess", value=ess, must="be a finite number above 0")
     if ess is not None and pseudocount:
         raise OptionError("give either pseudocount or ess, not both")
     if len(kinds) > 1:

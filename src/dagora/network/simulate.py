@@ -215,7 +215,7 @@ def check_range(sem: str, weight_range: Range | None) -> Range:
     except (TypeError, ValueError):
         low, high = np.nan, np.nan
     if not 0 < low <= high < np.inf:
-        raise OptionError(f"weight_range must be two numbers 0 < low ≤ high, not {weight_range!r}")
+        raise OptionError(option="weight_range", value=weight_range, must="be two numbers 0 < low ≤ high")
     return low, high
 
 

@@ -43,7 +43,7 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
 
 def why_not_fitted(statistics: Statistics) -> str:
     """Why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
-    from dagora.base.wording import option
+    from dagora.base.wording import option, render
     from dagora.data.schema import Kind
     from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 
@@ -51,7 +51,8 @@ def why_not_fitted(statistics: Statistics) -> str:
     way_out = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
     if isinstance(statistics, ScanStatistics):
         if len(kinds) == 2:
-            return f"columns of both kinds need the rows for them: take a sample ({option('sample', SAMPLE)})"
+            sample = render(option("sample", SAMPLE))
+            return f"columns of both kinds need the rows for them: take a sample ({sample})"
         return f"the rows are not in memory, and tables take more passes over them; {way_out}"
     return f"over sites every table is one more secure sum; {way_out}"
 

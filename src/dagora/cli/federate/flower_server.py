@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.base.errors import DagoraError, OptionError
-from dagora.base.wording import to_command_line
+from dagora.base.errors import DagoraError, DagoraWarning, OptionError, speaking
+from dagora.base.wording import COMMAND
 from dagora.cli.federate.flower import PATIENCE, WAIT
 from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.federate.planning import Planning, learn_over_transport, planning_options, prepare
@@ -83,7 +84,8 @@ def coordinate(arguments: list[str], exchange: Exchange, nodes: Any) -> None:  #
         click.echo(describe_exchanges(transport), err=True)
 
     try:
-        with to_command_line():
+        with speaking(COMMAND), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DagoraWarning)  # the command prints those of its result
             command.main(arguments, prog_name="flwr run", standalone_mode=False, obj=LiveLine())
     except click.ClickException as error:
         fail(error.format_message())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dagora.base.wording import render_fields
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.missing_pattern import describe_missing
 from dagora.data.schema import Kind, Variable
@@ -32,6 +33,9 @@ class ColumnSummary:
     values: str = ""
     levels: int = 0
     missing: int = 0
+
+    def __post_init__(self) -> None:
+        render_fields(self, "why")
 
     @property
     def remarkable(self) -> bool:
@@ -66,6 +70,9 @@ class Overview:
     """How many cells are missing, where and in which patterns, if they are to be modelled."""
     kept: Sequence[int] | None = field(default=None, compare=False, repr=False)
     """Positions of the rows that were kept, where some were dropped."""
+
+    def __post_init__(self) -> None:
+        render_fields(self, "warnings")
 
     @property
     def modelled_cells(self) -> str:

@@ -150,7 +150,7 @@ class ReadingOptions:
             object.__setattr__(self, name, as_names(name, getattr(self, name)))
         policies = POLICIES if self.why_not_model is None else WITH_MODEL
         if self.missing not in policies:
-            raise OptionError(f"missing must be one of {', '.join(policies)}, not '{self.missing}'")
+            raise OptionError(option="missing", value=self.missing, must=f"be one of {', '.join(policies)}")
         if not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
         missing_words(self.na)

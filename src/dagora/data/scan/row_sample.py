@@ -33,7 +33,7 @@ MOST_ADDED = 1 << 26
 def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptions) -> AnyTable:
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise OptionError(f"sample must be a whole number of rows, 1 or more, not {size!r}")
+        raise OptionError(option="sample", value=size, must="be a whole number of rows, 1 or more")
     names, state = kept_names(source, reading), source.state()
     drawn = draw_rows(source, names, size, seed)
     refuse_changed(source, state)

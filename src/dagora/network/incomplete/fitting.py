@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError, announce
 from dagora.base.events import Budget
-from dagora.base.wording import announce
 from dagora.data.schema import Kind
 from dagora.network.fit import check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree

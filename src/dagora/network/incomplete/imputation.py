@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.wording import render_fields
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
@@ -40,6 +41,9 @@ class Imputation:
     draws: tuple[Table, ...] = ()
     message: str = ""
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        render_fields(self, "message", "warnings")
 
 
 def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:

@@ -44,7 +44,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
     array([4., 2.])
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 0:
-        raise OptionError(f"draws must be a whole number, 0 or more, not {draws!r}")
+        raise OptionError(option="draws", value=draws, must="be a whole number, 0 or more")
     given, constants = fill_constants(network, as_incomplete(table))
     check_columns(network, given)
     if isinstance(network, DiscreteNetwork):

@@ -43,7 +43,7 @@ def learn_sample(
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
     except DataError as error:
-        return SampleGraph(None, str(error))
+        return SampleGraph(None, error.text)
     if budget.exhausted:
         return None
     if outcome.status == "failed":

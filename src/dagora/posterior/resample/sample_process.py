@@ -108,7 +108,7 @@ def answer(work: SampleWork, number: int, budget: Budget) -> Answered:
     try:
         return learn_sample(work.prepared, work.way, work.seed, number, budget)
     except DagoraError as error:
-        return SampleFailure(str(error), type(error))
+        return SampleFailure(error.text, type(error))
     except Exception as error:
         return SampleFailure(f"sample {number} failed: {type(error).__name__}: {error}")
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.options import find
+from dagora.base.wording import render_fields
 from dagora.graph.bits import Rows
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
@@ -81,6 +82,9 @@ class Strengths(WeightedGraphs[Graph]):
     message: str
     interventions: tuple[tuple[str, ...], ...] = ()
     """The sets of variables that were set from outside in some rows, () for rows in which none was."""
+
+    def __post_init__(self) -> None:
+        render_fields(self, "message", "warnings")
 
     @property
     def samples(self) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.extras import ARVIZ
+from dagora.base.wording import render_fields
 from dagora.graph.bits import unpack
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
@@ -81,6 +82,9 @@ class Posterior(WeightedGraphs[DAG]):
     diagnostics: Diagnostics
     method: str
     command: str | None = None
+
+    def __post_init__(self) -> None:
+        render_fields(self, "warnings")
 
     @property
     def nodes(self) -> tuple[str, ...]:
