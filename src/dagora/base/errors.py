@@ -136,10 +136,6 @@ class DagoraWarning(UserWarning):
     """Something about data or a result that a user should not miss; the result holds it too."""
 
 
-class SlowStartWarning(DagoraWarning):
-    """Something that makes the first use slow, which no result holds."""
-
-
 class DataError(DagoraError):
     """The data cannot be used as they are."""
 
