@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from dagora.base.errors import DagoraWarning
+
 # Edges of a graph, by the names of their ends.
 Edges = tuple[tuple[str, str], ...]
 
@@ -58,6 +60,10 @@ Watch = Callable[[int, int], None]
 
 def unwatched(done: int, total: int) -> None:
     """Ignore progress."""
+
+
+class SlowStartWarning(DagoraWarning):
+    """Something that makes the first use slow; no result holds it, so every door shows it."""
 
 
 class OutOfTimeError(Exception):

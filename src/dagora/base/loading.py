@@ -5,12 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from dagora.base.errors import DagoraWarning
-
-
-class SlowStartWarning(DagoraWarning):
-    """Something that makes the first use slow; no result holds it, so every door shows it."""
-
 
 def load(place: str) -> Any:  # noqa: ANN401 (whatever stands there)
     """Import the object `name` of "module:name".

@@ -24,9 +24,9 @@ from dagora.base.errors import (
     DagoraWarning,
     DisagreementError,
     ProtocolError,
-    SlowStartWarning,
     speaking,
 )
+from dagora.base.events import SlowStartWarning
 from dagora.base.version import __version__
 from dagora.base.wording import COMMAND, nearest, shown
 from dagora.cli.command_line import answering

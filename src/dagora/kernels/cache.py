@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import llvmlite.binding
 from numba.core import caching, config
 
-from dagora.base.loading import SlowStartWarning
+from dagora.base.events import SlowStartWarning
 from dagora.kernels.compilation import compilation
 from dagora.kernels.stamp import PACKAGE, source_stamp
 
