@@ -9,6 +9,7 @@ from dagora.api.impute import impute as impute
 from dagora.api.learn import learn as learn
 from dagora.api.learn_federated import learn_federated as learn_federated
 from dagora.api.learn_private import learn_private as learn_private
+from dagora.api.learn_private_group import learn_private_group as learn_private_group
 from dagora.api.methods import methods as methods
 from dagora.api.open_rows import open_rows as open_rows
 from dagora.api.sample import sample as sample

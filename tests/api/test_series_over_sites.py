@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.learn_federated import learn_over
+from dagora.api.learn_federated import run_over_sites
 from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.data.partition import split_series
 from dagora.data.series import Panel, Timing
@@ -56,9 +56,9 @@ def rounded(table: Table) -> Table:
 
 
 def test_however_series_are_dealt_out_the_weights_are_the_same_to_the_last_bit() -> None:
-    central = learn_over(open_sites({"all": plant()}), "dynotears", lags=2)
+    central = run_over_sites(open_sites({"all": plant()}), "dynotears", lags=2)
     for sites, seed in ((3, 0), (4, 1)):
-        over = learn_over(open_sites(dealt(plant(), sites, seed)), "dynotears", lags=2)
+        over = run_over_sites(open_sites(dealt(plant(), sites, seed)), "dynotears", lags=2)
         np.testing.assert_array_equal(over.weights, central.weights)
         assert (over.graph, over.score) == (central.graph, central.score)
     pooled = dagora.learn(rounded(plant()), "dynotears", **IN_TIME)
@@ -86,7 +86,7 @@ def test_one_sum_is_all_that_is_asked() -> None:
             return getattr(sites, name)
 
     sites = open_sites(dealt(plant()))
-    learn_over(Watched(), "dynotears", lags=2)  # type: ignore[arg-type]
+    run_over_sites(Watched(), "dynotears", lags=2)  # type: ignore[arg-type]
     assert [name for name in asked if name not in {"schema", "parties"}] == ["lagged_moments"]
 
 

@@ -1,6 +1,6 @@
 """Learn over sites that may not pool their rows: agree on the columns, then learn from secure sums.
 
-`learn_over` learns as the coordinator of any `Federation`. `learn_federated` runs coordinator and sites in
+`run_over_sites` learns as the coordinator of any `Federation`. `learn_federated` runs coordinator and sites in
 this process, with the masks and messages of a real run (`secure=True`) or with sums in the clear.
 """
 
@@ -57,7 +57,7 @@ FEWEST = 3
 AT_SITES = ("discrete", "continuous", "drop", "missing", "na")  # reading options of each site
 
 
-def learn_over(federation: Federation, method: str | None = None, **settings: Any) -> Result:  # noqa: ANN401
+def run_over_sites(federation: Federation, method: str | None = None, **settings: Any) -> Result:  # noqa: ANN401
     """Learn as `learn` does, from the sums of a federation; without a method, the default over sites."""
     method = method or default_over_sites(federation.schema, scored=settings.get("score") is not None)
     check_over_sites(method, **settings)
@@ -273,14 +273,14 @@ def learn_federated(
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
         return with_readings(
-            learn_over(
+            run_over_sites(
                 OpenFederation.over(parties, TASKS, book, step, lags_of(method, settings)), method, **settings
             ),
             parties,
         )
     with sites_in_threads(parties, book, method, settings, terms, step=step) as (federation, books):
         result = (
-            learn_over(federation, method, **settings)
+            run_over_sites(federation, method, **settings)
             if terms is None
             else learn(federation.release(), method, **settings)
         )

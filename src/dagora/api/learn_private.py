@@ -1,6 +1,6 @@
 """Learn from columns split between two owners, neither of whom shows them: private K2.
 
-`learn_with` is one party's side over any transport. `learn_private` runs both in this process, as threads,
+`join_private` is one party's side over any transport. `learn_private` runs both in this process, as threads,
 with the messages of a real run.
 """
 
@@ -59,7 +59,7 @@ def read_party_data(
     return PartyData(table, texts, source)
 
 
-def learn_with(
+def join_private(
     transport: Transport,
     role: Role,
     brought: PartyData,
@@ -235,10 +235,10 @@ def learn_private(
         security=security,
     )
     host, guest = (read_party_data(table, key, **reading) for table in (host_table, guest_table))
-    return learn_both(host, guest, proposal, on_event=on_event, shares=shares)
+    return run_both_parties(host, guest, proposal, on_event=on_event, shares=shares)
 
 
-def learn_both(
+def run_both_parties(
     host: PartyData,
     guest: PartyData,
     proposal: TermsProposal,
@@ -257,7 +257,9 @@ def learn_both(
         parties = [
             pool.submit(
                 copy_context().run,
-                partial(learn_with, network[role], role, data, proposal, on_event=watch, shares=files[role]),
+                partial(
+                    join_private, network[role], role, data, proposal, on_event=watch, shares=files[role]
+                ),
             )
             for role, data, watch in roles
         ]

@@ -1,6 +1,6 @@
 """Learn from columns of three and more owners, none of whom shows them: private K2 on replicated shares.
 
-`learn_with_owners` is one owner's side over any transport. `learn_among` runs all in this process, as
+`join_group` is one owner's side over any transport. `learn_private_group` runs all in this process, as
 threads, with the messages of a real run.
 """
 
@@ -79,7 +79,7 @@ class LoggedSession:
         self._log.append(content)
 
 
-def learn_with_owners(
+def join_group(
     transport: Transport,
     owners: Sequence[str],
     brought: PartyData,
@@ -144,7 +144,7 @@ def learn_with_owners(
 
 
 @takes_reading("drop", "missing", "na")
-def learn_among(
+def learn_private_group(
     tables: Mapping[str, object],
     key: str,
     *,
@@ -189,15 +189,15 @@ def learn_among(
     ...     rows = [[number, number // 2 % 2 ^ (number % flip == 0)] for number in range(40)]
     ...     return Table.from_numpy(rows, names=["id", name], discrete=["id", name])
     >>> tables = {"ann": owned("a", 50), "bob": owned("b", 9), "cleo": owned("c", 11)}
-    >>> learn_among(tables, key="id").graph.edges
+    >>> learn_private_group(tables, key="id").graph.edges
     (('a', 'b'), ('a', 'c'))
     """
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
     brought = {name: read_party_data(table, key, **reading) for name, table in tables.items()}
-    return learn_all(brought, GroupProposal(written, max_parents, score, min_rows), on_event=on_event)
+    return run_all_owners(brought, GroupProposal(written, max_parents, score, min_rows), on_event=on_event)
 
 
-def learn_all(
+def run_all_owners(
     brought: Mapping[str, PartyData], proposal: GroupProposal, *, on_event: Observer = ignore
 ) -> Result:
     """Run all owners as threads; raises the error of the one that failed first."""
@@ -214,7 +214,7 @@ def learn_all(
             pool.submit(
                 copy_context().run,
                 partial(
-                    learn_with_owners,
+                    join_group,
                     network[name],
                     owners,
                     data,

@@ -133,7 +133,7 @@ def host(
         click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
         live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
-    learn_over(transport, "host", GUEST, party_data, request, sessions)
+    run_over_sites(transport, "host", GUEST, party_data, request, sessions)
 
 
 @command.command("join", cls=PagedCommand, short_help="Join the host and learn together.")
@@ -169,10 +169,10 @@ def join(
     sessions = own_log(log, folder, max_sessions, party_data.table.names)
     live_line().phase("waiting for the host")
     transport = connect_to(credentials, where, port, peer=HOST, wait=wait, timeout=request.patience)
-    learn_over(transport, "guest", HOST, party_data, request, sessions)
+    run_over_sites(transport, "guest", HOST, party_data, request, sessions)
 
 
-def learn_over(
+def run_over_sites(
     transport: TcpTransport,
     role: Role,
     peer: str,
@@ -181,11 +181,11 @@ def learn_over(
     sessions: SessionLog,
 ) -> None:
     """Greet the other owner, learn together, and present the result."""
-    from dagora.api.learn_private import learn_with
+    from dagora.api.learn_private import join_private
 
     request.greet(peer, transport.fingerprints[peer])
     warn_of_failures(sessions, peer, transport.fingerprints[peer], request.proposal.security)
-    result = learn_with(
+    result = join_private(
         transport,
         role,
         party_data,
@@ -241,9 +241,9 @@ def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in
     for brought in (host, guest):
         request.show_reading(brought)
     if in_memory:
-        from dagora.api.learn_private import learn_both
+        from dagora.api.learn_private import run_both_parties
 
-        result = learn_both(host, guest, request.proposal, on_event=live_line(), shares=request.shares)
+        result = run_both_parties(host, guest, request.proposal, on_event=live_line(), shares=request.shares)
     else:
         with tidy_end():
             result = run_parties(host_data, guest_data, request)
@@ -252,7 +252,7 @@ def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in
 
 def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory: bool) -> None:
     """Run three and more owners."""
-    from dagora.api.learn_private_group import learn_all
+    from dagora.api.learn_private_group import run_all_owners
     from dagora.base.errors import OptionError
     from dagora.cli.private_group import present
     from dagora.parties.processes.simulation import owner_names, run_group
@@ -280,7 +280,7 @@ def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory
     for each in brought.values():
         request.show_reading(each)
     if in_memory:
-        result = learn_all(brought, proposal, on_event=live_line())
+        result = run_all_owners(brought, proposal, on_event=live_line())
     else:
         told = ("dagora: listening", "dagora: 'owner", "dagora: error", "dagora: warning")
         pass_on = live_line().pass_on

@@ -102,12 +102,12 @@ class GroupRequest:
         self, transport: Transport, owners: tuple[str, ...], brought: PartyData, log: SessionLog
     ) -> None:
         """Learn together, write files, print the result and who learned what."""
-        from dagora.api.learn_private_group import learn_with_owners
+        from dagora.api.learn_private_group import join_group
 
         if not self.quiet:
             for peer, shown in transport.fingerprints.items():
                 click.echo(f"dagora: '{peer}' shows the certificate {shown}", err=True)
-        result = learn_with_owners(
+        result = join_group(
             transport,
             owners,
             brought,

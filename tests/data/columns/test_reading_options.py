@@ -29,6 +29,7 @@ SOME = {
     "open_rows": "discrete continuous drop missing na separator",
     "learn_federated": "discrete continuous drop missing na",
     "learn_private": "drop missing na",
+    "learn_private_group": "drop missing na",
 }
 TAKING = {**dict.fromkeys(ALL, " ".join(READING)), **SOME}
 COMMANDS = ["learn", "sample", "score", "inspect", "impute", "explore"]

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dagora.api.learn_private import learn_both, learn_with
+from dagora.api.learn_private import join_private, run_both_parties
 from dagora.api.private_parameters import left_out, opened_network
 from dagora.base.errors import GraphError, ProtocolError
 from dagora.formats.registry import read_network, write_network
@@ -174,7 +174,7 @@ def both_results(data, tmp_path, parameters, guest_file=True):
     proposal = TermsProposal(max_parents=1, parameters=parameters)
     files = {"host": tmp_path / "h.json", "guest": tmp_path / "g.json" if guest_file else None}
     return [
-        start(learn_with, network[name], name, brought, proposal, shares=files[name])
+        start(join_private, network[name], name, brought, proposal, shares=files[name])
         for name, brought in zip(("host", "guest"), leveled_owners(data, LEVELS, 2), strict=True)
     ]
 
@@ -205,7 +205,7 @@ def test_shares_without_a_file_are_not_agreed_to(tmp_path):
 def test_the_network_of_what_was_opened(tmp_path):
     data = chained(400)
     host, guest = leveled_owners(data, LEVELS, 2)
-    result = learn_both(host, guest, TermsProposal(max_parents=1, parameters="open"))
+    result = run_both_parties(host, guest, TermsProposal(max_parents=1, parameters="open"))
     network = opened_network(result)
     assert left_out(result, network) == []
     assert network.levels["x2"] == ("level 0", "level 1", "level 2", "level 3")

@@ -6,7 +6,7 @@ import stat
 import numpy as np
 import pytest
 
-from dagora.api.learn_private import learn_with
+from dagora.api.learn_private import join_private
 from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.parties.transport.certificates import fingerprint, make_certificates
 from dagora.parties.transport.in_memory import memory_network
@@ -61,7 +61,7 @@ def test_the_log_names_the_certificate_of_the_peer(tmp_path):
 
     working = [
         start(
-            learn_with,
+            join_private,
             lines[name],
             name,
             data[name],
@@ -134,7 +134,7 @@ def test_a_log_that_cannot_be_written_ends_the_session_before_it_begins(tmp_path
 def both(logs, data):
     network = memory_network(["host", "guest"], timeout=LONG)
     parties = [
-        start(learn_with, network[name], name, brought, TermsProposal(max_parents=1), log=log)
+        start(join_private, network[name], name, brought, TermsProposal(max_parents=1), log=log)
         for name, brought, log in zip(("host", "guest"), owners(data, 1), logs, strict=True)
     ]
     return [party.exception(LONG) for party in parties], network
