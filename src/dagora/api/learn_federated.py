@@ -1,7 +1,7 @@
 """Learn over sites that may not pool their rows: agree on the columns, then learn from secure sums.
 
-`run_over_sites` learns as the coordinator of any `Federation`. `learn_federated` runs coordinator and sites in
-this process, with the masks and messages of a real run (`secure=True`) or with sums in the clear.
+`run_over_sites` learns as the coordinator of any `Federation`. `learn_federated` runs coordinator and sites
+in this process, with the masks and messages of a real run (`secure=True`) or with sums in the clear.
 """
 
 from __future__ import annotations
