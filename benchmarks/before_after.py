@@ -146,8 +146,8 @@ def answer_of(result: Any) -> Any:
     if hasattr(result, "to_dict"):
         content = result.to_dict()
         return bits({key: each for key, each in content.items() if key not in VOLATILE})
-    if hasattr(result, "to_frame"):
-        return result.to_frame().to_csv()
+    if hasattr(result, "to_pandas"):
+        return result.to_pandas().to_csv()
     return bits(result)
 
 
@@ -165,7 +165,7 @@ def sample(table: Callable[[], Any], method: str, **options: Any) -> object:
     return bits(found.edge_probability)
 
 
-KNOWN = {"required": [["x0", "x1"]], "forbidden": [["x2", "x3"]], "max_parents": 2}
+KNOWN = {"required": [["x0", "x1"]], "forbidden": [["x2", "x3"]]}
 KNOWN_DISCRETE = {"forbidden": [["a", "c"]], "tiers": [["a", "b"], ["c", "d", "e", "f"]], "max_parents": 2}
 
 
@@ -269,7 +269,7 @@ def works() -> Iterator[tuple[str, Work]]:
                 lambda table=table, resample=resample: bits(
                     dagora.bootstrap(
                         table(), "hill-climb", samples=8, seed=2, resample=resample
-                    ).edge_probability
+                    ).edge_frequency
                 ),
             )
         yield f"fit {kind}", lambda table=table: json.dumps(fit_of(table()), sort_keys=True)
@@ -281,32 +281,46 @@ def works() -> Iterator[tuple[str, Work]]:
         yield (
             f"draw {kind}",
             lambda table=table: str(
-                dagora.sample_network(dagora.fit(learned(table), table()), 20, seed=4).to_frame()
+                dagora.sample_network(dagora.fit(learned(table), table()), 20, seed=4).to_pandas()
             ),
         )
-    yield "impute", lambda: dagora.impute(partial(mixed, missing=True)(), seed=1).to_frame().to_csv()
+    yield (
+        "impute",
+        lambda: (
+            dagora.impute(dagora.fit(learned(mixed), mixed()), partial(mixed, missing=True)(), seed=1)
+            .table.to_pandas()
+            .to_csv()
+        ),
+    )
     for order in ("er", "sf"):
         for noise in ("gaussian", "exponential", "logistic", "poisson", "mlp"):
             yield (
                 f"simulate {order} {noise}",
                 lambda order=order, noise=noise: bits(
-                    dagora.simulate(dagora.random_dag(order, 8, 1.5, seed=2), noise, 30, seed=2)
-                    .table.to_frame()
+                    dagora.simulate(dagora.random_dag(order, 8, 2, seed=2), noise, 30, seed=2)
+                    .table.to_pandas()
                     .to_numpy()
                 ),
             )
-    yield "query discrete", lambda: str(dagora.fit(learned(discrete), discrete()).query("e", {"a": "v1"}))
-    yield "query mixed", lambda: str(dagora.fit(learned(mixed), mixed()).query("h", {"x": 0.5}))
+    yield "query discrete", lambda: str(dagora.fit(learned(discrete), discrete()).query("P(e | a=v1)"))
+    yield "query mixed", lambda: str(dagora.fit(learned(mixed), mixed()).query("P(h | x=0.5)"))
     for method in ("hill-climb", "tabu", "pc", "ges", "order-search"):
         yield f"sites {method}", partial(over_sites, discrete, method)
     for method in ("notears", "admm", "vote", "average"):
         yield f"sites {method}", partial(over_sites, partial(continuous, rows=600), method)
-    yield "sites private noise", partial(over_sites, discrete, "hill-climb", epsilon=3.0)
+    yield "sites private noise", partial(over_sites, discrete, "hill-climb", privacy={"epsilon": 3.0})
     yield "two owners", two_owners
     yield "scanned", partial(scanned, discrete)
     yield "scanned mixed", partial(scanned, mixed)
     for arguments in (("inspect",), ("learn", "--method", "tabu", "--json"), ("score", "--score", "bic")):
         yield "command " + " ".join(arguments), partial(command, arguments)
+
+
+def imputed() -> object:
+    import dagora
+
+    network = dagora.fit(learned(mixed), mixed())
+    return dagora.impute(network, mixed(missing=True), seed=1).table.to_pandas().to_csv()
 
 
 @cache
@@ -327,7 +341,7 @@ def fit_of(table: Any) -> Any:
 
 
 def parts(table: Any, sites: int) -> dict[str, Any]:
-    frame = table.to_frame()
+    frame = table.to_pandas()
     return {f"s{i}": frame.iloc[i::sites].reset_index(drop=True) for i in range(sites)}
 
 
@@ -340,7 +354,7 @@ def over_sites(table: Callable[[], Any], method: str, **options: Any) -> object:
 def two_owners() -> object:
     import dagora
 
-    frame = discrete(60).to_frame()
+    frame = discrete(60).to_pandas()
     frame["id"] = [f"p{i}" for i in range(len(frame))]
     mine, yours = frame[["id", "a", "c", "e"]], frame[["id", "b", "d"]]
     return answer_of(dagora.learn_private(mine, yours, key="id", max_parents=2))
@@ -379,7 +393,7 @@ def timed() -> dict[str, Work]:
     import dagora
 
     def garble() -> None:
-        frame = discrete(60).to_frame()
+        frame = discrete(60).to_pandas()
         frame["id"] = [f"p{i}" for i in range(len(frame))]
         dagora.learn_private(frame[["id", "a", "c", "e"]], frame[["id", "b", "d"]], key="id", max_parents=2)
 
