@@ -24,7 +24,7 @@ import dagora
 from dagora.data.table import Table
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.networks import Drawn, leveled_network, sampled_codes
-from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
+from dagora.papers.private_k2.scaling import Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import BitWidths
 from dagora.parties.vertical.score_circuits import log_factorial_circuit

@@ -8,7 +8,6 @@ import pytest
 
 from dagora.base.errors import OptionError
 from dagora.papers.charts import Panel, Series, draw_panels, series_styles
-from dagora.papers.pictures import side_by_side
 from dagora.papers.tables import Mean
 
 ID = "id"
@@ -99,17 +98,6 @@ def test_it_draws_without_a_window() -> None:
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
-def test_drawings_side_by_side() -> None:
-    one = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50" viewBox="0 0 100 50"><g/></svg>'
-    two = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="80"><g/></svg>\n'
-    both = ET.fromstring(side_by_side([one, two]))
-    assert (both.get("width"), both.get("height")) == ("142", "80")
-    inner = [e for e in both if e.tag.endswith("}svg")]
-    assert [(e.get("x"), e.get("width")) for e in inner] == [("0", "100"), ("112", "30")]
-    with pytest.raises(ValueError, match="size"):
-        side_by_side(["<svg/>"])
 
 
 def test_a_logarithmic_scale_has_no_zero() -> None:

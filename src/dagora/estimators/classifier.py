@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from dagora.base.errors import GraphError, OptionError
 from dagora.data.incomplete import IncompleteTable
 from dagora.estimators.class_chances import Classifying, class_chances, with_class
-from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import checked, column_names, read_as_fitted, read_for_fit, seed_of, varying
-from dagora.estimators.structure import Said
+from dagora.estimators.structure import Said, complete_or_not, fitted_network, learned_graph
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, MixedNetwork, Network

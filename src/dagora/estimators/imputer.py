@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from dagora.base.errors import DataError, announce
 from dagora.data.columns.levels import level_name
-from dagora.estimators.fitting import complete_or_not, fitted_network, learned_graph
 from dagora.estimators.reading import (
     checked,
     column_names,
@@ -22,7 +21,7 @@ from dagora.estimators.reading import (
     seed_of,
     varying,
 )
-from dagora.estimators.structure import Said
+from dagora.estimators.structure import Said, complete_or_not, fitted_network, learned_graph
 from dagora.learners.checks import numbers_for
 from dagora.learners.registry import method_named
 from dagora.network.incomplete.imputing import impute_table

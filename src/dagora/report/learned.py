@@ -19,13 +19,12 @@ from dagora.learners.result import Result
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report import pag_section
-from dagora.report.data_section import data_section
 from dagora.report.distribution import Distribution
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
-from dagora.report.variables import variable_section
+from dagora.report.variables import data_section, variable_section
 from dagora.scores.prior_words import parameter_prior
 
 WEAK = 3.0  # nats

@@ -13,13 +13,12 @@ from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
-from dagora.report.data_section import data_section
 from dagora.report.distribution import Distribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
-from dagora.report.variables import variable_section
+from dagora.report.variables import data_section, variable_section
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST_PROBABLE = 0.01

@@ -10,12 +10,11 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
-from dagora.report.data_section import data_section
 from dagora.report.distribution import Distribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
-from dagora.report.variables import variable_section
+from dagora.report.variables import data_section, variable_section
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST = 0.01

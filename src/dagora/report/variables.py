@@ -1,6 +1,6 @@
-"""A part of the report for each variable: how it is distributed, and what it is joined with in the graph.
+"""The parts of a report about the data and about each variable: its distribution and its neighbours.
 
-Without scripts, these are folded paragraphs that link to each other. With the page's script, choosing a node
+Without scripts, variables are folded paragraphs that link to each other. With the script, choosing a node
 of the picture shows its part beside it, with all that is marked as being about the same variable
 (`data-about`), such as its fitted probabilities.
 """
@@ -8,16 +8,18 @@ of the picture shows its part beside it, with all that is marked as being about 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
+from dagora.data.columns.missing_pattern import describe_missing
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.separation import moral_graph
 from dagora.report.distribution import Distribution, draw_distribution
-from dagora.report.page import Section, attribute, folded, text
+from dagora.report.page import Content, Section, attribute, folded, table, text
 
 BLANKET = (
     "The Markov blanket of a variable are those it is joined with, and those that have a common child with "
@@ -80,3 +82,31 @@ def _links(graph: AnyGraph, places: Iterable[int]) -> str:
         f'<a href="#variable-{k}" data-choose={attribute(graph.nodes[k])}>{text(graph.nodes[k])}</a>'
         for k in places
     )
+
+
+def data_section(data: Mapping[str, Any]) -> list[Section]:
+    """A section about the columns as they were read and the rows left out; none if that is not known."""
+    if not data:
+        return []
+    rows, dropped = data["rows"], data["rows_dropped"]
+    lost = f"; {dropped} of them ({dropped / rows:.1%}) dropped, because a cell is missing" if dropped else ""
+    head = ("column", "type", "levels or range", "missing", "why")
+    listed: list[list[Content]] = [
+        [column["name"], column["type"], column["values"], column["missing"], column["why"]]
+        for column in data["columns"]
+    ]
+    body = f"<p>{text(f'{rows} rows{lost}.')}</p>"
+    return [
+        Section(
+            "The data", body + folded("columns", table(head, listed)) + missing_values(data.get("holes", {}))
+        )
+    ]
+
+
+def missing_values(pattern: Mapping[str, Any]) -> str:
+    """The number of missing values and their most frequent patterns."""
+    if not pattern:
+        return ""
+    listed: list[list[Content]] = [[", ".join(each["missing"]), each["rows"]] for each in pattern["patterns"]]
+    line = f"{describe_missing(pattern)}; {pattern['distinct_patterns']} patterns of holes."
+    return f"<p>{text(line)}</p>" + folded("most frequent patterns", table(("missing", "rows"), listed))

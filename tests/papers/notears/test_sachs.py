@@ -78,3 +78,14 @@ def test_the_reference_data(
         correct = round(17 * tpr)
         # every edge of either graph is judged once: extra + missing + reversed
         assert shd == (edges - correct - reversed_) + (17 - correct - reversed_) + reversed_
+
+
+def test_drawings_side_by_side() -> None:
+    one = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50" viewBox="0 0 100 50"><g/></svg>'
+    two = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="80"><g/></svg>\n'
+    both = ET.fromstring(sachs.side_by_side([one, two]))
+    assert (both.get("width"), both.get("height")) == ("142", "80")
+    inner = [e for e in both if e.tag.endswith("}svg")]
+    assert [(e.get("x"), e.get("width")) for e in inner] == [("0", "100"), ("112", "30")]
+    with pytest.raises(ValueError, match="size"):
+        sachs.side_by_side(["<svg/>"])

@@ -14,7 +14,7 @@ from dagora.learners.run import Run
 from dagora.papers.experiment import Size
 from dagora.papers.notears import table1
 from dagora.papers.notears.contenders import simulated
-from dagora.papers.notears.program import objective
+from dagora.papers.notears.table1 import objective
 from dagora.stats.moments import table_moments
 
 CELL = {"graph": "ER2", "d": 4, "n": 20, "lambda1": 0.0, "noise": "gaussian", "seed": 3}

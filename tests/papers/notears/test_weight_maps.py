@@ -10,8 +10,8 @@ import pytest
 
 from dagora.learners.run import Run
 from dagora.papers.experiment import Size
-from dagora.papers.heat_maps import draw_maps
 from dagora.papers.notears import weight_maps
+from dagora.papers.notears.weight_maps import draw_maps
 
 
 def test_the_settings_are_those_of_the_paper() -> None:

@@ -11,7 +11,7 @@ from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
-from dagora.papers.private_k2.two_owners import Session, random_rows
+from dagora.papers.private_k2.scaling import Session, random_rows
 
 
 def test_two_owners_hold_the_columns_between_them(tmp_path: Path) -> None:

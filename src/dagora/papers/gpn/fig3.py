@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -18,13 +19,12 @@ from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
-from dagora.papers.gpn.divergence import divergence, floor, shares
 from dagora.papers.gpn.sampled import reweighted, sampled, unless_cut_short
 from dagora.papers.gpn.simulation import ROWS, simulated
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean
 from dagora.posterior.draws import Draws
-from dagora.posterior.exact.enumeration import enumerate_posterior
+from dagora.posterior.exact.enumeration import Enumeration, enumerate_posterior
 from dagora.posterior.summary.diagnostics import weight_ess
 
 NODES = 4
@@ -67,6 +67,7 @@ explain. Our Laplace score is taken in log space with the mean integrated out an
 The paper shows one network, whose data are not to be had, in a figure without numbers; its text gives one
 number, a divergence of 27.8 for DiBS+ with 1000 draws, a method that is not run here.
 """)
+Floats = NDArray[np.float64]
 
 
 def fig3(size: Size) -> Experiment:
@@ -230,3 +231,31 @@ def graph_chart(cell: Measured, shown: Sequence[str]) -> str:
         y_label="posterior probability",
         title="GP networks, figure 3: the most probable graphs",
     )
+
+
+def shares(draws: Draws, count: int, graphs: Enumeration) -> Floats:
+    """Weighted relative frequency of every graph among the first `count` draws of all chains (eq. 14)."""
+    per_chain = count // draws.chains
+    places = graphs.find(draws.parents[:, :per_chain]).ravel()
+    logs = np.zeros(len(places)) if draws.log_weights is None else draws.log_weights[:, :per_chain].ravel()
+    total = np.bincount(places, np.exp(logs - logs.max()), minlength=len(graphs.masks))
+    return np.asarray(total / total.sum(), dtype=np.float64)
+
+
+def divergence(q: Floats, p: Floats) -> float:
+    """KL(q‖p) = Σ q ln(q/p) in nats, where q is the estimate, zero on graphs that were not drawn.
+
+    >>> round(divergence(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.25, 0.5])), 4)
+    0.6931
+    """
+    seen = q > 0
+    return float((q[seen] * np.log(q[seen] / p[seen])).sum())
+
+
+def floor(truth: Floats, counts: Sequence[int], seed: int, repeats: int = 20) -> list[float]:
+    """Mean divergence of so many independent draws from the truth, a lower bound for any sampler's."""
+    rng = np.random.default_rng(seed)
+    return [
+        float(np.mean([divergence(rng.multinomial(count, truth) / count, truth) for _ in range(repeats)]))
+        for count in counts
+    ]

@@ -3,7 +3,7 @@
 F at the true weights W, at the exact optimum W_G over all DAGs (dynamic programming on the lasso score), at
 the solution of the program before the threshold (W_ECP in the paper), and at that solution with weights
 below 0.3 set to zero (Ŵ), by our path solver and by algorithm 1 of the paper; and the same graphs refitted,
-which the paper does not do. F is on centred columns (see `program`).
+which the paper does not do. F is on centred columns (see `objective`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import ALGORITHM_1, OURS, simulated
-from dagora.papers.notears.program import objective
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group, mean_of
 from dagora.stats.moments import table_moments
+from dagora.stats.statistics import Moments
 
 NODES = 10
 THRESHOLD = 0.3
@@ -217,3 +217,17 @@ def panel_series(cells: Sequence[Measured], published: Mapping[str, float]) -> t
         series.append(Series(line, tuple(tick for tick, _ in points), tuple(value for _, value in points)))
     series.append(Series(THE_PAPER, tuple(TICKS.values()), tuple(published.values()), published=True))
     return tuple(series)
+
+
+def objective(moments: Moments, weights: NDArray[np.float64], lambda1: float) -> float:
+    """F(W) = 1/(2n) ‖X − XW‖² + λ ‖W‖₁ on centred columns (equation 2); W[i, j] is for the edge i → j.
+
+    With S = XᵀX/n the first term is ½ tr((I − W)ᵀ S (I − W)).
+
+    >>> moments = Moments(4, np.zeros(2), np.array([[4.0, 2.0], [2.0, 4.0]]))
+    >>> objective(moments, np.array([[0.0, 0.5], [0.0, 0.0]]), lambda1=0.1)
+    0.925
+    """
+    residual = np.eye(len(weights)) - weights
+    loss = 0.5 * float(np.sum(residual * (moments.scatter @ residual))) / moments.n
+    return loss + lambda1 * float(np.abs(weights).sum())

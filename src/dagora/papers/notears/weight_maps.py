@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.api.learn import learn
 from dagora.base.errors import DagoraError
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.heat_maps import draw_maps
 from dagora.papers.notears.contenders import ALGORITHM_1, GES_PENALTY, simulated
 from dagora.papers.reports import Report, paragraphs
+from dagora.papers.svg_figure import svg_figure
 from dagora.papers.tables import Entry, ResultTable, group
 
 NODES, ROWS, PENALTIES = 20, (1000, 20), (0.0, 0.1)
@@ -33,6 +34,7 @@ finds before its threshold. Error is ‖W_ECP − W‖ in the Frobenius norm, be
 
 The paper's B_FGS has no weights: here it is GES with 4 × BIC's penalty, drawn as 0 and 1.
 """)
+SIDE = 2.0  # inches
 
 
 def fig1(size: Size) -> Experiment:
@@ -134,3 +136,21 @@ def captions(errors: Mapping[tuple[float, float], float], size: float) -> Iterat
 def line_name(parameters: Parameters) -> str:
     """Name an estimate as the figure does."""
     return GES if parameters["method"] == "ges" else f"W_ECP({parameters['lambda1']:g})"
+
+
+def draw_maps(
+    rows: Sequence[Sequence[tuple[str, NDArray[np.float64]]]], *, title: str, largest: float
+) -> str:
+    """Draw titled matrices, one row of maps each: red above zero, blue below, full at ±`largest`."""
+    columns = max(len(row) for row in rows)
+    with svg_figure(SIDE * columns + 0.8, (SIDE + 0.4) * len(rows) + 0.4, title) as drawing:
+        grid = drawing.figure.subplots(len(rows), columns, squeeze=False)
+        for line, row in zip(grid, rows, strict=True):
+            for axes, (label, matrix) in zip(line, row, strict=False):
+                drawn = axes.pcolormesh(matrix, cmap="RdBu_r", vmin=-largest, vmax=largest)
+                axes.set(title=label, aspect="equal", xticks=[], yticks=[])
+                axes.invert_yaxis()
+            for axes in line[len(row) :]:
+                axes.set_axis_off()
+        drawing.figure.colorbar(drawn, ax=grid, shrink=0.6, label="weight of row → column")
+    return drawing.svg

@@ -7,8 +7,11 @@ simulate` starts them, and every session is compared with K2 in the clear.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from dagora.base.events import Event
 from dagora.learners.run import Run
@@ -16,9 +19,10 @@ from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.charts import Panel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.two_owners import Session, costs, random_rows, run_session
+from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group
+from dagora.parties.processes.simulation import BothResults, run_both
 
 LIMIT = 3
 MODES = ("hidden", "adaptive")
@@ -56,6 +60,14 @@ and counts follow from moments.
 The random networks have up to 3 parents per variable. Each session's graph was compared with K2 on the
 joined rows.
 """)
+COLUMNS = (
+    "encryption", "mode", "n", "variables", "seconds", "keys s", "moments s", "search s", "CPU s",
+    "MB to guest", "MB to host", "M AND gates", "rounds", "MB memory", "edges",
+)  # fmt: skip
+# Not close to 0 or 1, so that no column is constant on few rows: private K2 needs two levels in each.
+PROBABILITIES = (0.2, 0.8)
+PHASES = ("agreement", "transfer", "intersection", "moments", "search", "result")
+MALICIOUS_PHASES = ("agreement", "rows", "transfer", "search")
 
 
 def scaling(size: Size) -> Experiment:
@@ -111,12 +123,6 @@ def report(measured: Sequence[Measured]) -> Report:
     )
     found = {name: drawn for name, drawn in pictures.items() if drawn}
     return Report("private-k2/scaling: what it costs two owners", (table,), found, (*NOTES, verdict))
-
-
-COLUMNS = (
-    "encryption", "mode", "n", "variables", "seconds", "keys s", "moments s", "search s", "CPU s",
-    "MB to guest", "MB to host", "M AND gates", "rounds", "MB memory", "edges",
-)  # fmt: skip
 
 
 def ordered(measured: Sequence[Measured]) -> list[Measured]:
@@ -202,3 +208,64 @@ def cpu_seconds(cell: Measured) -> float:
 def megabytes(cell: Measured) -> float:
     """What both sent, in MB."""
     return float(cell.numbers["megabytes_to_guest"] + cell.numbers["megabytes_to_host"])
+
+
+@dataclass(frozen=True)
+class Session:
+    """The settings of one session; malicious ones are hidden and encrypt no columns."""
+
+    rows: int
+    variables: int
+    limit: int
+    mode: str
+    crypto: str
+    seed: int = 0
+    timeout: float | None = None
+    security: str = "semi-honest"
+
+
+def random_rows(session: Session) -> Drawn:
+    """Rows of a random network; every other column belongs to the guest."""
+    network = random_network(session.seed, session.variables, PROBABILITIES)
+    return sampled(network, session.rows, session.seed)
+
+
+def run_session(session: Session, rows: Drawn) -> BothResults:
+    """Write the two files, start both parties, and return what each found."""
+    terms = {
+        "--max-parents": session.limit,
+        "--order": rows.written_order,
+        "--mode": session.mode,
+        "--crypto": session.crypto,
+    }
+    options = ["--key", "ID", "--patience", "3600", "--quiet"]
+    if session.security == "malicious":
+        del terms["--crypto"]
+        options += ["--security", "malicious"]
+    with tempfile.TemporaryDirectory() as folder:
+        files = [write_owner(rows, side, Path(folder, f"{side}.csv")) for side in (0, 1)]
+        return run_both(
+            str(files[0]),
+            str(files[1]),
+            [*options, *(part for flag, value in terms.items() for part in (flag, str(value)))],
+            options,
+            timeout=session.timeout,
+        )
+
+
+def costs(both: BothResults) -> dict[str, float]:
+    """Seconds by phase at the host, bytes each way, gates, rounds, CPU seconds and MB of memory of each."""
+    stats = both.host.stats
+    phases = MALICIOUS_PHASES if "security" in both.host.settings else PHASES
+    numbers = {f"{phase}_seconds": stats[f"{phase}_seconds"] for phase in phases}
+    return numbers | {
+        "seconds": sum(numbers.values()),
+        "megabytes_to_guest": sum(stats[f"{phase}_bytes_sent"] for phase in phases) / 1e6,
+        "megabytes_to_host": sum(stats[f"{phase}_bytes_received"] for phase in phases) / 1e6,
+        "ands": stats["ands"],
+        "rounds": stats["rounds"],
+        "host_cpu": both.host.stats["cpu_time"],
+        "guest_cpu": both.guest.stats["cpu_time"],
+        "host_memory": both.host.stats.get("peak_megabytes", 0.0),
+        "guest_memory": both.guest.stats.get("peak_megabytes", 0.0),
+    }
