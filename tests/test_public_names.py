@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 import pytest
@@ -37,6 +38,38 @@ def test_a_public_name_has_an_example(name: str) -> None:
     assert value.__doc__
     if not (inspect.isclass(value) and issubclass(value, Exception)):
         assert examples(value.__doc__), f"{name} has no example"
+
+
+def undocumented(function: Callable[..., object]) -> set[str]:
+    """Parameters without an entry in a function's docstring, and "Returns" where it has no such section."""
+    sections = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.MULTILINE)
+    found = dict(zip(sections[1::2], sections[2::2], strict=True))
+    listed = re.findall(r"^(\*{0,2}\w+(?:, \w+)*)(?: : |$)", found.get("Parameters", ""), re.MULTILINE)
+    documented = {name.lstrip("*") for names in listed for name in names.split(", ")}
+    return set(inspect.signature(function).parameters) - documented | {"Returns"} - set(found)
+
+
+FUNCTIONS = [name for name in dagora.__all__ if inspect.isfunction(getattr(dagora, name))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_describes_its_parameters_and_result(name: str) -> None:
+    assert undocumented(getattr(dagora, name)) == set()
+
+
+def test_a_parameter_without_a_description_is_seen() -> None:
+    def scale(rows: int, by: float) -> float:
+        """Scale.
+
+        Parameters
+        ----------
+        rows : int
+            How many.
+        """
+        return rows * by
+
+    assert undocumented(scale) == {"by", "Returns"}
+    assert len(FUNCTIONS) >= 30
 
 
 def members(cls: type) -> dict[str, object]:

@@ -186,7 +186,7 @@ def bootstrap(
 
 
 def identity(prepared: PreparedRequest, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """What a file of samples must have been made with: all but their number and the time."""
+    """The settings that samples in one file share: all but their number and the time."""
     searching = prepared.searching
     return {
         "method": searching.entry.name,

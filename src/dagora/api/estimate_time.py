@@ -65,7 +65,7 @@ Rule = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Part:
-    """What a part of the columns took."""
+    """The time for a part of the columns."""
 
     columns: int
     seconds: float
@@ -228,7 +228,7 @@ class Trial:
     clock: Clock
 
     def part(self, names: Sequence[str], limit: float, whole: Budget) -> Part | None:
-        """What so many columns take; None where that is more than `limit` seconds, or the budget is spent.
+        """Measure the time for these columns; None if it exceeds `limit` seconds, or the budget is spent.
 
         There is no time limit that the method knows of, as with one it may work differently: it is stopped.
         """
@@ -296,7 +296,7 @@ def measured(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
 
 
 def warmed_up(trial: Trial, names: Sequence[str], seconds: float, whole: Budget) -> bool:
-    """Whether a method learns from a few columns in the time; kernels are compiled or loaded on the way."""
+    """Return True if a method learns from a few columns in time; this compiles or loads its kernels."""
     tries = TRIES
     while tries and not whole.exhausted:
         before = compilation.ended
@@ -307,14 +307,14 @@ def warmed_up(trial: Trial, names: Sequence[str], seconds: float, whole: Budget)
 
 
 def too_long(columns: int, seconds: float) -> str:
-    """What is said where nothing can be told from so many columns, for which there was time."""
+    """The reason for no estimate if there was time for so many columns only."""
     if not columns:
         return f"it takes more than {seconds:g} s for {FEWEST} columns"
     return f"{seconds:g} s are enough for {columns} columns alone, which tell too little"
 
 
 def widths(columns: int) -> Iterator[int]:
-    """How many columns to try, fewest first; all of them last.
+    """The numbers of columns to try, fewest first; all of them last.
 
     >>> list(widths(12)), list(widths(3))
     ([4, 6, 9, 12], [3])
@@ -327,7 +327,7 @@ def widths(columns: int) -> Iterator[int]:
 
 
 def rules_of(method: Method, most_parents: int | None) -> tuple[Rule, ...]:
-    """How the time of a method may grow: linearly, on logarithmic axes, with these functions of the columns.
+    """Functions of the number of columns; the logarithm of the time may grow linearly in any of them.
 
     >>> from dagora.learners.registry import method_named
     >>> rules_of(method_named("tabu"), None) == rules_of(method_named("order-search"), 3) == (math.log,)
@@ -342,14 +342,14 @@ def rules_of(method: Method, most_parents: int | None) -> tuple[Rule, ...]:
 
 
 def may_double(prepared: PreparedRequest) -> bool:
-    """Whether every column may double the parent sets that are scored, as little rules large ones out."""
+    """Return True if a column may double the parent sets that are scored: bounds exclude few large ones."""
     numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
     unlimited = prepared.knowledge.max_parents is None
     return numbers and unlimited and prepared.searching.entry.takes == "candidates"
 
 
 def ahead(steps: Sequence[tuple[Part, Part]], columns: int, rule: Rule) -> tuple[float, float]:
-    """How much the logarithm of the time grows from the last part on, by the flattest and steepest step."""
+    """The growth of the logarithm of the time after the last part, by the flattest and the steepest step."""
     growth = [
         math.log(after.seconds / before.seconds) / (rule(after.columns) - rule(before.columns))
         for before, after in steps
@@ -366,7 +366,7 @@ def extrapolated(
     *,
     doubling: bool = False,
 ) -> TimeEstimate:
-    """What all columns take, from what parts of them took, if time grows by one of these rules.
+    """Extrapolate the time from parts of the columns to all of them, if it grows by one of these rules.
 
     With `doubling`, every column may also double it, however flat it was so far.
 
@@ -396,7 +396,7 @@ def extrapolated(
 
 
 def among(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
-    """What is known about some of the variables.
+    """Restrict knowledge to some of the variables.
 
     >>> among(Knowledge(required=[("a", "b")], tiers=[["a", "c"], ["b"]]), ["b", "c"])
     Knowledge(required=(), forbidden=(), tiers=(('c',), ('b',)), max_parents=None)

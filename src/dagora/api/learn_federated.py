@@ -65,13 +65,13 @@ def run_over_sites(federation: Federation, method: str | None = None, **settings
 
 
 def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
-    """What a method learns from: sums over rows or, for a method in time, over windows of series."""
+    """The statistics for a method: sums over rows or, for a method in time, over windows of series."""
     lags = lags_of(method, settings)
     return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:
-    """How many steps back a method in time looks; 0 for others.
+    """The number of lags of a method in time; 0 for others.
 
     >>> lags_of("dynotears", {"lags": 2}), lags_of("dynotears", {}), lags_of("notears", {})
     (2, 1, 0)
@@ -110,7 +110,7 @@ def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = Fa
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
-    """How many basis functions of each column a method needs moments of; most need none.
+    """The number of basis functions per column whose moments a method needs; 0 for most.
 
     >>> basis_functions("notears-sob", {"functions": 3}), basis_functions("notears", {})
     (3, 0)

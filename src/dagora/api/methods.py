@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def kind(self) -> KindOfEntry:
-        """What it is: a method, a sampler or a score."""
+        """The kind: method, sampler or score."""
         if isinstance(self.item, Method):
             return "method"
         return "sampler" if isinstance(self.item, Sampler) else "score"
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """What it does, in a phrase."""
+        """A short description."""
         return self.item.summary
 
     @property
@@ -72,7 +72,7 @@ class Entry:
 
     @property
     def takes(self) -> str:
-        """What it works on, in words."""
+        """The input, in words."""
         if isinstance(self.item, Method):
             return takes(self.item.takes)
         if isinstance(self.item, Sampler):
@@ -81,7 +81,7 @@ class Entry:
 
     @property
     def promise(self) -> str:
-        """What it promises; of a score, whether equivalent graphs score the same."""
+        """The guarantee; for a score, whether equivalent graphs score the same."""
         if isinstance(self.item, Score):
             return (
                 f"equivalent graphs {'score the same' if self.item.equivalent else 'may score differently'}"
@@ -207,8 +207,20 @@ def methods(name: str) -> Entry: ...
 @overload
 def methods(name: None = None) -> Catalogue: ...
 def methods(name: str | None = None) -> Entry | Catalogue:
-    """List all methods, samplers and scores with what they promise, or show one with its options.
+    """List all methods, samplers and scores with their guarantees, or show one with its options.
 
+    Parameters
+    ----------
+    name : str, optional
+        Name of a method, sampler or score; all of them by default.
+
+    Returns
+    -------
+    Catalogue or Entry
+        All entries, to be looked up by name or position; or the entry of that name.
+
+    Examples
+    --------
     >>> import dagora
     >>> dagora.methods()
     Methods         takes        promise
@@ -228,7 +240,7 @@ def methods(name: str | None = None) -> Entry | Catalogue:
 
 
 def takes(given: Takes) -> str:
-    """What a method is given, in words."""
+    """Describe the input of a method."""
     over_sites = render(spoken(python="learn_federated", command="dagora federate"))
     words: dict[Takes, str] = {
         "score": "any score",
@@ -251,7 +263,7 @@ def written_default(option: Option) -> str:
 
 
 def written_meaning(option: Option) -> str:
-    """What it means, with its choices; an option that must be given is named as the user writes it."""
+    """Describe an option and its choices; a required one is named as the user writes it."""
     choices = f" ({'|'.join(option.choices)})" if option.choices else ""
     required = f" (required: {render(worded(option.name))})" if option.required else ""
     other, values = option.only_with or ("", ())

@@ -29,7 +29,7 @@ DUCKDB_PREFIX = "duckdb:"
 
 
 def is_address(source: str) -> bool:
-    """Whether a text names a database.
+    """Return True if a text names a database.
 
     >>> is_address("duckdb:shop.db"), is_address("shop.csv")
     (True, False)
@@ -38,7 +38,7 @@ def is_address(source: str) -> bool:
 
 
 def stays_outside(source: str) -> bool:
-    """Whether a text names rows that are not read into memory: a database, a folder, or a pattern."""
+    """Return True for rows that are not read into memory: a database, a folder, or a pattern."""
     if is_address(source):
         return True
     place = Path(source)
@@ -125,7 +125,7 @@ def database_of(source: RowSource) -> Database:
 
 
 def source_of(source: Any, table: str | None, query: str | None, separator: str | None) -> RowSource:  # noqa: ANN401
-    """What hands out the rows."""
+    """Open the source of the rows."""
     if isinstance(source, str):
         refuse_password(source)
     if isinstance(source, str) and source.startswith(DUCKDB_PREFIX):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def tables_of(learned: PrivateOutcome) -> dict[str, Any]:
-    """What goes into the settings of a result."""
+    """The parameters for the settings of a result."""
     terms, found = learned.terms, learned.parameters
     names = terms.names
     opened = {names[family[-1]]: table for family, table in found.opened.items()}

@@ -1,1 +1,1 @@
-"""What every room may use: errors, options, events, files, words."""
+"""Tools for all packages: errors, options, events, files, words."""

@@ -98,11 +98,11 @@ class Workers:
 
     @property
     def threads(self) -> int:
-        """How many tasks can run at a time now; workers may come and go."""
+        """The number of tasks that can run at a time now; workers may come and go."""
         return sum(self._client.nthreads().values())
 
     def share(self, content: object) -> Any:  # noqa: ANN401
-        """What stands for some content among the arguments of tasks; it is sent once."""
+        """Send content once; the handle returned stands for it in the arguments of tasks."""
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
@@ -149,7 +149,7 @@ def check_workers(client: Any) -> None:  # noqa: ANN401
 
 
 def failed(problem: Exception, *, connected: bool) -> DagoraError:
-    """What to say of a task that gave no answer."""
+    """The error for a task that gave no answer."""
     if type(problem).__name__ == "KilledWorker":
         return DagoraError(
             "every worker of the Dask cluster that took one of the tasks ended without an answer (out of "
@@ -181,7 +181,7 @@ def same_version(version: str, work: Callable[..., Answer], *arguments: Any) -> 
 
 
 def unpacked(packed: bytes, version: str) -> Any:  # noqa: ANN401
-    """What was shared, on a worker, which must have the same version of dagora."""
+    """Unpack shared content on a worker, which must have the same version of dagora."""
     check_version(version, __version__)
     return pickle.loads(packed)  # noqa: S301 - sent by the client, whom workers obey anyway
 

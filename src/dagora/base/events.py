@@ -1,4 +1,4 @@
-"""How a running learner reports progress, and how it is told to stop.
+"""Progress of a running learner, and the limits that stop it.
 
 A learner reports `Event`s to an `Observer` and asks its `Budget` now and then whether to go on. The progress
 bar and the score trace read the same events; a time limit and Ctrl-C both exhaust the budget.
@@ -112,12 +112,12 @@ class Budget:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the work must end now."""
+        """True if the work must end now."""
         return self.left <= 0.0
 
     @property
     def reason(self) -> str:
-        """Why the work ended early, for the result's message."""
+        """The reason why the work ended early, for the result's message."""
         if self._stopped:
             return self._stopped
         if self._whole is not None and (self._limit is None or self._whole.exhausted):

@@ -24,7 +24,7 @@ class Need:
 
     @property
     def installed(self) -> bool:
-        """Whether the package is there; it is not imported."""
+        """True if the package is there; it is not imported."""
         if self.module in sys.modules:
             return sys.modules[self.module] is not None
         try:
@@ -34,7 +34,7 @@ class Need:
 
     @property
     def remedy(self) -> str:
-        """How to get it."""
+        """The command that installs it."""
         return f"pip install 'dagora[{self.extra}]'"
 
     def require(self, who: str) -> None:

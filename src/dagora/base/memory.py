@@ -1,4 +1,4 @@
-"""How much memory is free: what is too large is refused before it is begun, not by the system in mid-work."""
+"""Free memory: work that needs more is refused before it begins, not ended by the system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def free_memory() -> int | None:
 
 
 def free_in_machine() -> int | None:
-    """What Linux says can be had without swapping."""
+    """The memory that Linux has without swapping."""
     try:
         lines = MEMINFO.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -31,7 +31,7 @@ def free_in_machine() -> int | None:
 
 
 def free_in_container() -> int | None:
-    """What is left of a container's limit."""
+    """The rest of a container's limit."""
     try:
         most, used = (
             (CONTAINER / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current")

@@ -1,4 +1,4 @@
-"""How objects show themselves in notebooks, without knowing how pictures and tables are made.
+"""Display of objects in notebooks, apart from how pictures and tables are made.
 
 Graphs and results stand on low floors of the house, pages on a high one. What is to be shown inherits
 `Shown`; the front door says once what makes its HTML (`provide`), which is imported when first shown.

@@ -58,7 +58,7 @@ class ProgressBar:
         return time.monotonic() - self._began
 
     def __str__(self) -> str:
-        """What it says."""
+        """The text of the bar."""
         event = self.last
         if event is None:
             return ""
@@ -91,12 +91,12 @@ class ProgressBar:
 
 
 def in_notebook() -> bool:
-    """Whether a cell of a notebook is being run."""
+    """Return True in a notebook."""
     python = sys.modules.get("IPython")
     shell = None if python is None else python.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 
 
 def watched() -> bool:
-    """Whether somebody sees what is written to the standard error output."""
+    """Return True if the standard error output is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()

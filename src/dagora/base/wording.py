@@ -53,7 +53,7 @@ def method_flag(name: str, value: str | None, _literal: str) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """How the users of one door write options, and options of methods and scores."""
+    """The notation of options, and of options of methods and scores, in Python, the command or the page."""
 
     option: WriteOption
     setting: WriteOption

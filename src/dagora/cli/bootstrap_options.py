@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BootstrapRequest:
-    """How often to learn again from rows drawn anew, and how."""
+    """The number of samples to learn from as well, and how to draw them."""
 
     bootstrap: int | None
     resample: str

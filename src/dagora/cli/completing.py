@@ -1,4 +1,4 @@
-"""What the shell offers where a value is asked for: methods, samplers, scores, their options, and files."""
+"""Completion in the shell: methods, samplers, scores, their options, and files."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a table: `given` are the reading options by name, all of them."""
+    """Options for reading a table: `given` are all reading options by name."""
 
     given: Mapping[str, Any]
     from_table: str | None = None
@@ -37,7 +37,7 @@ class Reading:
     push_down: bool = False
 
     def scans(self, data: str) -> bool:
-        """Whether rows stay outside: of a database, a folder or a pattern, unless a sample is asked for."""
+        """Return True if the rows are not read into memory."""
         from dagora.api.open_rows import is_address, stays_outside
         from dagora.base.errors import OptionError
 
@@ -117,7 +117,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class CellReading:
-    """How to read the cells of a table whose columns a codebook describes: `given` are reading options."""
+    """Options for the cells of a table whose columns a codebook describes: `given` are reading options."""
 
     given: Mapping[str, Any]
     from_table: str | None = None
@@ -284,7 +284,7 @@ SOURCE_OPTIONS = (
 
 @dataclass(frozen=True)
 class TimeRequest:
-    """What was said about time."""
+    """Options about time."""
 
     time: str | None
     series: str | None
@@ -314,7 +314,7 @@ class TimeRequest:
 
 @dataclass(frozen=True)
 class SiteTime:
-    """What a site says about its columns of time; how many steps back is for the plan to say."""
+    """A site's columns of time; the plan has the number of lags."""
 
     time: str | None
     series: str | None

@@ -66,7 +66,7 @@ class PagedCommand(click.Command):
     def format_first_page(
         self, ctx: click.Context, formatter: click.HelpFormatter, examples: int, *, own: bool
     ) -> None:
-        """What the command does in a paragraph, options of every day, the names of the others, examples.
+        """Write a short page: a paragraph, the common options, the names of the others, examples.
 
         `own` says whether all options that only this command has are explained, or those that it needs.
         """
@@ -94,12 +94,12 @@ class PagedCommand(click.Command):
 
 
 def fits(page: click.HelpFormatter) -> bool:
-    """Whether a page fits a screen."""
+    """Return True if a page fits a screen."""
     return len(page.getvalue().splitlines()) <= LINES
 
 
 def asks(option: click.Option) -> bool:
-    """Whether it is an option that asks for help."""
+    """Return True for an option that asks for help."""
     return bool({"--help", "--help-all"} & set(option.opts))
 
 

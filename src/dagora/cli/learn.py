@@ -235,7 +235,7 @@ def learn_in_time(
 
 
 def is_jkl(path: str) -> bool:
-    """Whether a file holds scores instead of rows."""
+    """Return True if a file holds scores instead of rows."""
     return path.lower().removesuffix(".gz").endswith(".jkl")
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommonRequest:
-    """What requests to learn and to sample have in common."""
+    """The common options of learning and sampling."""
 
     method: str
     score: str | None
@@ -182,7 +182,7 @@ class CommonRequest:
 
 @dataclass(frozen=True)
 class LearnRequest(CommonRequest):
-    """What to learn, how, and where to write it."""
+    """The options of learning and of its output."""
 
     def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
@@ -256,7 +256,7 @@ class LearnRequest(CommonRequest):
 
     @property
     def learns_pag(self) -> bool:
-        """Whether the method allows for hidden causes, so that a truth may have more variables."""
+        """True if the method allows for hidden causes, so that a truth may have more variables."""
         from dagora.learners.registry import method_named
 
         return method_named(self.settings["method"]).returns == "pag"
@@ -316,7 +316,7 @@ class LearnRequest(CommonRequest):
         files.end()
 
     def stated(self) -> dict[str, Any]:
-        """What was asked for besides the method, for the plan that the sites see."""
+        """The options besides the method, for the plan that the sites see."""
         said = {"score": self.score, "max_parents": self.max_parents, "options": list(self.options) or None}
         return {name: value for name, value in said.items() if value is not None}
 

@@ -73,7 +73,7 @@ class LiveLine:
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is to be shown."""
+        """True if nothing is to be shown."""
         return self._silent
 
     def clear(self) -> None:
@@ -187,7 +187,7 @@ def describe(state: Event | str, seconds: float) -> str:
 
 
 def parts_of(event: Event) -> list[str]:
-    """What an event says, piece by piece."""
+    """The pieces of text about an event."""
     parts = [event.phase]
     if event.total:
         share = min(1.0, event.step / event.total)

@@ -209,7 +209,7 @@ def show_result(
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:
-    """How far the scale of the columns alone gives the graph away, and what sorting by variance finds.
+    """Describe how far sorting the columns by variance or R² alone finds the graph.
 
     >>> describe_scale({"varsortability": 0.5, "r2_sortability": 0.25})
     'sortability: 50% by variance, 25% by R²'

@@ -90,7 +90,7 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
 
 
 def mixing_label(found: Diagnostics) -> str:
-    """Whether the chains have mixed, in a word or two; `doubtful` where they are worth too few draws."""
+    """Say in a word or two if the chains have mixed; `doubtful` if there are warnings all the same."""
     from dagora.posterior.summary.mixing import MIXED, mixing_warnings
 
     if found.verdict == MIXED:

@@ -50,7 +50,7 @@ MADE_BY = "dagora private group certificates"
 
 @dataclass(frozen=True)
 class GroupRequest:
-    """What an owner reads, which terms it wants, and what it writes."""
+    """The input of an owner, its terms, and its output."""
 
     data: str
     key: str

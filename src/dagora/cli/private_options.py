@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrivateRequest:
-    """What a party reads, which terms it wants, and what it writes."""
+    """The input of a party, its terms, and its output."""
 
     key: str
     given: Mapping[str, Any]
@@ -96,7 +96,7 @@ class PrivateRequest:
 
     @property
     def _writes_network(self) -> bool:
-        """Whether the output holds a network and nothing else."""
+        """Return True if the output holds a network and nothing else."""
         from dagora.formats.registry import find_format
 
         return self.parameters == "open" and find_format(self.output or ".json").name == "BIF"

@@ -1,4 +1,4 @@
-"""What a search reports while it runs, and what Ctrl-C does to it."""
+"""Progress of a running search, and its end by Ctrl-C."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def make_folder(output: str) -> Path:
 
 
 def missing_part(harvest: Harvest) -> str:
-    """How much is measured, in words; empty where everything is."""
+    """The number of cells measured so far, in words; empty if complete."""
     return "" if harvest.complete else f"{len(harvest.measured)} of {harvest.total} cells are measured"
 
 

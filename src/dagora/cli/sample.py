@@ -42,7 +42,7 @@ Examples:
 
 @dataclass(frozen=True)
 class SampleRequest(CommonRequest):
-    """What to sample, how, and where to write it."""
+    """The options of sampling and of its output."""
 
     draws: int | None
     chains: int | None

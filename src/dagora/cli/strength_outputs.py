@@ -1,4 +1,4 @@
-"""How the strengths of edges are printed, and what JSON says of them."""
+"""The strengths of edges, printed and in JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 0.05
 
 
 def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -> dict[str, Any]:
-    """What the JSON form of a result says of the strengths of edges, and of their distance from a truth."""
+    """The strengths of edges for the JSON form of a result, with their distance from a truth."""
     from dagora.cli.posterior_outputs import expectations
     from dagora.posterior.resample.strengths import account_of
 

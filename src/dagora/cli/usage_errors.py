@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in plain words: click's own messages, and what else we know."""
+"""Messages about a wrong command line: click's own in plain words, and hints."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def what_is_wrong(error: click.UsageError) -> str:
 
 
 def about_option(error: click.NoSuchOption) -> str:
-    """What is wrong with an option that a command does not have."""
+    """The message about an option that a command does not have."""
     name = error.option_name.lstrip("-").replace("-", "_")
     said = f"there is no option '{error.option_name}'"
     if error.ctx is not None and takes_options(error.ctx.command) and name in options_of_methods():
@@ -55,7 +55,7 @@ def about_option(error: click.NoSuchOption) -> str:
 
 
 def takes_options(command: click.Command) -> bool:
-    """Whether a command has --option NAME=VALUE."""
+    """Return True if a command has --option NAME=VALUE."""
     return any("--option" in parameter.opts for parameter in command.params)
 
 

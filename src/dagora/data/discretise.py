@@ -16,8 +16,26 @@ if TYPE_CHECKING:
 def discretise(
     table: Table, method: str = "mean", bins: int = 2, columns: Iterable[str] | None = None
 ) -> Table:
-    """Return the table with its continuous columns (or only those named) cut into intervals.
+    """Cut continuous columns into intervals.
 
+    Parameters
+    ----------
+    table : Table
+        A table without missing values.
+    method : str, default "mean"
+        "mean" cuts at the mean, "width" into intervals of equal width, "quantile" into equally many rows.
+    bins : int, default 2
+        Number of intervals, 2 to 10000; "mean" makes 2. With many equal values, "quantile" may make fewer.
+    columns : names of columns, optional
+        All continuous columns by default.
+
+    Returns
+    -------
+    Table
+        The same rows; the levels of these columns are intervals such as "(-inf, 3]".
+
+    Examples
+    --------
     >>> table = Table.from_numpy([[0.0], [1.0], [2.0], [9.0]], names=["x"])
     >>> halves = discretise(table)
     >>> halves.schema[0].levels, halves.codes(0)

@@ -22,8 +22,25 @@ ODDS = 3.0
 
 
 def punch_holes(table: Table, holes: str, seed: int = 0) -> IncompleteTable:
-    """Make a share of the cells missing; `holes` is "mcar:0.2", "mar:0.2" or "mnar:0.2".
+    """Make values of a table missing at random, to test how a method deals with them.
 
+    Parameters
+    ----------
+    table : Table
+        A table without missing values.
+    holes : str
+        How values go missing, and the share of them, above 0 and below 1. "mcar:0.2": completely at random.
+        "mar:0.2": depending on another column, which stays complete. "mnar:0.2": depending on the value.
+    seed : int, default 0
+        The same seed gives the same result.
+
+    Returns
+    -------
+    IncompleteTable
+        The table with missing values.
+
+    Examples
+    --------
     >>> table = Table.from_numpy(np.arange(2000.0).reshape(1000, 2))
     >>> punched = punch_holes(table, "mcar:0.2", seed=1)
     >>> 0.18 < punched.missing / 2000 < 0.22

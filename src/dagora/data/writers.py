@@ -33,10 +33,21 @@ WORD = re.compile(r"\w[\w.-]*")
 
 
 def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
-    """Write a table; the name's ending says how: .csv .tsv (also .gz) .parquet .feather .arrow.
+    """Write a table to a file.
 
-    Missing values are written as empty cells.
+    Parameters
+    ----------
+    table : Table or IncompleteTable
+        Missing values are written as empty cells.
+    path : path
+        The ending names the format: .csv .tsv (also .gz) .parquet .feather .arrow.
 
+    Returns
+    -------
+    None
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from dagora.data.readers import read_table

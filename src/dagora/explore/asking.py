@@ -1,4 +1,4 @@
-"""What the page asks for, checked by the same code that checks the options of the command and of Python.
+"""Requests of the page, checked by the same code as options of the command and of Python.
 
 Nothing that the page sends names a file: options that take one are refused, and knowledge is an object.
 """
@@ -41,7 +41,7 @@ class Asked:
     jobs: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        """What the process that learns is told."""
+        """The message to the process that learns."""
         plain = {name: getattr(self, name) for name in PLAIN}
         known = self.knowledge.to_dict()
         return {**plain, "reading": dict(self.reading), "options": dict(self.options), "knowledge": known}
@@ -102,7 +102,7 @@ def asked_for(content: Mapping[str, Any], jobs: int = 1) -> Asked:
 
 
 def samples_of(number: object, method: Method) -> int:
-    """How many samples a method is to learn from as well; 0 where none were asked for.
+    """The number of samples to learn from as well; 0 if none were asked for.
 
     >>> samples_of(None, method_named("pc")), samples_of(200, method_named("pc"))
     (0, 200)
@@ -123,7 +123,7 @@ def knowledge_of(content: object) -> Knowledge:
 
 
 def reading_of(content: object) -> dict[str, Any]:
-    """How to read the table: those options of `read_table` that are not at their default."""
+    """The options of `read_table` that are not at their default."""
     if not isinstance(content, Mapping):
         raise OptionError("reading is an object")
     refuse_unknown(content, tuple(READING), "reading")

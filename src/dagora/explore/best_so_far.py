@@ -47,7 +47,7 @@ class GraphSender:
 
     @property
     def why_not(self) -> str:
-        """Why no graph of these columns is drawn on the way; empty where one may be.
+        """The reason why no graph is drawn during the run; empty if one is.
 
         >>> GraphSender(["x"] * 301, class_only=True).why_not
         'A graph of 301 columns is drawn at the end alone: on the way, only one of at most 300 is.'
@@ -61,7 +61,7 @@ class GraphSender:
         )
 
     def news(self, event: Event, now: float) -> dict[str, Any] | None:
-        """What to say of the best graph so far, where it is time for that and it has changed."""
+        """The message about the best graph so far, if it has changed and a message is due."""
         if (event.edges is None and event.lines is None) or now < self.next:
             return None
         began = time.perf_counter()
@@ -102,7 +102,7 @@ class BestSoFar:
 
     @cached_property
     def picture(self) -> dict[str, Any]:
-        """What the page shows of it, drawn as a result is; and how long to wait before the next drawing."""
+        """The graph drawn as a result is, and the time to wait before the next drawing."""
         began = time.perf_counter()
         nodes, lines = self.said["nodes"], pairs(self.said["undirected"])
         edges = pairs(self.said["edges"])

@@ -21,7 +21,7 @@ class TooLargeError(DataError):
 
 
 class Request(Protocol):
-    """What is needed of a request."""
+    """The part of a request that is used here."""
 
     @property
     def headers(self) -> Any:  # noqa: ANN401 (a mapping of the server's)

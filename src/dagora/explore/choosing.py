@@ -1,4 +1,4 @@
-"""Which methods and scores fit a table, why the others do not, and what the default would do."""
+"""The methods and scores that fit a table, reasons against the others, and the default's choice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fit:
         self.columns = sum(c.type != LEFT_OUT for c in usual.columns)
 
     def why_not(self, method: Method) -> str:
-        """Why a method cannot be used on this page with this table; empty where it can."""
+        """The reason why a method cannot be used on this page with this table; empty if it can."""
         if method.takes == "federation":
             return "for rows over sites: dagora federate"
         if method.in_time:
@@ -70,7 +70,7 @@ class Fit:
 
     @property
     def advice(self) -> str:
-        """What the default does with this table, in words."""
+        """Describe what the default does with this table."""
         if not self.kinds:
             return "No column is left to learn from."
         score = default_score_of(self.kinds).name

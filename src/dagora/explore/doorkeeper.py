@@ -1,4 +1,4 @@
-"""Who may talk to the server: requests to this address, from this page, with the token.
+"""Access to the server: for requests to this address, from this page, with the token.
 
 The server listens on loopback, where every program of every user of the machine, and every page that a
 browser has open, can reach it. Three things keep them out:
@@ -47,7 +47,7 @@ PROTECTION = (
 
 @dataclass(frozen=True)
 class Door:
-    """Where the server listens, and the secret that opens it."""
+    """The server's port and its secret."""
 
     port: int
     token: str
@@ -63,7 +63,7 @@ class Door:
 
     @property
     def address(self) -> str:
-        """What the user opens in a browser."""
+        """The address to open in a browser."""
         return f"http://{self.hosts[0]}/?token={self.token}"
 
     @property
@@ -73,7 +73,7 @@ class Door:
 
     @property
     def cookie(self) -> str:
-        """What opens the page and its scripts, from which nobody can compute the token."""
+        """The cookie for the page and its scripts, from which nobody can compute the token."""
         return hashlib.sha256(f"page of {self.token}".encode()).hexdigest()
 
     @property
@@ -82,7 +82,7 @@ class Door:
         return f"{self.cookie_name}={self.cookie}; HttpOnly; SameSite=Strict; Path=/"
 
     def why_not(self, method: str, path: str, query: str, headers: list[tuple[str, str]]) -> str:
-        """Why a request is refused, in one line; empty where it may come in."""
+        """The reason why a request is refused, in one line; empty if it is allowed."""
         given = Headers(headers)
         host = given.only("host")
         if host not in self.hosts:
@@ -129,7 +129,7 @@ class Headers:
 
 
 def equal(given: str | None, secret: str) -> bool:
-    """Whether a secret was given; how long this takes does not tell how much of it is right."""
+    """Return True if a secret was given, in a time that does not depend on how much of it is right."""
     return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 

@@ -30,7 +30,7 @@ SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_v
 
 @dataclass(frozen=True)
 class PageFile:
-    """What the browser is sent."""
+    """A file for the browser."""
 
     content: bytes
     type: str

@@ -1,4 +1,4 @@
-"""How the page names what is chosen there: the library's messages speak of it in these words.
+"""The page's names for options, used in the library's messages there.
 
 What cannot be chosen on the page is named as the command names it, with the command.
 """

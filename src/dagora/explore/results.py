@@ -98,7 +98,7 @@ class Kept:
 
     @property
     def warnings(self) -> list[str]:
-        """What to be aware of, also about the samples."""
+        """The warnings, also about the samples."""
         again = json.loads(self.text).get("bootstrap", {}).get("warnings", ())
         return list(dict.fromkeys((*self.result.warnings, *again)))
 
@@ -127,7 +127,7 @@ class Kept:
 
 
 def values(key: str, content: object) -> dict[str, str | float]:
-    """What is known: a level or a number for each name."""
+    """Check the known values: a level or a number for each name."""
     if not isinstance(content, Mapping):
         raise OptionError(f"{key} takes a level or a number for each variable")
     for name, value in content.items():

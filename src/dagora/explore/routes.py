@@ -1,4 +1,4 @@
-"""What the server answers: the page, its files, and what the page asks for (`/api/…`, all JSON)."""
+"""Routes of the server: the page, its files, and the page's requests (`/api/…`, all JSON)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Count:
         return int(digits)
 
     def to_string(self, number: int) -> str:
-        """How it is written."""
+        """Write the number."""
         return str(number)
 
 
@@ -140,7 +140,7 @@ class Answers:
     # The table
 
     async def state(self, _request: Request) -> Response:
-        """What there is: the table, the run, the results."""
+        """Answer with the table, the run and the results."""
         session = self._session
         return JSONResponse(
             {
@@ -173,7 +173,7 @@ class Answers:
 
     @for_the_page
     async def look(self, request: Request) -> Response:
-        """How the table is understood with these options, and which methods fit it."""
+        """Answer with the table's columns under these options, and the methods that fit it."""
         reading = reading_of(await read_json(request))
         return JSONResponse(await in_thread(self._session.look, reading))
 
@@ -213,7 +213,7 @@ class Answers:
         return JSONResponse({})
 
     async def progress(self, request: Request) -> Response:
-        """How far the run is, as server-sent events, until it is over."""
+        """Answer with the run's progress as server-sent events, until it is over."""
         if self._session.run is None:
             raise OptionError("nothing is running")
 

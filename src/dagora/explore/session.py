@@ -1,4 +1,4 @@
-"""What the server remembers: the table, the run, the results; all of it ends with the server."""
+"""The server's memory: the table, the run, the results; all of it ends with the server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Data:
     typed: str = ""  # how the command line names it; an upload has its name alone
 
     def one_line(self, error: Exception) -> str:
-        """What is wrong, without the place of an uploaded file, which means nothing to the user."""
+        """The message of an error, without the path of an uploaded file, which means nothing to the user."""
         return shown(" ".join(str(error).replace(str(self.path), self.name).split()))
 
 
@@ -80,7 +80,7 @@ class Run:
         self.best = BestSoFar(1 if self.best is None else self.best.number + 1, finite(message))
 
     def to_dict(self, seen: int = 0) -> dict[str, Any]:
-        """How far it is; of the trace, the points after those that were `seen`."""
+        """The run's progress; of the trace, the points after those that were `seen`."""
         wanted = ("phase", "step", "total", "score", "bound", "message")
         return {
             "run": self.number,
@@ -107,7 +107,7 @@ def finite(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def estimate_in_words(message: Mapping[str, Any], data: Data | None) -> str:
-    """What is said of the time of a run."""
+    """The estimated time of a run, in words."""
     line = message["line"] if data is None else data.one_line(OptionError(message["line"]))
     return line if message["kind"] == "estimate" else f"no estimate: {line}"
 
@@ -134,7 +134,7 @@ class Session:
     # Data
 
     def reading_of_upload(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """How to read a file that is chosen on the page, where the page has `said` something about it.
+        """The reading options of an uploaded file; `said` are those chosen on the page.
 
         The rest is as it was said to the command. Columns that were named there are those of the first table.
         """
@@ -196,7 +196,7 @@ class Session:
         return self.data
 
     def look(self, reading: Mapping[str, Any]) -> dict[str, Any]:
-        """How the table is understood, and which methods fit it."""
+        """Describe the table's columns, and the methods that fit it."""
         data = self.require_data()
         try:
             usual = self._look(data, reading)
@@ -224,7 +224,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Whether a method is at work."""
+        """True if a method is running."""
         return self.run is not None and not self.run.over
 
     def warm_up(self) -> None:

@@ -134,7 +134,7 @@ def work() -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """Which run this is, of which file under which name, and where its report goes."""
+    """The number of a run, its file and the file's name, and the place of its report."""
 
     run: int
     path: Path
@@ -207,7 +207,7 @@ def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> N
 
 
 def limit_in_words(seconds: float | None, limit: float | None) -> list[str]:
-    """What a time limit does to a run of so many seconds, at most.
+    """Say that a run ends at the time limit, if it may take longer.
 
     >>> limit_in_words(20.0, 5), limit_in_words(2.0, 5), limit_in_words(None, None)
     (['it ends after 5 s at the latest'], [], [])
@@ -226,7 +226,7 @@ class Learned:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What the file of the result says, but for parameters."""
+        """The content of the result's file, without parameters."""
         from dagora.posterior.resample.strengths import account_of
 
         more = {} if self.strengths is None else {"bootstrap": account_of(self.strengths)}

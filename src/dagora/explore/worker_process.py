@@ -42,7 +42,7 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be told anything."""
+        """True if the process runs."""
         return self._process.poll() is None
 
     def tell(self, **message: Any) -> None:  # noqa: ANN401

@@ -125,7 +125,8 @@ def find_format(path: PathLike) -> Format:
 def instead_of(suffix: str) -> str:
     """The way to write files that are no graphs.
 
-    >>> instead_of(".png")
+    >>> from dagora.base.wording import render
+    >>> render(instead_of(".png"))
     '; pictures are .svg: result.plot() draws one'
     """
     if suffix.lower() in {".png", ".svg", ".pdf", ".jpg", ".jpeg"}:
@@ -139,10 +140,20 @@ def instead_of(suffix: str) -> str:
 
 
 def read_graph(path: PathLike) -> AnyGraph:
-    """Read a graph from any known format: a `CPDAG` where an edge is undirected, else a `DAG`.
+    """Read a graph from a file.
 
-    JSON, DOT, DAGitty and Tetrad's text also hold a `PAG`, whose edges have marks.
+    Parameters
+    ----------
+    path : path
+        The ending names the format: .json .bif .dot .gv .graphml .dagitty .tetrad .csv (each also with .gz).
 
+    Returns
+    -------
+    DAG, CPDAG or PAG
+        A PAG if its marks are in the file (JSON, DOT, DAGitty, Tetrad), a CPDAG if an edge is undirected.
+
+    Examples
+    --------
     >>> read_graph("missing.bif")
     Traceback (most recent call last):
     dagora.FormatError: missing.bif: no such file
@@ -154,8 +165,21 @@ def read_graph(path: PathLike) -> AnyGraph:
 
 
 def write_graph(graph: AnyGraph, path: PathLike) -> None:
-    """Write a graph in the format that the extension names, whole or not at all.
+    """Write a graph to a file, whole or not at all.
 
+    Parameters
+    ----------
+    graph : DAG, CPDAG or PAG
+        The marks of a PAG need JSON, DOT, DAGitty or Tetrad.
+    path : path
+        The ending names the format: .json .dot .gv .graphml .dagitty .tetrad .csv (each also with .gz).
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
     >>> from dagora.graph.dag import DAG
     >>> write_graph(DAG("ab"), "graph.bif")
     Traceback (most recent call last):
@@ -181,8 +205,19 @@ def render_pag(known: Format, graph: PAG) -> str:
 
 
 def read_network(path: PathLike) -> Network:
-    """Read a graph with its parameters from a JSON or BIF file.
+    """Read a graph with its parameters from a file.
 
+    Parameters
+    ----------
+    path : path
+        A .json or .bif file (also with .gz).
+
+    Returns
+    -------
+    DiscreteNetwork, GaussianNetwork or MixedNetwork
+
+    Examples
+    --------
     >>> read_network("graph.dot")
     Traceback (most recent call last):
     dagora.FormatError: graph.dot: DOT files hold no parameters; use .json or .bif
@@ -203,11 +238,24 @@ def read_network(path: PathLike) -> Network:
 
 
 def write_network(network: Network, path: PathLike, *, originals: bool = True) -> None:
-    """Write a graph with its parameters to a JSON or BIF file, whole or not at all.
+    """Write a graph with its parameters to a file, whole or not at all.
 
-    BIF gets names and levels in words that other programs read; with `originals`, comments keep those that
-    were changed, and `read_network` returns them.
+    Parameters
+    ----------
+    network : DiscreteNetwork, GaussianNetwork or MixedNetwork
+        From `fit` or `read_network`.
+    path : path
+        A .json file, or .bif for a discrete network (also with .gz).
+    originals : bool, default True
+        BIF gets names and levels that other programs can read; keep the original ones in comments, from which
+        `read_network` restores them.
 
+    Returns
+    -------
+    None
+
+    Examples
+    --------
     >>> import tempfile
     >>> import numpy as np
     >>> from dagora.graph.dag import DAG

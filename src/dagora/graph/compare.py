@@ -27,12 +27,25 @@ def compare(
 def compare(
     estimate: AnyGraph, truth: AnyGraph, dropped: Iterable[Edge] | None = None
 ) -> Comparison | PAGComparison:
-    """Compare an estimate with the truth; nodes are matched by name.
+    """Compare an estimated graph with the true one; nodes are matched by name.
 
-    `dropped` are edges that were removed from the estimate to break cycles: with them it is also compared as
-    it was before (`raw`). A PAG is compared mark by mark with a PAG, or with the PAG of a true DAG, of which
-    the nodes that the estimate does not have are hidden.
+    Parameters
+    ----------
+    estimate : DAG, CPDAG or PAG
+        The learned graph.
+    truth : DAG, CPDAG or PAG
+        The true graph. A PAG is compared mark by mark with a PAG, or with the PAG of a true DAG in which
+        nodes that the estimate lacks are hidden.
+    dropped : list of edges, optional
+        Edges that were removed from the estimate to break cycles; `raw` compares the estimate with them.
 
+    Returns
+    -------
+    Comparison or PAGComparison
+        Missing, extra and reversed edges, and measures such as the structural Hamming distance (`shd`).
+
+    Examples
+    --------
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
     >>> comparison = compare(DAG("abc", [("b", "a"), ("b", "c")]), truth)

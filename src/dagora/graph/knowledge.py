@@ -235,8 +235,19 @@ def groups(tiers: object) -> tuple[tuple[str, ...], ...]:
 
 
 def read_knowledge(path: PathLike) -> Knowledge:
-    """Read knowledge from a JSON file.
+    """Read knowledge about the graph from a JSON file.
 
+    Parameters
+    ----------
+    path : path
+        A file with any of `required`, `forbidden`, `tiers` and `max_parents` (docs/reference.md).
+
+    Returns
+    -------
+    Knowledge
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:

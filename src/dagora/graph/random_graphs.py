@@ -18,14 +18,30 @@ KINDS = ("er", "sf")
 def random_dag(
     kind: str, nodes: int, degree: float, seed: int | np.random.Generator = 0, *, exact: bool = False
 ) -> DAG:
-    """Draw a random DAG; the same arguments give the same graph.
+    """Draw a random DAG.
 
-    "er": each pair is joined independently, with probability min(1, 2 · degree / (nodes − 1)); with `exact`
-    the graph is one of those with degree · nodes edges, rounded, all of them equally likely.
-    "sf": each new node points at `degree` distinct earlier ones, drawn in proportion to one plus the number
-    of edges that point at them, so a few hubs have very many parents (the simulations of Zheng et al. 2018
-    and of those who compare with them draw it like this); degree must be whole.
+    Parameters
+    ----------
+    kind : str
+        "er" (Erdős-Rényi): pairs are joined independently, with probability min(1, 2 · degree / (nodes − 1)).
+        "sf" (scale-free): each new node points at `degree` distinct earlier ones, drawn in proportion to one
+        plus the number of edges that point at them, so a few hubs have very many parents (Zheng et al. 2018).
+    nodes : int
+        Number of nodes, 1 or more.
+    degree : float
+        Expected number of edges per node, 0 or more; a whole number for "sf".
+    seed : int or numpy Generator, default 0
+        The same seed gives the same graph.
+    exact : bool, default False
+        For "er": draw among graphs with degree · nodes edges, rounded, all equally likely.
 
+    Returns
+    -------
+    DAG
+        The nodes are in random order.
+
+    Examples
+    --------
     >>> random_dag("er", 20, 2, seed=1) == random_dag("er", 20, 2, seed=1)
     True
     >>> len(random_dag("sf", 20, 2, seed=1).edges)

@@ -66,10 +66,36 @@ def simulate_series(
     noise: str = "gaussian",
     noise_scale: float = 1.0,
 ) -> SeriesSimulation:
-    """Draw weights for a graph within a step and for edges from earlier steps, and series of `steps` rows.
+    """Draw a random, stable linear model in time, and series from it.
 
-    The weights depend on the graph, the lags and the seed, not on the number of steps or series.
+    The model depends on the graph, the lags and the seed, not on the number of steps or series.
 
+    Parameters
+    ----------
+    within : DAG
+        Edges within a step of time.
+    steps : int
+        Number of rows of each series, 1 or more.
+    seed : int
+        The same seed gives the same result.
+    lags : int, default 1
+        Number of steps back from which edges come, 1 or more.
+    lagged_degree : float, default 1.0
+        Expected number of parents of a variable at each lag, 0 or more.
+    series : int, default 1
+        Number of series, 1 or more.
+    noise : str, default "gaussian"
+        "gaussian", "exponential" or "gumbel".
+    noise_scale : float, default 1.0
+        Scale of the noise, above 0.
+
+    Returns
+    -------
+    SeriesSimulation
+        `.table` with the columns `series` and `t` before the variables, `.graph`, `.weights` and `.root`.
+
+    Examples
+    --------
     >>> simulation = simulate_series(DAG("ab", [("a", "b")]), steps=50, seed=1, series=2)
     >>> simulation.table, simulation.table.names, simulation.root < 1
     (Table(100 rows, 4 columns), ('series', 't', 'a', 'b'), True)

@@ -46,8 +46,22 @@ class TableWithMissing(Protocol):
 
 
 def log_likelihood(network: Network, table: Table | TableWithMissing) -> float:
-    """Log-likelihood of all rows together.
+    """Compute the log-likelihood of all rows together.
 
+    Parameters
+    ----------
+    network : DiscreteNetwork, GaussianNetwork or MixedNetwork
+        From `fit` or `read_network`.
+    table : Table or IncompleteTable
+        A column for each node, by name. Missing values are summed or integrated out.
+
+    Returns
+    -------
+    float
+        In natural logarithms; −inf if a row has probability zero.
+
+    Examples
+    --------
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
     >>> from dagora.graph.dag import DAG

@@ -25,10 +25,28 @@ def sample_network(
     evidence: Mapping[str, Value] | None = None,
     do: Mapping[str, Value] | None = None,
 ) -> Table:
-    """Draw rows; the same network, number of rows and seed give the same table.
+    """Draw rows from a network with parameters.
 
-    With `evidence`, rows come from the distribution given levels or values of some nodes; `do` sets them.
+    Parameters
+    ----------
+    network : DiscreteNetwork, GaussianNetwork or MixedNetwork
+        From `fit` or `read_network`.
+    rows : int
+        Number of rows, 1 or more.
+    seed : int
+        The same seed gives the same table.
+    evidence : mapping, optional
+        Observed levels or values by name: rows are drawn from the conditional distribution.
+    do : mapping, optional
+        Levels or values by name that are set by intervention.
 
+    Returns
+    -------
+    Table
+        A column per node.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from dagora.graph.dag import DAG
     >>> from dagora.network.networks import DiscreteNetwork

@@ -92,14 +92,41 @@ def simulate(
     published: bool = False,
     relations: str | None = None,
 ) -> Simulation:
-    """Draw mechanisms for a graph and rows from them; `SEMS` lists the models.
+    """Draw a random model for a graph, and rows from it.
 
-    `noise_scale` is one number or one per node, in the graph's order. `weight_range` is the range of the
-    weights' sizes (of β under `fourier`). `nonlinearity` (λ, default 1, 0 is linear) and `published` (the
-    simulator of the paper's code, see `mechanisms`) belong to `fourier`. `relations` (default `both`) belongs
-    to `mixed`: clg, shift, both or curved (see `mixed_mechanisms`). The mechanisms depend on the
-    graph and the seed, not on the number of rows.
+    The model depends on the graph and the seed, not on the number of rows.
 
+    Parameters
+    ----------
+    graph : DAG
+        The graph to simulate from.
+    sem : str
+        Structural equation model: "gaussian", "exponential" or "gumbel" (linear, with such noise), "logistic"
+        or "poisson" (generalised linear), "mlp" or "fourier" (nonlinear), "mixed" (columns of both kinds).
+    rows : int
+        Number of rows, 1 or more.
+    seed : int
+        The same seed gives the same result.
+    noise_scale : float or one per node, default 1.0
+        Scale of the additive noise, above 0, in the graph's order of nodes. Not for "logistic", "poisson" and
+        "mixed", whose noise has no scale.
+    weight_range : two numbers 0 < low <= high, optional
+        Range of the weights' absolute values (of the coefficients β under "fourier"). Default: (0.5, 2), for
+        "poisson" (0.1, 0.5), for "mixed" (0.5, 1.5).
+    nonlinearity : float, optional
+        For "fourier": λ, 0 or more, default 1; 0 is linear.
+    published : bool, default False
+        For "fourier": follow the simulator published with the paper (see `network/mechanisms.py`).
+    relations : str, optional
+        For "mixed": "clg", "shift", "both" (default) or "curved" (see `network/mixed_mechanisms.py`).
+
+    Returns
+    -------
+    Simulation
+        `.table`, `.graph`, and the model: `.mechanisms`, `.weights`, `.noise_scale`.
+
+    Examples
+    --------
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG(["cause", "effect"], [("cause", "effect")])
     >>> simulation = simulate(truth, "gaussian", rows=500, seed=1, noise_scale=[1.0, 0.001])

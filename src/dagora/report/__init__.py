@@ -55,12 +55,31 @@ def write_report(
     strengths: Strengths | None = None,
     table: AnyTable | None = None,
 ) -> None:
-    """Write a page about what `learn`, `sample` or `bootstrap` returned.
+    """Write an HTML page about what `learn`, `sample` or `bootstrap` returned.
 
-    `truth` is a graph to compare with, `source` names the data. How the columns of a `table` are distributed
-    is shown as counts, never as rows. The page of a learned graph can also show the parameters of a
-    `network`, and the `strengths` of its edges.
+    Parameters
+    ----------
+    found : Result, Posterior or Strengths
+        What to show.
+    path : path
+        The file to write, such as "network.html".
+    truth : DAG, CPDAG or PAG, optional
+        A graph to compare with; a PAG only with a Result.
+    network : network with parameters, optional
+        Parameters to show with a Result, from `fit`.
+    source : str, optional
+        Name of the data.
+    strengths : Strengths, optional
+        Strengths of the edges to show with a Result, from `bootstrap`.
+    table : Table or IncompleteTable, optional
+        Data whose columns' distributions are shown, as counts and never as rows.
 
+    Returns
+    -------
+    None
+
+    Examples
+    --------
     >>> import dagora, tempfile
     >>> from pathlib import Path
     >>> table = dagora.Table.from_numpy([[0, 0], [1, 1]] * 20, names=["a", "b"], discrete=["a", "b"])

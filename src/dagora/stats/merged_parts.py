@@ -33,14 +33,25 @@ Ask = Callable[[Callable[[object], Any]], Iterable[Any]]
 
 
 def open_parts(ask: Ask) -> ScanStatistics:
-    """Statistics of rows in parts; `learn` and the rest take the result.
+    """Open rows that are kept in parts, such as those of Ray, Spark or a pool of processes.
 
-    `ask(question)` returns `question(part)` for every part, in the same order each time, wherever the parts
-    are. A part is what `learn` takes: a file, a frame, a table, or statistics. All parts must have the same
-    columns of the same types and levels: declare levels that a part may lack, as categories of pandas or
-    polars, or as a dictionary of Arrow. Counts are added, so they are those of all rows together; moments are
-    merged, and agree but for rounding.
+    Counts are added, so they are those of all rows together. Moments are merged, and agree but for rounding.
 
+    Parameters
+    ----------
+    ask : callable
+        `ask(question)` returns `question(part)` for every part, in the same order each time. A part is what
+        `learn` takes: a file, a frame, a table, or statistics. All parts must have the same columns, of the
+        same types and levels: declare levels that a part may lack, as categories of pandas or polars, or as a
+        dictionary of Arrow.
+
+    Returns
+    -------
+    Statistics
+        To be given to `learn` and other functions as their data.
+
+    Examples
+    --------
     >>> import dagora
     >>> parts = [{"a": [0, 1] * 20, "b": [0, 1] * 20}, {"a": [1, 0] * 30, "b": [1, 0] * 30}]
     >>> rows = open_parts(lambda question: [question(part) for part in parts])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Serving:
-    """Where a site's daemon waits for runs, and how many it serves; `serve` is None without a daemon."""
+    """The address of a site's daemon and the number of runs it serves; `serve` is None without a daemon."""
 
     serve: str | None
     token: str | None
@@ -135,7 +135,7 @@ FILES = ("knowledge", "truth", "output", "picture", "report")
 
 @dataclass(frozen=True)
 class AppRequest:
-    """What the app's configuration says."""
+    """The app's configuration."""
 
     keys: str
     wait: float

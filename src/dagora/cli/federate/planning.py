@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planning:
-    """Who plans, and the most that the plan may ask for."""
+    """The coordinator's folder, and the most that the plan may ask for."""
 
     folder: str
     codebook: str | None

@@ -42,7 +42,7 @@ def policy() -> None:
 
 @dataclass(frozen=True)
 class Folders:
-    """Who a folder of certificates is for: one site, or all parties of a trial."""
+    """The folders and certificates of one site, or of all parties of a trial."""
 
     sites: Mapping[str, Path]
     certificates: Mapping[str, str]
@@ -286,7 +286,7 @@ def series_from(data: Sequence[str], reading: Reading, timing: Timing) -> tuple[
 
 
 def chosen_edges(tables: Mapping[str, Table], book: Codebook, reading: Reading) -> dict[str, list[float]]:
-    """Where --discretise cuts the continuous columns, from all tables together."""
+    """The cut points of continuous columns under --discretise, from all tables together."""
     import numpy as np
 
     from dagora.data.columns.intervals import check_intervals, choose_edges

@@ -49,8 +49,24 @@ def true_mag(dag: DAG, hidden: Iterable[str] = (), selected: Iterable[str] = ())
 
 
 def true_pag(dag: DAG, hidden: Iterable[str] = (), selected: Iterable[str] = ()) -> PAG:
-    """The PAG of a DAG: a mark is a circle where independences cannot tell it.
+    """Return the PAG of a DAG: a mark is a circle where independences do not determine it.
 
+    Parameters
+    ----------
+    dag : DAG
+        The true graph.
+    hidden : names, optional
+        Variables that are not observed; none by default.
+    selected : names, optional
+        Variables that decide which rows are observed; none by default.
+
+    Returns
+    -------
+    PAG
+        Over the other variables.
+
+    Examples
+    --------
     >>> print(true_pag(DAG("abch", [("a", "b"), ("h", "b"), ("h", "c")]), hidden="h").to_text())
     a o-> b
     c o-> b
