@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import dagora
+from dagora.cli.explore import launch_file
 from dagora.data.writers import write_table
-from dagora.explore.launching import launch_file
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 from tests.browser.waiting import until

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import webbrowser
 from contextlib import ExitStack
+from html import escape
 from pathlib import Path
 
 import click
@@ -91,12 +94,27 @@ def endings() -> list[signal.Signals]:
 
 def announce(address: str, folder: Path | None) -> None:
     """Say where the page is, and open it by way of a file in `folder`; without a folder, do not."""
-    from dagora.explore.launching import launch
-
     click.echo(address)
     click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
     if folder is not None:
-        launch(address, folder)
+        webbrowser.open(launch_file(address, folder).as_uri())
+
+
+def launch_file(address: str, folder: Path) -> Path:
+    """Write the file in `folder`, which is private, that sends a browser on to the address.
+
+    Every user of a machine can read the arguments of all processes. So the browser is given the name of a
+    file that only this user can read, and not the address with its token.
+    """
+    place, there = folder / "open.html", escape(address)
+    page = (
+        '<!DOCTYPE html>\n<meta charset="utf-8"><title>dagora explore</title>\n'
+        f'<meta http-equiv="refresh" content="0; url={there}">\n<a href="{there}">dagora explore</a>\n'
+    )
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(page)
+    return place
 
 
 def page_reading(reading: Reading, data: str | None) -> dict[str, object]:

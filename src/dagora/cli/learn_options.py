@@ -270,7 +270,7 @@ class LearnRequest(CommonRequest):
     ) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
         from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
-        from dagora.cli.strength_outputs import show_strengths, strengths_content
+        from dagora.cli.posterior_outputs import show_strengths, strengths_content
         from dagora.cli.writing import Files
         from dagora.graph.compare import compare
         from dagora.graph.interventions import shown_by_interventions

@@ -1,4 +1,4 @@
-"""Write and print a posterior."""
+"""Write and print a posterior, and the strengths of edges."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dagora.posterior.summary.mixing import Diagnostics
     from dagora.posterior.summary.posterior import Posterior
 
-MOST_EDGES = 40
-LEAST_PROBABLE = 0.05
+MOST_EDGES = 40  # of edges or pairs that are printed
+LEAST_PROBABLE = 0.05  # probability or strength that is printed
 SMALLEST_ERROR = 0.0005  # the smallest that three decimals show
 
 
@@ -143,6 +143,54 @@ def show_expectations(found: dict[str, Any]) -> None:
     for label, part in (("DAG", found), ("CPDAG", found["cpdag"])):
         cells = (f"{part[key]:.2f}{spread(part['errors'][key] or 0.0)}" for key in ("shd", "tp", "fp"))
         click.echo(f"{label:8}" + "".join(f"{cell:>16}" for cell in cells))
+
+
+def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -> dict[str, Any]:
+    """The strengths of edges for the JSON form of a result, with their distance from a truth."""
+    from dagora.posterior.resample.strengths import account_of
+
+    if strengths is None:
+        return {}
+    found = account_of(strengths)
+    if truth is not None and strengths.samples:
+        found["expected"] = expectations(strengths, truth)
+    return {"bootstrap": found}
+
+
+def show_strengths(strengths: Strengths, learned: Graph, truth: Graph | None) -> None:
+    """Print how often pairs were joined, and in which direction."""
+    click.echo("")
+    click.echo(f"strengths: {strengths.message}")
+    if not strengths.samples:
+        return
+    for line in strength_lines(strengths, learned):
+        click.echo(line)
+    if truth is not None:
+        click.echo("")
+        show_expectations(expectations(strengths, truth))
+
+
+def strength_lines(strengths: Strengths, learned: Graph) -> list[str]:
+    """The strongest pairs, a line each; those that the graph learned from all rows joins are marked."""
+    names, joined = strengths.nodes, strengths.adjacency_frequency
+    edge, sure = strengths.edge_frequency, strengths.compelled_frequency
+    marks = learned.to_numpy()
+    shown = np.triu((joined >= LEAST_PROBABLE) | marks | marks.T, k=1)
+    order = sorted(np.argwhere(shown).tolist(), key=lambda at: -joined[at[0], at[1]])
+    rows = []
+    for a, b in order[:MOST_EDGES]:
+        i, j = (a, b) if edge[a, b] >= edge[b, a] else (b, a)
+        mark = "*" if marks[i, j] or marks[j, i] else " "
+        rows.append((mark, f"{names[i]} → {names[j]}", joined[i, j], edge[i, j], sure[i, j]))
+    width = max((len(row[1]) for row in rows), default=0)
+    lines = [f"  {'':{width}}  either way  this way  compelled"]
+    lines += [
+        f"{mark} {pair:{width}}  {either:10.3f}  {way:8.3f}  {told:9.3f}"
+        for mark, pair, either, way, told in rows
+    ]
+    if len(order) > MOST_EDGES:
+        lines.append(f"  and {len(order) - MOST_EDGES} more pairs above {LEAST_PROBABLE:g}")
+    return [*lines, "* joined in the graph learned from all rows"]
 
 
 def _finite(value: float) -> float | None:

@@ -21,10 +21,8 @@ from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.explore.asking import Asked, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
-from dagora.explore.cleaning import Cleaner
-from dagora.explore.estimates import Estimates
 from dagora.explore.results import Kept
-from dagora.explore.worker_process import WorkerProcess
+from dagora.explore.worker_process import Cleaner, Estimates, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100

@@ -1,4 +1,4 @@
-"""The server's end of the process that learns: it is started, told, heard and ended here."""
+"""The processes that the server starts: one learns, one removes the session's folder in the end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 # The process imports from where the server does, and never from the folder in which it was called.
@@ -18,6 +20,17 @@ from dagora.explore.worker import work
 work()
 """
 PATIENCE = 2.0  # seconds for the process to end by itself
+# The process that learns ends at the same moment, and may be writing a file: hence more than one attempt.
+CLEANING_SCRIPT = """
+import os, shutil, sys, time
+sys.stdin.read()
+for _ in range(50):
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    if not os.path.lexists(sys.argv[1]):
+        break
+    time.sleep(0.1)
+"""
+CLEANING_PATIENCE = 10.0  # seconds
 
 Hearer = Callable[["WorkerProcess", dict[str, Any]], None]
 
@@ -80,3 +93,65 @@ class WorkerProcess:
                 with contextlib.suppress(json.JSONDecodeError):  # a line cut short, of one that was killed
                     self._hear(self, json.loads(line))
         self._hear(self, {"kind": "ended"})
+
+
+class Estimates:
+    """Estimates of the time: numbers for questions, and the answer to the newest one.
+
+    >>> wanted = Estimates()
+    >>> (first, answer), (second, other) = wanted.ask(), wanted.ask()
+    >>> wanted.take(first, "late"), wanted.take(second, "about 2 to 10 seconds")
+    (None, None)
+    >>> answer.result(), other.result()
+    ('', 'about 2 to 10 seconds')
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._waiting: Future[str] | None = None
+
+    def ask(self) -> tuple[int, Future[str]]:
+        """The number of a new question, and where its answer will be: empty where it is wanted no more."""
+        self.give_up()
+        self._number += 1
+        self._waiting = Future()
+        return self._number, self._waiting
+
+    def take(self, number: int, words: str) -> None:
+        """Pass an answer on."""
+        if number == self._number:
+            self._say(words)
+
+    def give_up(self) -> None:
+        """There will be no answer: something else is done now."""
+        self._say("")
+
+    def _say(self, words: str) -> None:
+        waiting, self._waiting = self._waiting, None
+        # A page that was closed waits no more.
+        if waiting is not None and waiting.set_running_or_notify_cancel():
+            waiting.set_result(words)
+
+
+class Cleaner:
+    """A process that removes a folder as soon as this process has ended, or called `close`.
+
+    A server that is killed cannot clean up. The system then closes the pipe for which the cleaner waits. It
+    is there before anything is written, and does not depend on the process that learns.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 (our own program)
+            [sys.executable, "-I", "-S", "-c", CLEANING_SCRIPT, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # signals of the terminal are for the server
+        )
+
+    def close(self) -> None:
+        """Remove the folder now."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLEANING_PATIENCE)

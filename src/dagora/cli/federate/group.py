@@ -1,16 +1,27 @@
-"""The command `dagora federate` and its subcommands."""
+"""The command `dagora federate` with its subcommands; `coordinator` and `log` are here."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
+from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.cli import completing
 from dagora.cli.federate.client import client
-from dagora.cli.federate.coordinator import coordinator
 from dagora.cli.federate.flower import flower_app
 from dagora.cli.federate.keys import keys
-from dagora.cli.federate.log import log
+from dagora.cli.federate.planning import Planning, learn_over_transport, planning_options, prepare
 from dagora.cli.federate.policy import policy
 from dagora.cli.federate.simulate import simulate
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
+from dagora.cli.live_line import live_line, quiet_option
+from dagora.cli.party_options import listening_host, listening_port, seconds_option, warn
+
+if TYPE_CHECKING:
+    from dagora.parties.horizontal.plan.plan import RunPlan
 
 EXAMPLES = """\b
 Examples: a terminal for each party of a consortium, here on one machine
@@ -39,6 +50,78 @@ def command() -> None:
     log. The methods are those of `dagora learn` that need only counts or moments, and those made for sites
     (see `dagora methods`).
     """
+
+
+@click.command("coordinator", cls=PagedCommand, short_help="Offer a plan to the sites, ask and learn.")
+@planning_options
+@listening_host("host")
+@listening_port(7100)
+@seconds_option("--wait", 300.0, "Seconds to wait for all sites to connect.")
+@seconds_option("--patience", 120.0, "Seconds to wait for each answer of a site.")
+@click.option("--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end.")
+@learn_options_over_sites
+def coordinator(
+    *,
+    planning: Planning,
+    host: str,
+    port: int,
+    wait: float,
+    patience: float,
+    write_plan: str | None,
+    request: LearnRequest,
+) -> None:
+    """Wait for the sites, offer them a plan, then learn from sums over them."""
+    CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
+    from dagora.parties.transport.listener import Listener
+
+    prepared = prepare(planning, request)
+    if write_plan:
+        save_plan(prepared.plan, write_plan)
+        return
+    listed = list(prepared.plan.sites)
+    with Listener(
+        prepared.credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn
+    ) as listener:
+        click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
+        live_line().phase("waiting for the sites")
+        transport = listener.accept(timeout=wait)
+    learn_over_transport(transport, prepared, patience)
+
+
+def save_plan(plan: RunPlan, path: str) -> None:
+    """Write the plan for people and for `client --dry-run`."""
+    from dagora.base.files import json_text, write_whole
+
+    write_whole(path, json_text(plan.to_dict()) + "\n")
+    click.echo(f"wrote {path}", err=True)
+
+
+@click.command("log", cls=PagedCommand, short_help="Print what a site has answered, in words.")
+@click.argument("path", shell_complete=completing.files)
+@quiet_option()
+@click.option("--all", "everything", is_flag=True, help="Name every table, however many there are.")
+def log(*, path: str, everything: bool) -> None:
+    """Print the log of a site: PATH is its file, or the folder of the site's certificate.
+
+    The chain of the log is checked: a line that was changed or removed is reported, with exit code 2.
+    """
+    from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.log.log_text import log_in_words
+    from dagora.parties.horizontal.log.site_log import FILE_NAME, read_log
+    from dagora.parties.private_file import exposed
+
+    file = Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)
+    if not file.exists():
+        raise OptionError(f"{file}: there is no log: this site has answered nothing yet")
+    found = read_log(file)
+    if way_out := exposed(file):
+        warn(f"{file}: other users of this machine may read this log; {way_out}")
+    for line in log_in_words(found.events, everything=everything):
+        click.echo(line)
+    if found.torn:
+        click.echo(
+            "the last line was cut off while it was written: the answer that it announces did not leave"
+        )
 
 
 for subcommand in (keys, policy, coordinator, client, log, simulate, flower_app):
