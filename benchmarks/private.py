@@ -24,7 +24,7 @@ import dagora
 from dagora.data.table import Table
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.networks import Drawn, leveled_network, sampled_codes
-from dagora.papers.private_k2.scaling import Session, costs, random_rows, run_session
+from dagora.papers.private_k2.scaling import K2Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import BitWidths
 from dagora.parties.vertical.score_circuits import log_factorial_circuit
@@ -105,7 +105,11 @@ HEADER = (
 
 
 def session_lines(
-    options: argparse.Namespace, settings: list[Session], promise: Promise, *, promised_modes: tuple[str, ...]
+    options: argparse.Namespace,
+    settings: list[K2Session],
+    promise: Promise,
+    *,
+    promised_modes: tuple[str, ...],
 ) -> tuple[list[list[str]], list[list[str]]]:
     """Run sessions one after the other; promises are of some modes."""
     lines, judged = [], []
@@ -142,10 +146,13 @@ def session_lines(
     return lines, judged
 
 
-def both_modes(options: argparse.Namespace, rows: int, variables: int, crypto: str = "rlwe") -> list[Session]:
+def both_modes(
+    options: argparse.Namespace, rows: int, variables: int, crypto: str = "rlwe"
+) -> list[K2Session]:
     """The same in hidden and in adaptive mode."""
     return [
-        Session(rows, variables, LIMIT, mode, crypto, SEED, options.limit) for mode in ("hidden", "adaptive")
+        K2Session(rows, variables, LIMIT, mode, crypto, SEED, options.limit)
+        for mode in ("hidden", "adaptive")
     ]
 
 
@@ -210,7 +217,7 @@ def levels_section(options: argparse.Namespace) -> Section:
     lines, judged = [], []
     for levels, limit, seconds in ((2, 3, 15.0), (3, 2, 60.0), (4, 2, None)):
         for mode in ("hidden", "adaptive"):
-            session = Session(rows, variables, limit, mode, "rlwe", SEED, options.limit)
+            session = K2Session(rows, variables, limit, mode, "rlwe", SEED, options.limit)
             about = f"{variables} variables of {levels} levels, {rows} rows, {limit} parents, {mode}"
             note(about)
             drawn = leveled_rows(rows, [levels] * variables, SEED)
@@ -246,7 +253,7 @@ def tables_section(options: argparse.Namespace) -> Section:
         rows, limit = int(rng.choice([30, 100, 300, 1000, 2000])), int(rng.integers(1, 3))
         note(f"table {seed}: levels {levels}, {rows} rows, {limit} parents")
         drawn = leveled_rows(rows, levels, seed)
-        both = run_session(Session(rows, len(levels), limit, "hidden", "rlwe", seed, options.limit), drawn)
+        both = run_session(K2Session(rows, len(levels), limit, "hidden", "rlwe", seed, options.limit), drawn)
         found = set(both.host.graph.edges)
         equal += found == central_edges(drawn, limit)
         edges += len(found)
@@ -265,7 +272,7 @@ def malicious_section(options: argparse.Namespace) -> Section:
     rows, variables = (100, 4) if options.small else (10_000, 12)
     lines, judged = [], []
     for security in ("semi-honest", "malicious"):
-        session = Session(rows, variables, LIMIT, "hidden", "rlwe", SEED, options.limit, security)
+        session = K2Session(rows, variables, LIMIT, "hidden", "rlwe", SEED, options.limit, security)
         about = f"{variables} variables, {rows} rows, {security}"
         note(about)
         drawn = random_rows(session)

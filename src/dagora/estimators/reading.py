@@ -1,4 +1,4 @@
-"""What scikit-learn hands over, as tables: an array of numbers or a data frame, at `fit` and again later.
+"""Tables of the data that scikit-learn hands over: arrays of numbers or data frames, at `fit` and later.
 
 What is given after `fit` is read with the kinds and levels that were found then, column by column in their
 order. A level that was not there at `fit` counts as not seen, with a warning. Missing is NaN, None or null;
@@ -28,7 +28,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 def is_frame(data: object) -> bool:
-    """Whether data are a frame, with names and a type for each column."""
+    """True if data are a frame, with names and a type for each column."""
     import narwhals as nw
 
     return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)

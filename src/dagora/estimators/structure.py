@@ -119,7 +119,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def adjacency_matrix_(self) -> NDArray[np.bool_]:
-        """Whether there is an edge from one column of X to another; both ways where it is undirected."""
+        """The edges from one column of X to another, as booleans; both ways where undirected."""
         check_is_fitted(self)
         try:
             graph = self.result_.plain_graph
@@ -209,7 +209,7 @@ def in_all_columns(matrix: NDArray[Any], nodes: Iterable[str], names: tuple[str,
 
 
 def complete_or_not(table: IncompleteTable) -> AnyTable:
-    """A table without holes as one that promises to have none."""
+    """Return the table, as a complete one if no value is missing."""
     return table if table.missing else Table(table.schema, table.columns)
 
 

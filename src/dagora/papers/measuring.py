@@ -43,7 +43,7 @@ class Harvest:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell is measured."""
+        """True if every cell is measured."""
         return len(self.measured) == self.total
 
 

@@ -1,4 +1,4 @@
-"""Where the reference data are: the folder that DAGORA_DATA names, else ../shared/data."""
+"""The place of the reference data: the folder that DAGORA_DATA names, else ../shared/data."""
 
 from __future__ import annotations
 

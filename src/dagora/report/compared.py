@@ -48,7 +48,7 @@ def comparison_page(estimate: AnyGraph, truth: AnyGraph, names: tuple[str, str])
 
 
 def words(names: tuple[str, str], graph: AnyGraph) -> tuple[str, ...]:
-    """What may be said of a pair of nodes that is joined in either graph."""
+    """The relation of a pair of nodes that is joined in either graph."""
     other = "other marks" if isinstance(graph, PAG) else WORDS["reversed"]
     return (WORDS["correct"], other, f"only in {names[0]}", f"only in {names[1]}")
 

@@ -1,4 +1,4 @@
-"""How the values of a column are distributed: counts of levels, or of intervals, and a small chart of them.
+"""The distribution of a column's values: counts of levels, or of intervals, and a small chart of them.
 
 Only counts leave this module: a report holds no row of the data.
 """

@@ -1,4 +1,4 @@
-"""What goes with a learned graph in files and reports: its parameters or why it has none, and its table.
+"""Additions to a learned graph in files and reports: its parameters or why it has none, and its table.
 
 They are fitted unasked only where that is quick: from rows in memory, and tables of a bounded size.
 """
@@ -42,7 +42,7 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
 
 
 def why_not_fitted(statistics: Statistics) -> str:
-    """Why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
+    """The reason why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
     from dagora.base.wording import option, render
     from dagora.data.schema import Kind
     from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics

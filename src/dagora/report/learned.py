@@ -95,7 +95,7 @@ def lead(result: Result) -> str:
 
 
 def in_words(result: Result) -> str:
-    """What was learned, how far it can be trusted, and what it does not say."""
+    """The result, how far it can be trusted, and what it does not say."""
     graph, gains = result.graph, result.edge_gains
     edges = number_of_edges(graph)
     if not edges:
@@ -129,7 +129,7 @@ def in_words(result: Result) -> str:
 
 
 def no_edge_in_words(result: Result) -> str:
-    """What it means that there is no edge: little, where the search could not or did not look."""
+    """The meaning of a missing edge: little, where the search could not or did not look."""
     if result.status not in {"optimal", "local-optimum", "finished"}:
         return f"There is no edge, but the search was stopped early ({result.status}): that says nothing yet."
     known = result.settings.get("knowledge", {})
@@ -144,7 +144,7 @@ def no_edge_in_words(result: Result) -> str:
 
 
 def directs(known: Mapping[str, Any]) -> bool:
-    """Whether what was known beforehand may have directed edges."""
+    """True if the user's knowledge may have directed edges."""
     return bool(known.get("required") or known.get("forbidden") or known.get("tiers"))
 
 
@@ -278,7 +278,7 @@ def searchable(edges: str) -> str:
 
 
 def direction(edge: Edge, certain: Collection[Edge], shown: Collection[Edge]) -> str:
-    """What is known of an edge's direction."""
+    """The evidence for an edge's direction."""
     if edge in shown:
         return "by intervention"
     return "determined" if edge in certain else "either"

@@ -28,7 +28,7 @@ SELECTED = (
 
 
 def meaning(edge: tuple[str, str, str]) -> str:
-    """What an edge says.
+    """The meaning of an edge.
 
     >>> meaning(("smoke", "o->", "cough"))
     'cough does not cause smoke: smoke causes cough, something hidden causes both, or both hold'

@@ -27,7 +27,7 @@ BAND = 2.0  # standard deviations
 
 
 def few_enough(graph: DAG, schema: Schema) -> bool:
-    """Whether the tables of a graph are small enough to be fitted; a page shows only part of a long one."""
+    """True if the tables of a graph are small enough to be fitted; a page shows only part of a long one."""
     levels = {variable.name: len(variable.levels) for variable in schema if variable.kind is Kind.DISCRETE}
     cells = 0
     for node in graph:

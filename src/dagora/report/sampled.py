@@ -164,7 +164,7 @@ def _spread(error: float) -> str:
 
 
 def mixing_section(posterior: Posterior) -> Section:
-    """Whether the chains have converged to the same distribution."""
+    """The evidence that the chains have converged to the same distribution."""
     doubts = mixing_warnings(posterior.diagnostics)
     verdict = (
         VERDICTS[posterior.diagnostics.verdict] if doubts else "No diagnostic suggests that they have not."

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a picture, or a few facts and a table, as HTML without scripts."""
+"""The notebook view of an object: a picture, or a few facts and a table, as HTML without scripts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def lagged_snippet(graph: LaggedGraph) -> str:
 
 @snippet.register
 def result_snippet(result: Result) -> str:
-    """How it ended, the picture, and what it means."""
+    """The status, the picture, and its meaning."""
     score = "" if result.score is None else f"{result.score_name or 'score'} {number(result.score)}; "
     head = (
         f"<p><b>{text(result.method)}</b>: {text(score)}{text(result.status)} "
@@ -98,7 +98,7 @@ def comparison_snippet(comparison: Comparison | PAGComparison) -> str:
 @snippet.register(Table)
 @snippet.register(IncompleteTable)
 def table_snippet(rows: Table | IncompleteTable) -> str:
-    """How each column was understood; where nobody knows, its type."""
+    """The reading of each column; where it is not known, its type."""
     if rows.overview is None:
         return f"<p>{text(repr(rows))}</p>" + schema_snippet(rows.schema)
     columns = [asdict(column) for column in rows.overview.columns]

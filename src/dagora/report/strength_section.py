@@ -1,4 +1,4 @@
-"""How often edges were found in samples of the rows, as sections of a report."""
+"""Frequencies of edges in samples of the rows, as sections of a report."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from dagora.papers.admm.claims import (
     FIGURE3,
     FIGURE4,
     OUR_SOLVER,
-    Comparison,
-    Lines,
+    Contrast,
+    Curves,
     OtherSize,
     claims_table,
 )
@@ -54,7 +54,7 @@ def figure2(runs=RUNS, early=(3.5, 0.9), **changed):
 
 
 def verdicts(cells, claims=FIGURE2):
-    rows = claims_table(claims, Lines.of(cells, LINEAR, "d", "sites")).rows
+    rows = claims_table(claims, Curves.of(cells, LINEAR, "d", "sites")).rows
     return {words: here for _, words, here in rows}
 
 
@@ -97,8 +97,8 @@ def test_fewer_runs_than_the_papers_are_told_in_the_same_sentence():
 def test_few_runs_must_be_further_apart(runs, far):
     """Student's quantiles, from printed tables: 12.706, 4.303 and 2.045."""
     near = far - 0.02
-    assert [Comparison("", Mean(sign * far, 1.0, runs)).clear for sign in (-1, 1)] == [True, False]
-    assert [Comparison("", Mean(sign * near, 1.0, runs)).clear for sign in (-1, 1)] == [None, None]
+    assert [Contrast("", Mean(sign * far, 1.0, runs)).clear for sign in (-1, 1)] == [True, False]
+    assert [Contrast("", Mean(sign * near, 1.0, runs)).clear for sign in (-1, 1)] == [None, None]
 
 
 def test_a_printed_value_is_not_confirmed_by_runs_that_lie_far_apart():
@@ -116,7 +116,7 @@ def test_best_is_judged_against_admm_alone():
         for label, (shd, fdr) in numbers.items()
         for seed in range(RUNS)
     ]
-    lines = Lines.of(cells, LINEAR, "", "d")
+    lines = Curves.of(cells, LINEAR, "", "d")
     found = {words: here for _, words, here in claims_table(FIGURE1, lines).rows}
     assert found["Best has high SHDs owing to high FDRs (judged against ADMM's)"] == HOLDS
 
@@ -124,7 +124,7 @@ def test_best_is_judged_against_admm_alone():
 def test_another_size_is_told_in_the_same_sentence():
     cells = figure2()
     size = OtherSize.of(cells, {"d": 30, "n": 256})
-    rows = claims_table(FIGURE2, Lines.of(cells, LINEAR, "d", "sites"), size).rows
+    rows = claims_table(FIGURE2, Curves.of(cells, LINEAR, "d", "sites"), size).rows
     assert rows[0][2] == f"holds (d = 20, 50 and 30 runs, where the paper has d = 30 and 30{OUR_SOLVER})"
     assert OtherSize.of(cells, {"d": 50}) == OtherSize()
 
@@ -157,7 +157,7 @@ def test_growth_is_of_the_gap():
         ]
 
     def found(gaps):
-        lines = Lines.of(cells(gaps), LINEAR, "", "d")
+        lines = Curves.of(cells(gaps), LINEAR, "", "d")
         return next(here for _, words, here in claims_table(FIGURE1, lines).rows if "grows" in words)
 
     assert found({10: 2.0, 20: 5.0, 50: 9.0}) == HOLDS

@@ -12,7 +12,7 @@ from dagora.graph.dag import DAG
 from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.papers.admm import contenders, linear, other_learners
-from dagora.papers.admm.claims import FIGURE5, Lines, claims_table
+from dagora.papers.admm.claims import FIGURE5, Curves, claims_table
 from dagora.papers.admm.contenders import FGES_VOTING, PC_VOTING, PUBLISHED, judged, simulated
 from dagora.papers.admm.curves import silent
 from dagora.papers.admm.other_learners import LINES
@@ -65,7 +65,7 @@ def test_the_claim_needs_both_votes_to_be_worse_in_both_numbers() -> None:
             for label, (shd, tpr) in numbers.items()
             for seed in range(30)
         ]
-        ((_, _, here),) = claims_table(FIGURE5, Lines.of(cells, LINES, "", "d")).rows
+        ((_, _, here),) = claims_table(FIGURE5, Curves.of(cells, LINES, "", "d")).rows
         return str(here)
 
     assert verdict(0.3).startswith("holds")

@@ -13,7 +13,7 @@ from dagora.learners.search.k2 import run_k2
 from dagora.papers.private_k2 import published_logarithms, published_search
 from dagora.papers.private_k2.central import k2_parents
 from dagora.papers.private_k2.networks import drawn
-from dagora.papers.private_k2.published_logarithms import FRACTION, Series, split, splitting_circuit
+from dagora.papers.private_k2.published_logarithms import FRACTION, TaylorSeries, split, splitting_circuit
 from dagora.papers.private_k2.published_search import LogarithmPair, PublishedSearch, series_errors
 from dagora.parties.crypto.encryption import paillier
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
@@ -27,7 +27,7 @@ def test_the_error_is_within_its_bound_and_the_bound_is_not_idle(k: int) -> None
     rounding = 200 * 8 * 2.0**-FRACTION
     assert errors["product"] <= errors["bound"] + rounding
     assert errors["product"] > errors["bound"] * 0.05 or k == 16
-    series = Series(k)
+    series = TaylorSeries(k)
     for epsilon in (-0.25, 0.1, 0.49):
         z = round(epsilon * 2**FRACTION)
         exact = sum((-1) ** (i - 1) * (z / 2**FRACTION) ** i / i for i in range(1, k + 1))

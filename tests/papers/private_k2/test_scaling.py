@@ -11,11 +11,11 @@ from dagora.learners.run import Run
 from dagora.papers.cell import Measured
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
-from dagora.papers.private_k2.scaling import Session, random_rows
+from dagora.papers.private_k2.scaling import K2Session, random_rows
 
 
 def test_two_owners_hold_the_columns_between_them(tmp_path: Path) -> None:
-    rows = random_rows(Session(50, 5, 3, "hidden", "rlwe", seed=2))
+    rows = random_rows(K2Session(50, 5, 3, "hidden", "rlwe", seed=2))
     seen = {}
     for side in (0, 1):
         table, keys, _ = split_key(write_owner(rows, side, tmp_path / f"{side}.csv"), "ID")
@@ -48,7 +48,7 @@ def test_a_session_of_each_kind_goes_before_those_measured(monkeypatch: pytest.M
     class Stopped(Exception):
         """Instead of two processes."""
 
-    def record(session: Session, rows: object) -> None:
+    def record(session: K2Session, rows: object) -> None:
         ran.append((session.rows, session.mode, session.crypto))
         if session.rows == 40:
             raise Stopped

@@ -51,7 +51,7 @@ RECOVERED = 1e-6  # a row reconstructed with at most this relative error counts 
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """What a coordinator has after one round with every answer shown: ρ and the B_k of every site."""
+    """The coordinator's view after one round with every answer shown: ρ and the B_k of every site."""
 
     rho: float
     weights: Mapping[str, Matrix]
@@ -63,7 +63,7 @@ class FirstRound:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a coordinator has of several rounds at one ρ: the W it sent, and the sums it was given.
+    """The coordinator's view of several rounds at one ρ: the W it sent, and the sums it was given.
 
     Columns are divided by `unit`.
     """
@@ -93,7 +93,7 @@ def relative_error(found: Matrix, truth: Matrix) -> float:
 
 
 def rows_recovered(found: Matrix, rows: Matrix, n: int) -> int:
-    """How many of a site's centred rows a rotation of a factor of n S_k reproduces.
+    """The number of a site's centred rows that a rotation of a factor of n S_k reproduces.
 
     The rotation is the best one (Procrustes), which the coordinator does not know.
     """

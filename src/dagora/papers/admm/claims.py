@@ -1,4 +1,4 @@
-"""What the paper's text says of its figures, judged by the cells: each claim holds, fails, or cannot be told.
+"""The claims of the paper about its figures, tested on the cells: each holds, fails, or cannot be told.
 
 A claim is a list of comparisons between lines, each a mean of differences over runs on the same rows. One
 whose 95 % interval (Student's, for the number of runs) is on the wrong side makes the claim fail; the claim
@@ -13,15 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from dagora.papers.admm.contenders import (
-    ALL_DATA,
-    BEST,
-    FGES_VOTING,
-    MEANS,
-    PC_VOTING,
-    PUBLISHED,
-    VOTES,
-)
+from dagora.papers.admm.contenders import ALL_DATA, BEST, FGES_VOTING, MEANS, PC_VOTING, PUBLISHED, VOTES
 from dagora.papers.admm.curves import label_of, with_uncut
 from dagora.papers.cell import Measured, Parameters
 from dagora.papers.tables import Mean, ResultTable, mean
@@ -41,7 +33,7 @@ Runs = Mapping[int, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Contrast:
     """A difference that a claim says is below zero; None where it was not measured."""
 
     words: str
@@ -49,7 +41,7 @@ class Comparison:
 
     @property
     def clear(self) -> bool | None:
-        """Whether the claim is right here; None if that cannot be told."""
+        """True if the claim holds here, False if it fails, None if that cannot be decided."""
         if self.difference is None or self.difference.error is None:
             return None
         far = standard_errors(self.difference.runs) * self.difference.error
@@ -59,7 +51,7 @@ class Comparison:
 
 @cache
 def standard_errors(runs: int) -> float:
-    """How many standard errors of a mean its 95 % interval has to either side.
+    """The half-width of the 95 % interval of a mean, in standard errors.
 
     >>> [round(standard_errors(runs), 1) for runs in (2, 3, 30)]
     [12.7, 4.3, 2.0]
@@ -70,7 +62,7 @@ def standard_errors(runs: int) -> float:
 
 
 @dataclass(frozen=True)
-class Lines:
+class Curves:
     """The cells of a figure by line, panel and place on the x-axis, run by run."""
 
     runs: Mapping[tuple[str, Place, Place], Runs]
@@ -78,7 +70,9 @@ class Lines:
     places: tuple[Place, ...]
 
     @classmethod
-    def of(cls, measured: Sequence[Measured], methods: Mapping[str, Parameters], panel: str, x: str) -> Lines:
+    def of(
+        cls, measured: Sequence[Measured], methods: Mapping[str, Parameters], panel: str, x: str
+    ) -> Curves:
         """Sort the cells; pooled rows are the same at every number of sites."""
         labelled = [(label_of(cell.parameters, methods), cell) for cell in with_uncut(measured)]
         kept = [(label, cell) for label, cell in labelled if label is not None]
@@ -101,21 +95,19 @@ class Lines:
         return mean(run[number] for run in self.at(label, panel, place).values())
 
     def paired(
-        self,
-        value: Callable[[Sequence[Mapping[str, float]]], float],
-        *where: tuple[str, Place, Place],
+        self, value: Callable[[Sequence[Mapping[str, float]]], float], *where: tuple[str, Place, Place]
     ) -> Mean | None:
         """The mean over common runs of a value computed from the lines' numbers in that run."""
         chosen = [self.at(*one) for one in where]
         common = set.intersection(*(set(runs) for runs in chosen)) if chosen else set()
         return mean(value([runs[seed] for runs in chosen]) for seed in sorted(common))
 
-    def less(self, number: str, low: str, high: str, panel: Place, place: Place) -> Comparison:
+    def less(self, number: str, low: str, high: str, panel: Place, place: Place) -> Contrast:
         """Compare: the number of one line is below that of another at a place."""
         difference = self.paired(
             lambda runs: runs[0][number] - runs[1][number], (low, panel, place), (high, panel, place)
         )
-        return Comparison(self.name(f"{number.upper()} of {high} − {low}", panel, place), difference)
+        return Contrast(self.name(f"{number.upper()} of {high} − {low}", panel, place), difference)
 
     def name(self, words: str, panel: Place, place: Place) -> str:
         """Words with the place."""
@@ -133,7 +125,7 @@ class Claim:
 
     place: str
     words: str
-    comparisons: Callable[[Lines], Sequence[Comparison]]
+    comparisons: Callable[[Curves], Sequence[Contrast]]
     solver: str = OUR_SOLVER
 
 
@@ -161,17 +153,17 @@ class OtherSize:
         )
 
 
-def verdict(comparisons: Sequence[Comparison], size: OtherSize | None = None, solver: str = "") -> str:
+def verdict(comparisons: Sequence[Contrast], size: OtherSize | None = None, solver: str = "") -> str:
     """Say in one sentence whether a claim holds.
 
-    >>> clear, open_ = Comparison("a", Mean(-5.0, 1.0, 30)), Comparison("b", Mean(-1.0, 1.0, 3))
+    >>> clear, open_ = Contrast("a", Mean(-5.0, 1.0, 30)), Contrast("b", Mean(-1.0, 1.0, 3))
     >>> verdict([clear])
     'holds (30 runs)'
     >>> verdict([clear, open_], solver=OUR_SOLVER)
     'cannot be told: b (3 to 30 runs, where the paper has 30; NOTEARS by our solver)'
-    >>> verdict([open_, Comparison("c", Mean(4.0, 1.0, 30))], OtherSize("d = 6 and ", "d = 50 and "))
+    >>> verdict([open_, Contrast("c", Mean(4.0, 1.0, 30))], OtherSize("d = 6 and ", "d = 50 and "))
     'fails: c (d = 6 and 3 to 30 runs, where the paper has d = 50 and 30)'
-    >>> verdict([Comparison("d", None)])
+    >>> verdict([Contrast("d", None)])
     'cannot be told: not measured'
     """
     measured = [one for one in comparisons if one.difference is not None]
@@ -198,7 +190,7 @@ def listed(words: Sequence[str]) -> str:
     return "; ".join(words[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def claims_table(claims: Sequence[Claim], lines: Lines, size: OtherSize | None = None) -> ResultTable:
+def claims_table(claims: Sequence[Claim], lines: Curves, size: OtherSize | None = None) -> ResultTable:
     """Every claim with its verdict."""
     rows = tuple(
         (claim.place, claim.words, verdict(claim.comparisons(lines), size, claim.solver)) for claim in claims
@@ -207,7 +199,7 @@ def claims_table(claims: Sequence[Claim], lines: Lines, size: OtherSize | None =
     return ResultTable("claims", title, ("in the paper", "claim", "here"), rows)
 
 
-def everywhere(number: str, low: Sequence[str], high: Sequence[str]) -> Callable[[Lines], list[Comparison]]:
+def everywhere(number: str, low: Sequence[str], high: Sequence[str]) -> Callable[[Curves], list[Contrast]]:
     """Each line of `low` is below each of `high` at every place."""
     return lambda lines: [
         lines.less(number, one, other, panel, place)
@@ -217,7 +209,7 @@ def everywhere(number: str, low: Sequence[str], high: Sequence[str]) -> Callable
     ]
 
 
-def closer(number: str) -> Callable[[Lines], list[Comparison]]:
+def closer(number: str) -> Callable[[Curves], list[Contrast]]:
     """The published ADMM is closer to NOTEARS on all data than every baseline is, at every place."""
 
     def distance(runs: Sequence[Mapping[str, float]]) -> float:
@@ -225,7 +217,7 @@ def closer(number: str) -> Callable[[Lines], list[Comparison]]:
         return abs(ours - pooled) - abs(other - pooled)
 
     return lambda lines: [
-        Comparison(
+        Contrast(
             lines.name(f"distance of {other} − ADMM to all data", panel, place),
             lines.paired(
                 distance, (PUBLISHED, panel, place), (other, panel, place), (ALL_DATA, panel, place)
@@ -236,7 +228,7 @@ def closer(number: str) -> Callable[[Lines], list[Comparison]]:
     ]
 
 
-def grows(lines: Lines) -> list[Comparison]:
+def grows(lines: Curves) -> list[Contrast]:
     """The SHD of each baseline less that of ADMM is larger at every place than at the one before it."""
     found = []
     for panel in lines.panels:
@@ -244,7 +236,7 @@ def grows(lines: Lines) -> list[Comparison]:
             for other in BASELINES:
                 gaps = [lines.less("shd", other, PUBLISHED, panel, at).difference for at in (before, after)]
                 words = f"growth of SHD {other} − ADMM from {before} to {after}"
-                found.append(Comparison(words, subtracted(*gaps)))
+                found.append(Contrast(words, subtracted(*gaps)))
     return found
 
 
@@ -256,10 +248,10 @@ def subtracted(one: Mean | None, other: Mean | None) -> Mean | None:
     return Mean(one.value - other.value, error, min(one.runs, other.runs))
 
 
-def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Lines], list[Comparison]]:
+def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Curves], list[Contrast]]:
     """The number falls (sign 1) or rises (sign −1) from the fewest sites to the most, for each line."""
     return lambda lines: [
-        Comparison(
+        Contrast(
             lines.name(f"{number.upper()} of {label}, first to last,", panel, ""),
             lines.paired(
                 lambda runs: sign * (runs[1][number] - runs[0][number]),
@@ -273,7 +265,7 @@ def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Lines], li
     ]
 
 
-def steadier(lines: Lines) -> list[Comparison]:
+def steadier(lines: Curves) -> list[Contrast]:
     """Within a run the SHD of ADMM ranges less over the numbers of sites than that of each baseline."""
 
     def ranges(runs: Sequence[Mapping[str, float]]) -> float:
@@ -282,7 +274,7 @@ def steadier(lines: Lines) -> list[Comparison]:
         return (max(ours) - min(ours)) - (max(other) - min(other))
 
     return [
-        Comparison(
+        Contrast(
             lines.name(f"range of SHD, {other} − ADMM,", panel, ""),
             lines.paired(
                 ranges, *((label, panel, place) for label in (PUBLISHED, other) for place in lines.places)
@@ -299,7 +291,7 @@ FEWEST, MOST = 0, -1
 
 def at_sites(
     place: int, number: str, low: Sequence[str], high: Sequence[str]
-) -> Callable[[Lines], list[Comparison]]:
+) -> Callable[[Curves], list[Contrast]]:
     """Each line of `low` is below each of `high` at the fewest sites, or at the most."""
     return lambda lines: [
         lines.less(number, one, other, panel, lines.places[place])
@@ -309,22 +301,22 @@ def at_sites(
     ]
 
 
-def printed(label: str, value: float, panel: Place, place: Place) -> Callable[[Lines], list[Comparison]]:
+def printed(label: str, value: float, panel: Place, place: Place) -> Callable[[Curves], list[Contrast]]:
     """The TPR of a line is the printed one, within the errors of both means and the paper's rounding.
 
     Where those errors are wide, a value inside them confirms nothing.
     """
 
-    def comparisons(lines: Lines) -> list[Comparison]:
+    def comparisons(lines: Curves) -> list[Contrast]:
         ours = lines.mean(label, "tpr", panel, place)
         if ours is None or ours.error is None:
-            return [Comparison(f"TPR {value}", None)]
+            return [Contrast(f"TPR {value}", None)]
         # Below zero where it agrees; the paper's own error is taken to be as large as ours.
         far = standard_errors(ours.runs) * math.sqrt(2) * ours.error
         beyond = abs(ours.value - value) - far - 0.005
         told = beyond > 0 or far <= WIDEST
         words = f"{ours.value:.2f} ± {ours.error:.2f}"
-        return [Comparison(words, Mean(beyond, 0.0 if told else None, ours.runs))]
+        return [Contrast(words, Mean(beyond, 0.0 if told else None, ours.runs))]
 
     return comparisons
 

@@ -131,7 +131,7 @@ def voted(result: Result) -> CPDAG:
 
 
 def votes_on_graphs(parameters: Parameters) -> bool:
-    """Whether sites show graphs, not weights."""
+    """True if sites show graphs, not weights."""
     return str(parameters.get("model", WEIGHT_MODELS[0])) not in WEIGHT_MODELS
 
 

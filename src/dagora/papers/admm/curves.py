@@ -213,12 +213,12 @@ def series_of(
 
 
 def pooled(cell: Measured) -> bool:
-    """Whether a cell learned from the pooled rows."""
+    """True if a cell learned from the pooled rows."""
     return int(cell.parameters["sites"]) == 1
 
 
 def printed(published: Published, d: int) -> tuple[Series, ...]:
-    """What the paper prints, as one series of hollow points."""
+    """The paper's printed values, as one series of hollow points."""
     points = [(float(sites), value) for (nodes, sites, _), value in published.items() if nodes == d]
     if not points:
         return ()

@@ -145,7 +145,7 @@ def graph_of(result: Result) -> DAG:
 
 
 def merged(method: str, parts: Sequence[Table], settings: dict[str, Any]) -> tuple[DAG, Numbers]:
-    """What each site learns alone, merged by vote or mean; a mean is cut, not what it is a mean of."""
+    """Learn at each site alone and merge by vote or mean; the mean is cut, its terms are not."""
     least = {"threshold": settings["threshold"], "threshold_lagged": settings["threshold_lagged"]}
     own = {**settings, **dict.fromkeys(least, 0.0)} if method == AVERAGE else settings
     results = [learn(part, POOLED, **own) for part in parts]

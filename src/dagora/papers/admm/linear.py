@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dagora.learners.run import Run
-from dagora.papers.admm.claims import FIGURE1, FIGURE2, PRINTED_TPR, Lines, claims_table
+from dagora.papers.admm.claims import FIGURE1, FIGURE2, PRINTED_TPR, Curves, claims_table
 from dagora.papers.admm.contenders import (
     LINEAR,
     MASKED,
@@ -124,7 +124,7 @@ def report1(measured: Sequence[Measured]) -> Report:
     charts = charts_of(measured, LINES, "", "d", title=title, x_label="variables d")
     return Report(
         f"admm/fig1: linear networks, varying number of variables; {size}",
-        (table, claims_table(FIGURE1, Lines.of(measured, LINES, "", "d")), *masked_table(measured)),
+        (table, claims_table(FIGURE1, Curves.of(measured, LINES, "", "d")), *masked_table(measured)),
         charts,
         (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
     )
@@ -142,7 +142,7 @@ def report2(measured: Sequence[Measured]) -> Report:
     )  # fmt: skip
     return Report(
         f"admm/fig2: linear networks, varying number of sites; {size}",
-        (table, claims_table(FIGURE2, Lines.of(measured, LINES, "d", "sites")), *masked_table(measured)),
+        (table, claims_table(FIGURE2, Curves.of(measured, LINES, "d", "sites")), *masked_table(measured)),
         charts,
         (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
     )

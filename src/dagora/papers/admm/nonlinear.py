@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.learners.run import Run
-from dagora.papers.admm.claims import FIGURE4, Lines, OtherSize, claims_table
+from dagora.papers.admm.claims import FIGURE4, Curves, OtherSize, claims_table
 from dagora.papers.admm.contenders import NONLINEAR, cells_of, judged, simulated
 from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
@@ -66,7 +66,7 @@ def report(measured: Sequence[Measured]) -> Report:
     title = "NOTEARS-MLP-ADMM, figures 4 and 8"
     charts = charts_of(measured, NONLINEAR, "d", "sites", title=title, x_label="sites K")
     notes = (*NOTES, *unsettled(measured, NONLINEAR))
-    lines = Lines.of(measured, NONLINEAR, "d", "sites")
+    lines = Curves.of(measured, NONLINEAR, "d", "sites")
     claims = claims_table(FIGURE4, lines, OtherSize.of(measured, PAPER_SIZE))
     size = size_of(measured, "d = 50, n = 512, 2 to 16 sites, 30 runs")
     return Report(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.learners.run import Run
-from dagora.papers.admm.claims import FIGURE5, Lines, claims_table
+from dagora.papers.admm.claims import FIGURE5, Curves, claims_table
 from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of, judged, simulated
 from dagora.papers.admm.curves import charts_of, silent, size_of, table_of, unsettled
 from dagora.papers.admm.linear import (
@@ -87,7 +87,7 @@ def report(measured: Sequence[Measured]) -> Report:
     charts = charts_of(measured, LINES, "", "d", title=title, x_label="variables d")
     return Report(
         f"admm/fig5: votes of PC and FGES, varying number of variables; {size}",
-        (table, claims_table(FIGURE5, Lines.of(measured, LINES, "", "d"))),
+        (table, claims_table(FIGURE5, Curves.of(measured, LINES, "", "d"))),
         charts,
         (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
     )

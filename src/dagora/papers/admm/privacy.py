@@ -1,4 +1,4 @@
-"""What ADMM reveals: every S_k in one round as published, and also from sums alone after a few rounds.
+"""ADMM reveals every S_k: in one round as published, and also from sums alone after a few rounds.
 
 Four rows per site, as in the paper's largest setting (n = 256 at 64 sites), and a small setting with many.
 For each view of the exchange the S_k of every site are reconstructed (see `attack` and `power_sums`), and

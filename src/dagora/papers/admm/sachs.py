@@ -18,7 +18,7 @@ from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
-from dagora.papers.admm.claims import FIGURE3, Lines, claims_table
+from dagora.papers.admm.claims import FIGURE3, Curves, claims_table
 from dagora.papers.admm.contenders import LINEAR, cells_of, judged
 from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
 from dagora.papers.cell import Measured, Numbers, Parameters
@@ -96,7 +96,7 @@ def report(measured: Sequence[Measured]) -> Report:
     title = f"NOTEARS-ADMM, figures 3 and 7 (protein signalling, n = {ROWS})"
     charts = charts_of(measured, LINEAR, "scale", "sites", title=title, x_label="sites K")
     notes = (*NOTES, *unsettled(measured, LINEAR))
-    claims = claims_table(FIGURE3, Lines.of(measured, LINEAR, "scale", "sites"))
+    claims = claims_table(FIGURE3, Curves.of(measured, LINEAR, "scale", "sites"))
     size = size_of(measured, "n = 512, 2 to 64 sites, 30 runs")
     return Report(
         f"admm/fig3: protein signalling, varying number of sites; {size}", (table, claims), charts, notes

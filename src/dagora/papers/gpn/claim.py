@@ -33,7 +33,7 @@ def holds_in(gp: Mapping[int, float], bge: Mapping[int, float], seed: int = 0) -
 
 
 def verdict(share: float, graphs: int) -> str:
-    """What a share of resamples of so many graphs says.
+    """The verdict by the share of resamples in which the claim holds.
 
     >>> verdict(0.99, 100), verdict(0.4, 100), verdict(0.01, 100), verdict(1.0, 1)
     ('holds', 'cannot be told', 'fails', 'cannot be told')

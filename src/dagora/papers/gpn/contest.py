@@ -40,7 +40,7 @@ Judge = Callable[[Timed], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the authors chose for their runs.
+    """The authors' choices for their runs.
 
     `factor` is the factor per edge of a method (as the paper names it) and a sampler, 1 is none; `alpha_mu`
     is the prior sample size of the mean of their BGe.
@@ -161,5 +161,5 @@ def prior_name(prior: str) -> str:
 
 
 def published_prior(edge_penalty: float) -> GraphPrior:
-    """What the published code adds to the scores of its chains; its weights take all of it out again."""
+    """The published code's addition to the scores of its chains; its weights take it out again."""
     return prior_named(prior_name(PUBLISHED), edge_penalty=edge_penalty)

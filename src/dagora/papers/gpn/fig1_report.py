@@ -152,7 +152,7 @@ def summary(found: Found, paper: Paper) -> ResultTable:
 
 
 def claims(found: Found, paper: Paper) -> ResultTable:
-    """Whether at λ = 1 the median of GP is at most BGe's lower quartile, in our cells and in the paper."""
+    """The claim that at λ = 1 GP's median is at most BGe's lower quartile, in our cells and in the paper."""
     rows: list[tuple[Entry, ...]] = []
     for simulator in SIMULATORS:
         for method in (GP, WEIGHTED, BRIDGE):
@@ -181,7 +181,7 @@ def claims(found: Found, paper: Paper) -> ResultTable:
 
 
 def control(measured: Sequence[Measured], found: Found, paper: Paper) -> Iterator[str]:
-    """Why our distances differ from the paper's: the graphs, by their edges and by BGe, in which no GP is."""
+    """Reasons for distances unlike the paper's: the graphs, by their edges and by BGe, without any GP."""
     edges = {int(cell.parameters["seed"]): int(cell.numbers["true_edges"]) for cell in measured}
     theirs = statistics.fmean(line.true_edges for line in paper.values())
     parts = []

@@ -1,4 +1,4 @@
-"""What GP networks are compared with: graphs of kernel PC and DiBS+, the empty graph, and how all are judged.
+"""The methods beside GP networks: graphs of kernel PC and DiBS+, the empty graph, and their measures.
 
 Kernel PC is no Bayesian method: the paper runs it on samples of the rows, half as many drawn with
 replacement, and takes the graphs as draws. That is the way `half-rows`; `halves` draws without replacement,

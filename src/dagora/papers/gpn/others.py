@@ -103,7 +103,7 @@ def fig1_others(size: Size) -> Experiment:
 
 
 def table_parameters(decay: float, seed: int) -> Parameters:
-    """What a table depends on."""
+    """The parameters that a table depends on."""
     return {
         "simulator": "code",
         "lambda": decay,
@@ -223,7 +223,7 @@ def panels(measured: Sequence[Measured], paper: Paper, number: str) -> list[BoxP
 
 
 def within_one(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
-    """How far kPC-DC on N/2 rows with replacement is from the paper's line."""
+    """The distance of kPC-DC on N/2 rows with replacement from the paper's line."""
     name = "kPC-DC, N/2 with replacement"
     parts = [
         f"at λ = {decay:g} {versus(median(cells, 'shd'), theirs.shd)}"
@@ -240,7 +240,7 @@ def within_one(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
 
 
 def about_run_times(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
-    """What the paper says of figure 2, and whether it is so here."""
+    """The paper's claims about figure 2, and whether they hold here."""
     medians: dict[str, list[float]] = {}
     for _, label, cells, theirs in runs_of(measured, paper):
         if theirs is not None:

@@ -203,12 +203,12 @@ def label(method: str, cell: Measured) -> str:
 
 
 def interactions(measured: Sequence[Measured]) -> tuple[str, ...]:
-    """What to know of GP², where it was run."""
+    """A note on GP², where it was run."""
     return (INTERACTIONS_NOTE,) * any(cell.parameters["score"] == INTERACTIONS for cell in measured)
 
 
 def spaces(measured: Sequence[Measured]) -> tuple[str, ...]:
-    """What the search spaces of partition MCMC were, once for each sentence."""
+    """The search spaces of partition MCMC, each sentence once."""
     found: dict[str, list[str]] = {}
     for cell in measured:
         for one in cell.numbers["runs"]:

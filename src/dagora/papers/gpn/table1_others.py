@@ -139,7 +139,7 @@ def lines(
 
 
 def drawn(options: Parameters, parts: int) -> int | None:
-    """How many graphs a line is a mean of; the empty graph is none.
+    """The number of graphs that a line is a mean of; the empty graph counts as none.
 
     >>> drawn({"method": "kpc-dc", "samples": 50}, 4), drawn({"method": "dibs", "particles": 20}, 1)
     (200, 20)
@@ -154,7 +154,7 @@ def mean(cells: Sequence[Measured], number: str) -> float:
 
 
 def within_one(measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProteins]) -> Iterator[str]:
-    """How far kernel PC on N/2 rows with replacement is from the paper's lines."""
+    """The distance of kernel PC on N/2 rows with replacement from the paper's lines."""
     parts = []
     for label, options in METHODS.items():
         cells = like(measured, options)

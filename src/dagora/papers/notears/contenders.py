@@ -39,7 +39,7 @@ GES_PENALTY = 4.0
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimedGraph:
     """A learned graph and the processor time it took."""
 
     graph: Graph
@@ -54,13 +54,13 @@ def simulated(parameters: Parameters) -> Simulation:
     return simulate(truth, str(parameters["noise"]), int(parameters["n"]), seed)
 
 
-def estimate(parameters: Parameters, table: Table, run: Run) -> Estimate:
+def estimate(parameters: Parameters, table: Table, run: Run) -> TimedGraph:
     """Learn a graph by the method of a cell."""
     method = str(parameters["method"])
     warm_up(method)
     started = time.process_time()
     graph = learned(parameters, table, run)
-    return Estimate(graph, time.process_time() - started)
+    return TimedGraph(graph, time.process_time() - started)
 
 
 def learned(parameters: Parameters, table: Table, run: Run) -> Graph:

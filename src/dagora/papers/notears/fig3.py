@@ -110,7 +110,7 @@ def cells_of(methods: Mapping[str, Parameters], size: Size) -> tuple[Parameters,
 
 
 def has_rows(options: Parameters, d: int, n: int) -> bool:
-    """Whether n rows are enough: LiNGAM regresses each column on all others."""
+    """True if n rows are enough: LiNGAM regresses each column on all others."""
     return options["method"] != "lingam" or n > d + 1
 
 

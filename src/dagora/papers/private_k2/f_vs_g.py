@@ -98,7 +98,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
 
 
 def session(parameters: Parameters, run: Run) -> Numbers:
-    """Whether two owners, every other column each, find the graph of the joined columns."""
+    """True if two owners, every other column each, find the graph of the joined columns."""
     from dagora.parties.vertical.agreement import TermsProposal
 
     rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))

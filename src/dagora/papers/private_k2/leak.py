@@ -1,4 +1,4 @@
-"""What adaptive mode tells beyond the graph, in bits.
+"""The bits that adaptive mode reveals beyond the graph.
 
 In adaptive mode both owners see which candidate wins each step of K2. Given the graph, that is the sequence
 in which each variable took its parents, and nothing else: where a search ended follows from the graph. With

@@ -52,7 +52,7 @@ Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Series:
+class TaylorSeries:
     """The Taylor series with k terms as a polynomial with whole coefficients."""
 
     terms: int
@@ -64,7 +64,7 @@ class Series:
 
     @property
     def scale(self) -> int:
-        """What shares of ln x are multiplied by: c 2^{Nk}."""
+        """The factor of shares of ln x: c 2^{Nk}."""
         return self.common << FRACTION * self.terms
 
     @property
@@ -85,7 +85,7 @@ class Series:
         return found
 
     def logarithm(self, x: int) -> Fraction:
-        """What the shares of ln x add up to, without sharing anything."""
+        """The sum of the shares of ln x, computed without sharing."""
         z, e = split(x)
         total = sum(c * z**i for i, c in enumerate(self.coefficients))
         return Fraction(total + times_log_two(e) * (self.scale >> FRACTION), self.scale)
@@ -150,7 +150,7 @@ def first_shares(
     channel: Channel,
     helper: Multiplier,
     public: PaillierPublicKey,
-    series: Series,
+    series: TaylorSeries,
     shares: NDArray[np.uint64],
     bits: int,
 ) -> LogarithmShares:
@@ -194,7 +194,7 @@ def second_shares(
     evaluator: Evaluator,
     channel: Channel,
     key: PaillierSecretKey,
-    series: Series,
+    series: TaylorSeries,
     shares: NDArray[np.uint64],
     bits: int,
 ) -> LogarithmShares:
@@ -268,7 +268,7 @@ def signed_integers(bits: Bits) -> list[int]:
 
 
 def opened(one: list[int], other: list[int], public: PaillierPublicKey, scale: int) -> list[float]:
-    """What shares add up to, over the scale."""
+    """The sum of shares, over the scale."""
     n = int(public.n)
     sums = [(a + b) % n for a, b in zip(one, other, strict=True)]
     return [float(Fraction(total if total < n // 2 else total - n, scale)) for total in sums]

@@ -21,7 +21,7 @@ from dagora.papers.cell import Measured, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import family_score, k2_parents
 from dagora.papers.private_k2.networks import Drawn, drawn, session_in_memory
-from dagora.papers.private_k2.published_logarithms import Series
+from dagora.papers.private_k2.published_logarithms import TaylorSeries
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
@@ -95,7 +95,7 @@ def series_errors(k: int, n: int) -> Numbers:
     >>> errors["product"] < errors["bound"]
     True
     """
-    series = Series(k)
+    series = TaylorSeries(k)
     errors = [abs(float(series.logarithm(x)) - math.log(x)) for x in range(1, n + 1)]
     return {
         "logarithm": max(errors),
@@ -114,7 +114,7 @@ class LogarithmPair:
         from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender
         from dagora.parties.transport.in_memory import memory_network
 
-        self._series = Series(k)
+        self._series = TaylorSeries(k)
         self._bits = (rows + 1).bit_length()
         self._key = PaillierSecretKey.generate()
         self._helper = Multiplier(self._key.public)
@@ -138,7 +138,7 @@ class LogarithmPair:
 
     @property
     def megabytes(self) -> float:
-        """What both have sent so far."""
+        """The bytes that both have sent so far."""
         return sum(party.ledger.books().total.wire_sent for party in self._network.values()) / 1e6
 
     def terms(self, counts: NDArray[np.uint64]) -> NDArray[np.float64]:

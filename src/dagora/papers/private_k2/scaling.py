@@ -1,4 +1,4 @@
-"""What private K2 costs two owners, over the rows they share and over the variables they have.
+"""The cost of private K2 to two owners, over the rows they share and over the variables they have.
 
 The paper gives orders of growth: linear in n, polynomial in the number of variables, exponential in the limit
 on parents. Here both parties are processes with certificates on a TLS connection, as `dagora private
@@ -85,7 +85,7 @@ def scaling(size: Size) -> Experiment:
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One session; the time limit does not interrupt it, since half a search is no result."""
     run.on_event(Event("two processes", 0))
-    session = Session(
+    session = K2Session(
         int(parameters["n"]),
         int(parameters["variables"]),
         int(parameters["limit"]),
@@ -104,7 +104,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
 @cache
 def warm_up(mode: str, crypto: str) -> None:
     """A small session that is not measured: the first of its kind compiles what later ones load."""
-    small = Session(100, 4, LIMIT, mode, crypto)
+    small = K2Session(100, 4, LIMIT, mode, crypto)
     run_session(small, random_rows(small))
 
 
@@ -206,12 +206,12 @@ def cpu_seconds(cell: Measured) -> float:
 
 
 def megabytes(cell: Measured) -> float:
-    """What both sent, in MB."""
+    """The MB that both sent."""
     return float(cell.numbers["megabytes_to_guest"] + cell.numbers["megabytes_to_host"])
 
 
 @dataclass(frozen=True)
-class Session:
+class K2Session:
     """The settings of one session; malicious ones are hidden and encrypt no columns."""
 
     rows: int
@@ -224,13 +224,13 @@ class Session:
     security: str = "semi-honest"
 
 
-def random_rows(session: Session) -> Drawn:
+def random_rows(session: K2Session) -> Drawn:
     """Rows of a random network; every other column belongs to the guest."""
     network = random_network(session.seed, session.variables, PROBABILITIES)
     return sampled(network, session.rows, session.seed)
 
 
-def run_session(session: Session, rows: Drawn) -> BothResults:
+def run_session(session: K2Session, rows: Drawn) -> BothResults:
     """Write the two files, start both parties, and return what each found."""
     terms = {
         "--max-parents": session.limit,

@@ -43,7 +43,7 @@ def differences(found: Mapping[Key, Contenders], method: str, opponent: str) -> 
 def counts_table(
     name: str, title: str, found: Mapping[Key, Contenders], paper: Mapping[str, tuple[int, ...]]
 ) -> ResultTable:
-    """How many data sets fall into each category, beside the paper's counts."""
+    """The number of data sets in each category, beside the paper's counts."""
     columns = ["method", "ΔBIC against"]
     for opponent in OPPONENTS:
         columns += [opponent, *([f"{opponent}, paper"] if opponent in paper else [])]
@@ -75,7 +75,7 @@ def name_of(key: Key) -> str:
 
 
 def quality_table(found: Mapping[Key, Contenders]) -> ResultTable:
-    """How far each contender is below the best known BIC: medians, with the range over seeds."""
+    """The distance of each contender below the best known BIC: medians, with the range over seeds."""
     shown = (*OPPONENTS, *COMPARED)
     rows: list[tuple[Entry, ...]] = []
     for key, contenders in found.items():

@@ -96,7 +96,7 @@ def entered(data: Parameters, contenders: Mapping[str, Parameters], **settings: 
 
 
 @dataclass(frozen=True)
-class Found:
+class TimedParentSets:
     """The parent sets of a data set, and what it took to find them."""
 
     candidates: Candidates
@@ -115,10 +115,10 @@ def score_of(data: tuple[tuple[str, str | int | float], ...]) -> LocalScore:
     return make_score(prepared(dict(data)), "bic")
 
 
-_found: dict[tuple[tuple[str, str | int | float], ...], Found] = {}
+_found: dict[tuple[tuple[str, str | int | float], ...], TimedParentSets] = {}
 
 
-def parent_sets(parameters: Parameters, run: Run) -> Found:
+def parent_sets(parameters: Parameters, run: Run) -> TimedParentSets:
     """The parent sets of a cell's data set, found once by a process; only those of one data set are kept."""
     data = identity(parameters)
     if data not in _found:
@@ -129,9 +129,9 @@ def parent_sets(parameters: Parameters, run: Run) -> Found:
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         if run.budget.exhausted:
             # They may be incomplete: good enough for this cell, which will be discarded, but not for others.
-            return Found(replace(found, widen=None), seconds, cpu_seconds)
+            return TimedParentSets(replace(found, widen=None), seconds, cpu_seconds)
         _found.clear()
-        _found[data] = Found(replace(found, widen=None), seconds, cpu_seconds)
+        _found[data] = TimedParentSets(replace(found, widen=None), seconds, cpu_seconds)
     return _found[data]
 
 
@@ -175,7 +175,7 @@ def compiled(parameters: Parameters, candidates: Candidates, run: Run) -> Number
     return _compiled[key]
 
 
-def described(found: Found, score: LocalScore) -> Numbers:
+def described(found: TimedParentSets, score: LocalScore) -> Numbers:
     """The number of parent sets, whether they are complete, and the size of their data set."""
     candidates = found.candidates
     return {
@@ -190,7 +190,7 @@ def described(found: Found, score: LocalScore) -> Numbers:
 
 
 def drawing(outcome: Outcome) -> Numbers:
-    """How much RL-BIC drew, and what its network ran on, which decides how much that is in a given time."""
+    """The number of RL-BIC's draws, and the device of its network, on which that number depends."""
     import jax
 
     told = ("rounds", "acyclic", "best_round")

@@ -43,12 +43,12 @@ class DataSet:
 
     @property
     def sampled(self) -> bool:
-        """Whether rows are drawn from a network."""
+        """True if rows are drawn from a network."""
         return self.source.startswith("networks/")
 
     @property
     def wide(self) -> bool:
-        """Whether there are so many variables that a run takes up to hours."""
+        """True if there are so many variables that a run takes up to hours."""
         return self.variables >= WIDE
 
     @property

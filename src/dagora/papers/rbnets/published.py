@@ -1,4 +1,4 @@
-"""What the paper prints: the seconds of its table 2, the counts of its tables 3 and 4."""
+"""The paper's printed values: the seconds of its table 2, the counts of its tables 3 and 4."""
 
 from __future__ import annotations
 

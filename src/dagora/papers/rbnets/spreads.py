@@ -15,7 +15,7 @@ Contenders = dict[str, list[Measured]]
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunSpread:
     """A median over runs, with the lowest and the highest value."""
 
     median: float
@@ -26,24 +26,24 @@ class Spread:
     def shown(self, digits: int) -> str:
         """The median, and the range where runs differ.
 
-        >>> Spread(2.0, 1.0, 4.25, 3).shown(1), Spread(2.0, 2.0, 2.0, 3).shown(1)
+        >>> RunSpread(2.0, 1.0, 4.25, 3).shown(1), RunSpread(2.0, 2.0, 2.0, 3).shown(1)
         ('2.0 (1.0 to 4.2)', '2.0')
         """
         low, median, high = (f"{value:z.{digits}f}" for value in (self.low, self.median, self.high))
         return median if low == high else f"{median} ({low} to {high})"
 
 
-def spread(values: Iterable[float | None]) -> Spread | None:
+def spread(values: Iterable[float | None]) -> RunSpread | None:
     """The spread of the values that are not None; None if there are none.
 
     >>> spread([3.0, None, 1.0, 2.0])
-    Spread(median=2.0, low=1.0, high=3.0, runs=3)
+    RunSpread(median=2.0, low=1.0, high=3.0, runs=3)
     """
     found = [value for value in values if value is not None]
-    return Spread(statistics.median(found), min(found), max(found), len(found)) if found else None
+    return RunSpread(statistics.median(found), min(found), max(found), len(found)) if found else None
 
 
-def spread_of(cells: Sequence[Measured], number: str) -> Spread | None:
+def spread_of(cells: Sequence[Measured], number: str) -> RunSpread | None:
     """The spread of one number over cells."""
     return spread(cell.numbers.get(number) for cell in cells)
 
@@ -62,7 +62,7 @@ def search_seconds(cell: Measured) -> float:
     return max(0.0, float(cell.numbers["cpu_seconds"]) - float(cell.numbers.get("compile_seconds") or 0.0))
 
 
-def seconds_of(cells: Sequence[Measured]) -> Spread | None:
+def seconds_of(cells: Sequence[Measured]) -> RunSpread | None:
     """CPU seconds of searches, less those of compiling."""
     return spread(search_seconds(cell) for cell in cells)
 
@@ -78,7 +78,7 @@ def best_known(contenders: Contenders) -> tuple[float, bool] | None:
 
 
 def ending(cells: Sequence[Measured]) -> str:
-    """Why searches ended early: OT for time, OM for memory, each as in the paper; empty where none did."""
+    """The reason for an early end: OT for time, OM for memory, each as in the paper; empty where none did."""
     statuses = {str(cell.numbers.get("status", "")) for cell in cells}
     words = {"memory-limit": "OM", "time-limit": "OT", "failed": "refused"}
     return next((word for status, word in words.items() if status in statuses), "")

@@ -207,7 +207,7 @@ def with_sets_table(found: dict[Key, Contenders]) -> ResultTable:
 
 
 def quality_table(found: dict[Key, Contenders]) -> ResultTable:
-    """How far each contender stays below the best network known."""
+    """The distance of each contender below the best network known."""
     rows: list[tuple[Entry, ...]] = []
     for key, contenders in found.items():
         best = best_known(contenders)

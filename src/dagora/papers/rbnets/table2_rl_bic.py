@@ -64,7 +64,7 @@ def table2_rl_bic(size: Size) -> Experiment:
 
 
 def report(cells: Sequence[Measured]) -> Report:
-    """What was reached, and what it took."""
+    """The BIC that was reached, and its cost."""
     found = by_data_set(cells)
     return Report(
         "rbnets/table2-rl-bic: RL-BIC beside as many random DAGs, a climb and an exact search",
@@ -82,12 +82,12 @@ def runs_of(found: dict[Key, Contenders]) -> Iterator[tuple[str, Contenders, Mea
 
 
 def below(best: float, bic: float | None) -> float | None:
-    """How far a BIC is below the best."""
+    """The distance of a BIC below the best."""
     return None if bic is None else max(0.0, best - bic)
 
 
 def quality(found: dict[Key, Contenders]) -> ResultTable:
-    """How far each stays below the best network known."""
+    """The distance of each below the best network known."""
     rows: list[tuple[Entry, ...]] = []
     for data, contenders, cell in runs_of(found):
         best = best_known(contenders)
@@ -109,7 +109,7 @@ def quality(found: dict[Key, Contenders]) -> ResultTable:
 
 
 def efforts(found: dict[Key, Contenders]) -> ResultTable:
-    """How much RL-BIC drew and in what time, beside the paper's seconds and those of a climb."""
+    """RL-BIC's draws and their time, beside the paper's seconds and those of a climb."""
     rows: list[tuple[Entry, ...]] = []
     for data, contenders, cell in runs_of(found):
         numbers = cell.numbers
