@@ -20,14 +20,7 @@ import dagora
 from report import deliver, digits, machine, markdown_table
 
 NODES, DEGREE, ROWS, STEPS = 4, 1.5, 100, 500
-HEADER = (
-    "particles",
-    "missed, median",
-    "missed, most",
-    "off, median",
-    "off, most",
-    "CPU s, median",
-)
+HEADER = ("particles", "missed, median", "missed, most", "off, median", "off, most", "CPU s, median")
 
 
 def measure(particles: int, seed: int) -> tuple[float, float, float]:

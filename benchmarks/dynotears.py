@@ -82,12 +82,7 @@ class Problem(NamedTuple):
         """One problem."""
         graph = dagora.random_dag("er", self.d, self.degree, seed)
         return simulate_series(
-            graph,
-            self.steps,
-            seed,
-            lags=self.lags,
-            lagged_degree=self.lagged_degree,
-            series=self.series,
+            graph, self.steps, seed, lags=self.lags, lagged_degree=self.lagged_degree, series=self.series
         )
 
 

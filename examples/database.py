@@ -11,8 +11,7 @@ import duckdb
 import dagora
 
 TRUTH = dagora.DAG(
-    ["season", "advert", "visits", "sale"],
-    [("season", "visits"), ("advert", "visits"), ("visits", "sale")],
+    ["season", "advert", "visits", "sale"], [("season", "visits"), ("advert", "visits"), ("visits", "sale")]
 )
 ORDERS = """
 CREATE TABLE orders AS

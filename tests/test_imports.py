@@ -132,6 +132,15 @@ def test_inside_a_folder_imports_go_one_way(folder: str) -> None:
     assert not circles, f"a circle inside {folder}: {tied}"
 
 
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in MODULES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module_name(file))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def test_the_walk_sees_every_kind_of_import() -> None:
     source = """
 from dagora.graph.dag import DAG

@@ -11,14 +11,7 @@ import pytest
 
 import dagora
 from dagora.api import estimate_time as estimating
-from dagora.api.estimate_time import (
-    Part,
-    TimeEstimate,
-    estimate_time,
-    extrapolated,
-    rules_of,
-    widths,
-)
+from dagora.api.estimate_time import Part, TimeEstimate, estimate_time, extrapolated, rules_of, widths
 from dagora.base.errors import DagoraError, DataError, OptionError, announce
 from dagora.base.events import Budget
 from dagora.base.wording import span_in_words

@@ -82,12 +82,7 @@ def test_no_helper_where_it_cannot_help(monkeypatch, obstacle):
 
 @pytest.mark.parametrize(
     ("method", "cores", "wanted"),
-    [
-        ("hill-climb", 2, False),
-        ("order-search", 2, True),
-        ("order-search", 1, False),
-        ("notears", 2, False),
-    ],
+    [("hill-climb", 2, False), ("order-search", 2, True), ("order-search", 1, False), ("notears", 2, False)],
 )
 def test_who_gets_a_helper(monkeypatch, method, cores, wanted):
     started = []

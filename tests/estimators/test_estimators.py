@@ -22,12 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dagora.estimators import (
-    BayesianNetworkClassifier,
-    NetworkImputer,
-    PosteriorSampler,
-    StructureLearner,
-)
+from dagora.estimators import BayesianNetworkClassifier, NetworkImputer, PosteriorSampler, StructureLearner
 from dagora.estimators.class_chances import by_draws, by_likelihoods, class_chances
 
 CHECKED = (

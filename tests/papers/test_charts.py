@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from dagora.base.errors import OptionError
-from dagora.papers.charts import Panel, Series, draw_panels, series_styles
+from dagora.papers.charts import ChartPanel, Series, draw_panels, series_styles
 from dagora.papers.tables import Mean
 
 ID = "id"
@@ -25,8 +25,8 @@ def error_bars(svg: str) -> int:
     return sum(e.get(ID, "").startswith("LineCollection") for e in ET.fromstring(svg).iter())
 
 
-def panel(i: int) -> Panel:
-    return Panel(
+def panel(i: int) -> ChartPanel:
+    return ChartPanel(
         f"panel {i} & more",
         (
             Series("ours", (10, 20, 50), (Mean(1.0, 0.2, 3), Mean(2.0, None, 1), 4.0)),
@@ -59,7 +59,7 @@ def test_the_same_chart_gives_the_same_bytes() -> None:
 
 
 def test_a_row_has_one_scale_that_holds_all_its_points() -> None:
-    low, high = (Panel(f"p{y}", (Series("s", (1, 2), (y, y / 2)),)) for y in (1.0, 100.0))
+    low, high = (ChartPanel(f"p{y}", (Series("s", (1, 2), (y, y / 2)),)) for y in (1.0, 100.0))
     for pair in ([low, high], [high, low]):
         svg = draw_panels(pair, columns=2, x_label="x", y_label="y", title="t")
         ticks = [float(text) for text in texts(svg) if text.replace(".", "").isdigit()]
@@ -68,13 +68,13 @@ def test_a_row_has_one_scale_that_holds_all_its_points() -> None:
 
 
 def test_categories() -> None:
-    words = Panel("words", (Series("ours", ("truth", "optimum"), (1.0, Mean(2.0, 0.1, 3))),))
+    words = ChartPanel("words", (Series("ours", ("truth", "optimum"), (1.0, Mean(2.0, 0.1, 3))),))
     svg = draw_panels([words], columns=1, x_label="", y_label="F", title="t", lines=False, share_y=False)
     assert {"truth", "optimum"} <= set(texts(svg))
 
 
 def test_each_series_looks_its_own_way() -> None:
-    many = Panel("p", tuple(Series(f"s{i}", (1,), (1.0,)) for i in range(14)))
+    many = ChartPanel("p", tuple(Series(f"s{i}", (1,), (1.0,)) for i in range(14)))
     styles = series_styles([many, panel(0)])
     for property_ in ("color", "marker", "linestyle"):
         own = [str(styles[f"s{i}"][property_]) for i in range(7)]
@@ -93,15 +93,15 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 def test_it_draws_without_a_window() -> None:
     """In a process of its own: another test may have loaded what opens windows."""
     program = (
-        "import sys; from dagora.papers.charts import Panel, Series, draw_panels;"
-        "draw_panels([Panel('p', (Series('s', (1.0, 2.0), (1.0, 2.0)),))], columns=1, x_label='x', y_label='y', title='t');"
+        "import sys; from dagora.papers.charts import ChartPanel, Series, draw_panels;"
+        "draw_panels([ChartPanel('p', (Series('s', (1.0, 2.0), (1.0, 2.0)),))], columns=1, x_label='x', y_label='y', title='t');"
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_a_logarithmic_scale_has_no_zero() -> None:
-    wide = Panel("p", (Series("s", (1, 2, 3), (0.001, 0.1, 10.0)),))
+    wide = ChartPanel("p", (Series("s", (1, 2, 3), (0.001, 0.1, 10.0)),))
     svg = draw_panels([wide], columns=1, x_label="x", y_label="y", title="t", logarithmic_y=True)
     assert {"0.001", "0.01", "0.1", "1", "10"} <= set(texts(svg))  # equal steps, written as numbers
     assert "0" not in texts(svg)

@@ -206,14 +206,7 @@ def matrices(masks: np.ndarray) -> np.ndarray:
     return (masks[:, None, :] >> np.arange(nodes, dtype=np.uint64)[None, :, None] & np.uint64(1)).astype(bool)
 
 
-def enumeration(
-    score: LocalScore,
-    run: Run,
-    *,
-    draws: int,
-    chains: int,
-    prior: str = "uniform",
-) -> Draws:
+def enumeration(score: LocalScore, run: Run, *, draws: int, chains: int, prior: str = "uniform") -> Draws:
     """A sampler: independent draws from the enumerated posterior, without telling edges exactly."""
     masks, log_scores = enumerate_graphs(score, prior)
     probability = np.exp(log_scores - logsumexp(log_scores))

@@ -12,7 +12,13 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.learners.result import Result, TracePoint
-from dagora.report.distribution import MOST_BINS, MOST_LEVELS, Distribution, distributions, draw_distribution
+from dagora.report.distribution import (
+    MOST_BINS,
+    MOST_LEVELS,
+    ColumnDistribution,
+    distributions,
+    draw_distribution,
+)
 from dagora.report.learned import result_page
 from dagora.report.variables import SAME, variable_section
 from tests.report.reading import read
@@ -56,7 +62,7 @@ def test_numbers_too_far_apart_for_intervals_are_left_out():
 
 def test_many_levels_become_one_bar():
     counts = tuple(range(1, 31))
-    drawing = read(draw_distribution("<a>", Distribution(counts, tuple(f"<{k}>" for k in counts))))
+    drawing = read(draw_distribution("<a>", ColumnDistribution(counts, tuple(f"<{k}>" for k in counts))))
     bars = [float(tags["width"]) for tag, tags in drawing.tags if tag == "rect"]
     assert len(bars) == MOST_LEVELS
     words = drawing.within("title")
@@ -93,7 +99,7 @@ def test_a_pag_claims_no_blanket():
 
 
 def test_a_step_of_a_series_has_the_distribution_of_its_variable():
-    shown = {"x": Distribution((1, 2), ("lo", "hi"))}
+    shown = {"x": ColumnDistribution((1, 2), ("lo", "hi"))}
     body = variable_section(DAG(["x", "x[t-1]"], [("x[t-1]", "x")]), shown, class_only=True).body
     assert body.count("<svg") == 2
 

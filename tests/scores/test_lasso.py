@@ -108,8 +108,7 @@ def test_the_batch_and_the_order_of_parents_change_nothing():
     np.testing.assert_array_equal(together, score.families([(c, tuple(sorted(p))) for c, p in families]))
     parents = np.array([[0, 1], [1, 4], [3, 5]])
     np.testing.assert_array_equal(
-        score.block(np.array([2, 3, 4]), parents),
-        score.families([(2, (0, 1)), (3, (1, 4)), (4, (3, 5))]),
+        score.block(np.array([2, 3, 4]), parents), score.families([(2, (0, 1)), (3, (1, 4)), (4, (3, 5))])
     )
     assert score.families([]).shape == (0,)
 

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.scores.lattice import (
-    find_from,
-    grow,
-    keys_of,
-    largest_size,
-    unique_families,
-    unique_sets,
-)
+from dagora.scores.lattice import find_from, grow, keys_of, largest_size, unique_families, unique_sets
 
 
 def rows(sets, size):

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 import dagora.stats.table as table_module
 from dagora.scores.information import bic
-from dagora.stats.rare_levels import (
-    MOST,
-    count_rare,
-    counting_keys,
-    few_cells,
-    places_aside,
-    rare_levels,
-)
+from dagora.stats.rare_levels import MOST, count_rare, counting_keys, few_cells, places_aside, rare_levels
 from dagora.stats.row_labels import CELLS_PER_ROW
 from dagora.stats.table import TableStatistics
 from tests.random_tables import discrete_table

@@ -225,14 +225,7 @@ def learn_private(
         )
     written = order if order is None or isinstance(order, str) else ",".join(map(str, order))
     proposal = TermsProposal(
-        written,
-        max_parents,
-        score,
-        mode,
-        crypto,
-        min_rows=min_rows,
-        parameters=parameters,
-        security=security,
+        written, max_parents, score, mode, crypto, min_rows=min_rows, parameters=parameters, security=security
     )
     host, guest = (read_party_data(table, key, **reading) for table in (host_table, guest_table))
     return run_both_parties(host, guest, proposal, on_event=on_event, shares=shares)

@@ -152,9 +152,7 @@ def sample(
             found, notes, errors = scored_draws(asking, chosen, statistics, score_options, reweight, run)
     told = (found.message, source.dropped_rows, source.rows_set)
     found = replace(
-        found,
-        message=render("; ".join(filter(None, told))),
-        warnings=tuple(map(render, found.warnings)),
+        found, message=render("; ".join(filter(None, told))), warnings=tuple(map(render, found.warnings))
     )
     judged = diagnose(found)
     mixed = mixing_warnings(judged) if found.log_scores.size else []

@@ -148,8 +148,7 @@ def write_options(
     if records:
         with formatter.section(title):
             formatter.write_dl(
-                [in_short(*record) if briefly else record for record in records],
-                col_max=COLUMN,
+                [in_short(*record) if briefly else record for record in records], col_max=COLUMN
             )
 
 

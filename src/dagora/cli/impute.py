@@ -46,14 +46,7 @@ Examples:
 @quiet_option()
 @data_options_with_model
 def command(
-    *,
-    network: str,
-    data: str,
-    output: str,
-    certainty: str | None,
-    draws: int,
-    seed: int,
-    reading: Reading,
+    *, network: str, data: str, output: str, certainty: str | None, draws: int, seed: int, reading: Reading
 ) -> None:
     """Fill the missing cells of DATA from NETWORK (.bif or .json with parameters).
 

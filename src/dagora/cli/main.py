@@ -19,13 +19,7 @@ from typing import Any
 import click
 
 from dagora.base.addresses import refuse_password
-from dagora.base.errors import (
-    DagoraError,
-    DagoraWarning,
-    DisagreementError,
-    ProtocolError,
-    speaking,
-)
+from dagora.base.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError, speaking
 from dagora.base.events import SlowStartWarning
 from dagora.base.version import __version__
 from dagora.base.wording import COMMAND, nearest, shown

@@ -122,10 +122,7 @@ def edge_lines(posterior: Posterior) -> list[str]:
         lines.append(f"  and {counted(len(order) - MOST_EDGES, 'more edge')} above {LEAST_PROBABLE:g}")
     if not lines:
         lines.append(f"  no edge is more probable than {LEAST_PROBABLE:g}")
-    return [
-        *lines,
-        f"* consensus graph: {counted(len(chosen.edges), 'edge')} above 0.5, without a cycle",
-    ]
+    return [*lines, f"* consensus graph: {counted(len(chosen.edges), 'edge')} above 0.5, without a cycle"]
 
 
 def spread(error: float) -> str:

@@ -201,11 +201,7 @@ def run_over_sites(
 
 @command.command("simulate", cls=PagedCommand, short_help="Run all owners on this machine.")
 @click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILE FILE [FILE]...",
-    shell_complete=completing.files,
+    "files", nargs=-1, required=True, metavar="FILE FILE [FILE]...", shell_complete=completing.files
 )
 @IN_MEMORY
 @private_options

@@ -16,13 +16,7 @@ from dagora.cli.command_line import command_line
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options
 from dagora.cli.gathering import F, gathered
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import (
-    COMMON_OPTIONS,
-    PRINTING,
-    REPORT,
-    CommonRequest,
-    untold,
-)
+from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT, CommonRequest, untold
 from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
@@ -130,8 +124,7 @@ class SampleRequest(CommonRequest):
         files.write(self.picture, lambda path: write_probabilities(posterior, path, truth=truth))
         table = own_table(rows)
         files.write(
-            self.report,
-            lambda path: write_report(posterior, path, truth=truth, source=source, table=table),
+            self.report, lambda path: write_report(posterior, path, truth=truth, source=source, table=table)
         )
         if self.as_json:
             content = posterior.to_dict(draws=False)

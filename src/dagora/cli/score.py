@@ -105,10 +105,7 @@ def command(
         rows = read_rows(table, jobs, interventions=interventions)
         check_names(rows.schema.names)
         budget = Budget()
-        with (
-            progress(budget) as shown,
-            overview_first(table, data, shown) as on_event,
-        ):
+        with progress(budget) as shown, overview_first(table, data, shown) as on_event:
             found = candidates(
                 rows,
                 score,

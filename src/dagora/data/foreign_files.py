@@ -150,8 +150,7 @@ def in_words(what: str, file: Path) -> str:
             before, _, name = what.partition(holder)
             call = f"{module}{name}"
             said = spoken(
-                python=f"pass {call}(...) as data",
-                command=f"in Python, pass {call}(...) to dagora.learn",
+                python=f"pass {call}(...) as data", command=f"in Python, pass {call}(...) to dagora.learn"
             )
             return f"{before}{said}"
     return what.replace("{file}", str(file)).replace("{table}", option("table"))

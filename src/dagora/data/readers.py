@@ -22,12 +22,7 @@ from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.delimited_text import read_delimited
-from dagora.data.foreign_files import (
-    no_such_file,
-    not_utf8,
-    refuse_foreign_content,
-    refuse_foreign_ending,
-)
+from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_content, refuse_foreign_ending
 from dagora.data.header import suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table

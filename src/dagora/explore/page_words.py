@@ -25,12 +25,7 @@ TITLES = {
 """What stands before a field of the page, by the option that it sets."""
 
 CHOICES = {
-    "missing": {
-        "model": "model",
-        "drop": "drop their rows",
-        "level": "make them a level",
-        "error": "refuse",
-    },
+    "missing": {"model": "model", "drop": "drop their rows", "level": "make them a level", "error": "refuse"},
     "discretise": {"quantile": "at quantiles", "width": "into equal widths", "mean": "at the mean"},
     "separator": {",": "comma", ";": "semicolon", "\\t": "tab", "|": "bar", " ": "blank"},
 }

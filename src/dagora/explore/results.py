@@ -21,13 +21,7 @@ from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.report.compared import NOTE
-from dagora.report.learned import (
-    CAUTION,
-    comparison_table,
-    edge_section,
-    in_words,
-    trace_section,
-)
+from dagora.report.learned import CAUTION, comparison_table, edge_section, in_words, trace_section
 
 MOST_ASKED = 60  # variables whose distributions are shown together
 SAMPLES = 20_000

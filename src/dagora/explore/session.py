@@ -48,7 +48,7 @@ class Data:
 
 
 @dataclass
-class Run:
+class LearningRun:
     """One run: what was asked for, how far it is, and how it ended."""
 
     number: int
@@ -120,7 +120,7 @@ class Session:
         self.reading = dict(reading or {})  # as said to the command, then as the table was opened
         self.data: Data | None = None
         self.columns: list[str] = []  # of the table as it was opened
-        self.run: Run | None = None
+        self.run: LearningRun | None = None
         self.results: dict[int, Kept] = {}
         self.closed = False
         self._lock = threading.RLock()
@@ -232,7 +232,7 @@ class Session:
                 self._give_up_reports()
                 self._worker = WorkerProcess(self._hear)
 
-    def learn(self, asked: Asked) -> Run:
+    def learn(self, asked: Asked) -> LearningRun:
         """Begin a run; there is one at a time."""
         data = self.require_data()
         with self._lock:
@@ -244,7 +244,7 @@ class Session:
             assert self._worker is not None
             self._estimates.give_up()
             self._numbers += 1
-            self.run = Run(self._numbers, asked, data)
+            self.run = LearningRun(self._numbers, asked, data)
             self._worker.tell(
                 do="learn",
                 run=self.run.number,

@@ -2,10 +2,4 @@
 
 from dagora.formats.registry import convert, read_graph, read_network, write_graph, write_network
 
-__all__ = [
-    "convert",
-    "read_graph",
-    "read_network",
-    "write_graph",
-    "write_network",
-]
+__all__ = ["convert", "read_graph", "read_network", "write_graph", "write_network"]

@@ -16,13 +16,7 @@ from dagora.base.wording import spoken
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
-from dagora.network.networks import (
-    DiscreteNetwork,
-    GaussianNetwork,
-    MixedNetwork,
-    Network,
-    require_network,
-)
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network, require_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable

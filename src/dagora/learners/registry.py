@@ -18,15 +18,7 @@ from dagora.learners.entries.time import TIME
 from dagora.learners.entries.weights import WEIGHTS
 from dagora.learners.method import Method
 
-METHODS = (
-    *SEARCHES,
-    *POLICIES,
-    *WEIGHTS,
-    *TIME,
-    *INDEPENDENCE,
-    *NONGAUSSIAN,
-    *SITES,
-)
+METHODS = (*SEARCHES, *POLICIES, *WEIGHTS, *TIME, *INDEPENDENCE, *NONGAUSSIAN, *SITES)
 
 
 def method_named(name: str) -> Method:

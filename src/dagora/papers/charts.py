@@ -35,7 +35,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Panel:
+class ChartPanel:
     """One small chart."""
 
     title: str
@@ -43,7 +43,7 @@ class Panel:
 
 
 def draw_panels(
-    panels: Sequence[Panel],
+    panels: Sequence[ChartPanel],
     *,
     columns: int,
     x_label: str,
@@ -100,7 +100,7 @@ def draw_panels(
     return drawing.svg
 
 
-def series_styles(panels: Iterable[Panel]) -> dict[str, dict[str, Any]]:
+def series_styles(panels: Iterable[ChartPanel]) -> dict[str, dict[str, Any]]:
     """Give each label a colour, marker and dash pattern; published values are hollow and grey."""
     styles: dict[str, dict[str, Any]] = {}
     own = 0
@@ -128,7 +128,7 @@ def series_styles(panels: Iterable[Panel]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def draw_panel(axes: Axes, panel: Panel, styles: dict[str, dict[str, Any]], *, lines: bool) -> None:
+def draw_panel(axes: Axes, panel: ChartPanel, styles: dict[str, dict[str, Any]], *, lines: bool) -> None:
     """Draw the series of one panel with their standard errors."""
     axes.set_title(panel.title)
     axes.grid(axis="y", color="#e3e7ec", linewidth=0.6)
@@ -151,7 +151,7 @@ def draw_panel(axes: Axes, panel: Panel, styles: dict[str, dict[str, Any]], *, l
         )
 
 
-def spread_ticks(axes: Axes, panel: Panel) -> None:
+def spread_ticks(axes: Axes, panel: ChartPanel) -> None:
     """Use a logarithmic x axis with a labelled tick at every value of x."""
     ticks = sorted({float(x) for series in panel.series for x in series.x})
     axes.set_xscale("log")

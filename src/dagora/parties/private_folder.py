@@ -61,7 +61,7 @@ def _claimed(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _abandoned(folder: Path) -> Iterator[bool]:
-    """Whether this user made the folder and its maker is dead; holds the lock while the caller decides."""
+    """Yield True if this user made the folder and its maker is dead; hold the lock meanwhile."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         yield False

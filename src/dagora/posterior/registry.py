@@ -131,12 +131,7 @@ SAMPLERS = (
             Option("steps", "int", 2000, "steps that each particle takes", low=1),
             Option("hidden", "int", 5, "hidden units of each network", low=1, high=1000),
             Option(
-                "noise",
-                "float",
-                0.1,
-                "variance of the noise, of standardised columns",
-                low=1e-6,
-                high=1e6,
+                "noise", "float", 0.1, "variance of the noise, of standardised columns", low=1e-6, high=1e6
             ),
             Option("edge_penalty", "float", 0.0, "penalty for each edge, in nats", low=-1e6, high=1e6),
         ),
@@ -154,9 +149,7 @@ APPROXIMATIONS = {
     "come before continuous ones, prefer bayes-mixed, a real one",
     "aic": "exp(AIC) is no marginal likelihood and favours many edges: prefer bdeu, a real one",
 }
-REFUSED = {
-    "lasso": "the score lasso is an objective and no log probability: sample with bge or gp",
-}
+REFUSED = {"lasso": "the score lasso is an objective and no log probability: sample with bge or gp"}
 
 
 def sampler_named(name: str) -> Sampler:

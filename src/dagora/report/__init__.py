@@ -105,12 +105,7 @@ def write_report(
     if isinstance(found, Result):
         shown = [] if strengths is None else strength_sections(strengths, plain)
         content = result_page(
-            found,
-            truth=truth,
-            network=network,
-            source=source,
-            strengths=shown,
-            distributions=distributed,
+            found, truth=truth, network=network, source=source, strengths=shown, distributions=distributed
         )
     elif isinstance(truth, PAG):
         raise GraphError("the truth of a posterior or of strengths must be a DAG or CPDAG, not a PAG")

@@ -24,7 +24,7 @@ BAR, HISTOGRAM = 19.0, 130.0
 
 
 @dataclass(frozen=True)
-class Distribution:
+class ColumnDistribution:
     """Counts of a column's levels (`labels`), or of intervals between `edges`; cells that were not seen."""
 
     counts: tuple[int, ...]
@@ -33,7 +33,7 @@ class Distribution:
     unseen: int = 0
 
 
-def distributions(table: AnyTable) -> dict[str, Distribution]:
+def distributions(table: AnyTable) -> dict[str, ColumnDistribution]:
     """The distribution of each column, but of numbers so far apart that their distance is no number.
 
     >>> from dagora.data.table import Table
@@ -49,10 +49,10 @@ def distributions(table: AnyTable) -> dict[str, Distribution]:
         unseen = len(values) - len(kept)
         if variable.kind is Kind.DISCRETE:
             counts = np.bincount(kept.astype(np.int64), minlength=len(variable.levels))
-            found[variable.name] = Distribution(tuple(counts.tolist()), variable.levels, unseen=unseen)
+            found[variable.name] = ColumnDistribution(tuple(counts.tolist()), variable.levels, unseen=unseen)
         elif len(kept) == 0 or kept.max() / 2 - kept.min() / 2 < LARGEST / 2:
             counts, edges = _histogram(kept)
-            found[variable.name] = Distribution(
+            found[variable.name] = ColumnDistribution(
                 tuple(counts.tolist()), edges=tuple(edges.tolist()), unseen=unseen
             )
     return found
@@ -69,10 +69,10 @@ def _histogram(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.histogram(values, bins=bins, range=(low, high))
 
 
-def draw_distribution(name: str, shown: Distribution) -> str:
+def draw_distribution(name: str, shown: ColumnDistribution) -> str:
     """A chart of a column: a bar for each level, or a histogram.
 
-    >>> draw_distribution("ill", Distribution((2, 1), ("no", "yes")))[:4]
+    >>> draw_distribution("ill", ColumnDistribution((2, 1), ("no", "yes")))[:4]
     '<svg'
     """
     total = sum(shown.counts)

@@ -19,7 +19,7 @@ from dagora.learners.result import Result
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import Network
 from dagora.report import pag_section
-from dagora.report.distribution import Distribution
+from dagora.report.distribution import ColumnDistribution
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
@@ -47,7 +47,7 @@ def result_page(
     network: Network | GaussianProcessNetwork | None = None,
     source: str | None = None,
     strengths: Sequence[Section] = (),
-    distributions: Mapping[str, Distribution] | None = None,
+    distributions: Mapping[str, ColumnDistribution] | None = None,
 ) -> str:
     """A whole HTML document about a result; `strengths` are sections about its edges in samples.
 

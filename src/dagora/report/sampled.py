@@ -13,7 +13,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
-from dagora.report.distribution import Distribution
+from dagora.report.distribution import ColumnDistribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
@@ -35,7 +35,7 @@ def posterior_page(
     *,
     truth: Graph | None = None,
     source: str | None = None,
-    distributions: Mapping[str, Distribution] | None = None,
+    distributions: Mapping[str, ColumnDistribution] | None = None,
 ) -> str:
     """A whole HTML document about a posterior; `distributions` are those of the variables, by name."""
     sections = [

@@ -10,7 +10,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
-from dagora.report.distribution import Distribution
+from dagora.report.distribution import ColumnDistribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
 from dagora.report.repeating import repeating
@@ -29,7 +29,7 @@ def strengths_page(
     *,
     truth: Graph | None = None,
     source: str | None = None,
-    distributions: Mapping[str, Distribution] | None = None,
+    distributions: Mapping[str, ColumnDistribution] | None = None,
 ) -> str:
     """A whole HTML document about strengths of edges; `distributions` are those of the variables, by name."""
     named = [
@@ -57,7 +57,7 @@ def strengths_page(
     return page(title, f"<p>{sentence(strengths.message)}</p>{facts(named)}", sections)
 
 
-def variables_of(strengths: Strengths, distributions: Mapping[str, Distribution]) -> list[Section]:
+def variables_of(strengths: Strengths, distributions: Mapping[str, ColumnDistribution]) -> list[Section]:
     """A part for each variable, with its place in the graph that most samples agree on."""
     if not strengths.samples:
         return []

@@ -18,7 +18,7 @@ from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.separation import moral_graph
-from dagora.report.distribution import Distribution, draw_distribution
+from dagora.report.distribution import ColumnDistribution, draw_distribution
 from dagora.report.page import Content, Section, attribute, folded, table, text
 
 BLANKET = (
@@ -30,7 +30,7 @@ IN_TIME = "Here it is meant among the steps that are shown."
 
 
 def variable_section(
-    graph: AnyGraph, distributions: Mapping[str, Distribution], *, class_only: bool, summary: str = ""
+    graph: AnyGraph, distributions: Mapping[str, ColumnDistribution], *, class_only: bool, summary: str = ""
 ) -> Section:
     """A folded part for each variable; a graph that sums up others is one of none, and `summary` names it."""
     note = "" if isinstance(graph, PAG) else BLANKET

@@ -213,10 +213,7 @@ class DiscreteScore:
         )
 
     def _sums(
-        self,
-        sets: NDArray[np.int64],
-        watch: Watch,
-        sums: Callable[[NDArray[np.int64], Cells], Floats],
+        self, sets: NDArray[np.int64], watch: Watch, sums: Callable[[NDArray[np.int64], Cells], Floats]
     ) -> Floats:
         """Sums of many sets, counted in batches, and report the progress to `watch` between them."""
         size, jobs = BATCH, 1

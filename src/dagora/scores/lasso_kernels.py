@@ -38,12 +38,7 @@ def subtract_row(values: Vector, factor: float, row: Vector) -> None:
 
 @kernel
 def extend_factor(
-    moments: Matrix,
-    ridge: Vector,
-    active: NDArray[np.int64],
-    factor: Matrix,
-    start: int,
-    stop: int,
+    moments: Matrix, ridge: Vector, active: NDArray[np.int64], factor: Matrix, start: int, stop: int
 ) -> int:
     """Compute columns `start` to `stop` of the active block's factor U, UᵀU; return the first collinear one.
 

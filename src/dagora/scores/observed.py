@@ -58,11 +58,7 @@ class ObservedBIC:
     def capabilities(self) -> ScoreCapabilities:
         """Slow blocks of families that count rows, messages and warnings."""
         return ScoreCapabilities(
-            block=self.block,
-            counts_rows=True,
-            is_slow=True,
-            messages=self._messages,
-            warnings=self._warnings,
+            block=self.block, counts_rows=True, is_slow=True, messages=self._messages, warnings=self._warnings
         )
 
     def _warnings(self) -> list[str]:

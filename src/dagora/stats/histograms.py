@@ -25,11 +25,7 @@ def extend_short_labels(
 
 @kernel
 def add_short_histogram(
-    cells: NDArray[np.uint16],
-    packed: NDArray[np.uint64],
-    rows: int,
-    table: NDArray[Any],
-    twin: NDArray[Any],
+    cells: NDArray[np.uint16], packed: NDArray[np.uint64], rows: int, table: NDArray[Any], twin: NDArray[Any]
 ) -> None:
     """Add the counts of cells to a table and its twin; four cells are read at a time.
 

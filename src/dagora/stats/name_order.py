@@ -24,13 +24,7 @@ from dagora.stats.capabilities import (
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import (
-    CellCounts,
-    ColumnSets,
-    Contingency,
-    Moments,
-    Statistics,
-)
+from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, Statistics
 from dagora.stats.table import TableStatistics
 
 

@@ -99,10 +99,7 @@ def few_cells(cardinalities: NDArray[np.int64], sets: NDArray[np.int64], rows: i
 
 
 def count_rare(
-    codes: Codes,
-    cardinalities: NDArray[np.int64],
-    rare: RareLevels,
-    sets: NDArray[np.int64],
+    codes: Codes, cardinalities: NDArray[np.int64], rare: RareLevels, sets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Occupied counts of sets with few cells, and how many each has.
 

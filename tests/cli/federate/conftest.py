@@ -11,14 +11,7 @@ import dagora
 from dagora.data.partition import split_rows
 from dagora.data.writers import write_table
 from dagora.parties.transport.certificates import make_certificates
-from tests.cli.federate.consortium import (
-    COORDINATOR,
-    SITES,
-    Play,
-    agree_on,
-    client_line,
-    coordinator_line,
-)
+from tests.cli.federate.consortium import COORDINATOR, SITES, Play, agree_on, client_line, coordinator_line
 from tests.conftest import Ran
 from tests.parties.unhurried import Attendance, take_time
 

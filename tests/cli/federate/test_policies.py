@@ -12,14 +12,7 @@ import pytest
 import dagora
 from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME, POLICY_NAME, read_policy
 from dagora.parties.transport.certificates import fingerprint
-from tests.cli.federate.consortium import (
-    COORDINATOR,
-    SITES,
-    Play,
-    client_line,
-    coordinator_line,
-    only_line,
-)
+from tests.cli.federate.consortium import COORDINATOR, SITES, Play, client_line, coordinator_line, only_line
 
 INIT = ("federate", "policy", "init")
 CHECK = ("federate", "policy", "check")

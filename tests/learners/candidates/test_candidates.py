@@ -8,11 +8,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.candidates import Candidates, CandidateScore
 
-LISTED = [
-    [((), -5.0), ((1,), -3.0), ((1, 2), -1.0)],
-    [((), -4.0), ((0,), -2.5)],
-    [((), -6.0)],
-]
+LISTED = [[((), -5.0), ((1,), -3.0), ((1, 2), -1.0)], [((), -4.0), ((0,), -2.5)], [((), -6.0)]]
 
 
 @pytest.fixture

@@ -106,9 +106,7 @@ def test_with_knowledge_it_is_the_optimum_too(lambda1):
         graph, table = simulated(8, 100, seed)
         names = graph.nodes
         knowledge = Knowledge(
-            required=[(names[7], names[0])],
-            forbidden=list(graph.edges[:2]),
-            tiers=[names[4:], names[:4]],
+            required=[(names[7], names[0])], forbidden=list(graph.edges[:2]), tiers=[names[4:], names[:4]]
         )
         best = dagora.learn(table, "dynamic", score="lasso", lambda1=lambda1, knowledge=knowledge)
         found = learn(table, lambda1=lambda1, threshold=0.0, knowledge=knowledge)

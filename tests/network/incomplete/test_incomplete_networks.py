@@ -9,11 +9,7 @@ import dagora
 from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.incomplete.bucket_tree import BucketTree
-from dagora.network.incomplete.fitting import (
-    fit_discrete_by_em,
-    fit_gaussian_by_em,
-    implied_moments,
-)
+from dagora.network.incomplete.fitting import fit_discrete_by_em, fit_gaussian_by_em, implied_moments
 from dagora.network.incomplete.matching import node_codes
 from dagora.network.inference.junction_tree import JunctionTree
 from dagora.stats.observed.statistics import IncompleteStatistics

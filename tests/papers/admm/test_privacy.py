@@ -9,14 +9,7 @@ import pytest
 
 from dagora.learners.run import Run
 from dagora.papers.admm import privacy
-from dagora.papers.admm.attack import (
-    additive_sums,
-    centred,
-    relative_error,
-    rows_recovered,
-    shown,
-    summed,
-)
+from dagora.papers.admm.attack import additive_sums, centred, relative_error, rows_recovered, shown, summed
 from dagora.papers.admm.contenders import dealt_out, simulated
 from dagora.papers.admm.power_sums import covariances_from, eigenpairs, power_sums
 

@@ -4,12 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dagora.papers.gpn.published import (
-    CHOSEN,
-    CHOSEN_BGE,
-    published_proteins,
-    published_simulations,
-)
+from dagora.papers.gpn.published import CHOSEN, CHOSEN_BGE, published_proteins, published_simulations
 
 
 @pytest.fixture(autouse=True)

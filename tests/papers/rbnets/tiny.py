@@ -29,10 +29,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows[:, 1] = rows[:, 0] + rng.integers(0, 2, size=60)
     lines = ["a,b,c,t", *(f"{a},{b},{'' if c == 4 else c},{'xy'[c % 2]}" for a, b, c in rows)]
     (folder / "gaps.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    entries = (
-        DataSet("net*", 5, 300, "networks/net.bif"),
-        DataSet("gaps", 4, 60, "gaps.csv.gz", gaps=True),
-    )
+    entries = (DataSet("net*", 5, 300, "networks/net.bif"), DataSet("gaps", 4, 60, "gaps.csv.gz", gaps=True))
     monkeypatch.setenv("DAGORA_DATA", str(folder))
     for name in list(data_sets.DATA_SETS):
         monkeypatch.delitem(data_sets.DATA_SETS, name)

@@ -13,14 +13,7 @@ from hypothesis.extra import numpy as hnp
 from dagora.base.errors import ProtocolError
 from dagora.base.wording import hidden_controls
 from dagora.parties.transport import messages as messages_module
-from dagora.parties.transport.messages import (
-    FREE_BYTES,
-    MAX_DEPTH,
-    MULTIPLE,
-    Array,
-    decode,
-    encode,
-)
+from dagora.parties.transport.messages import FREE_BYTES, MAX_DEPTH, MULTIPLE, Array, decode, encode
 
 DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 

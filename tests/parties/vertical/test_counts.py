@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 
 from dagora.parties.crypto.garbling.circuit import evaluate_plain
-from dagora.parties.vertical.counts import (
-    counts_from_moments,
-    from_bits,
-    known_scores,
-    to_bits,
-)
+from dagora.parties.vertical.counts import counts_from_moments, from_bits, known_scores, to_bits
 from dagora.parties.vertical.score_circuits import family_counts
 from dagora.parties.vertical.widths import BitWidths
 from tests.parties.vertical.central import moments_of, naive_score

@@ -16,13 +16,7 @@ from dagora.posterior.space.family_tables import family_tables
 from dagora.posterior.space.lookup import lookup_of, sum_in_block
 from dagora.posterior.space.priors import prior_named
 from dagora.posterior.space.space import Space
-from tests.posterior.oracle import (
-    RandomScore,
-    family_weights,
-    graphs,
-    ordered_partitions,
-    partition_of,
-)
+from tests.posterior.oracle import RandomScore, family_weights, graphs, ordered_partitions, partition_of
 
 PARTS = ("propose", "split", "join", "relocate", "sight", "swap_neighbours", "swap_any", "swap", "member")
 Labels = tuple[int, ...]

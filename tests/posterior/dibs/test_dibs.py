@@ -9,12 +9,7 @@ from scipy.special import expit, logsumexp
 import dagora
 from dagora.base.errors import OptionError
 from dagora.data.table import Table
-from dagora.posterior.dibs.latent_graphs import (
-    Latents,
-    cycle_gradient,
-    drawn_graphs,
-    likelihood_gradient,
-)
+from dagora.posterior.dibs.latent_graphs import Latents, cycle_gradient, drawn_graphs, likelihood_gradient
 from dagora.posterior.dibs.stein import stein_direction
 from dagora.posterior.space.priors import prior_named
 from dagora.scores.digraph_scores import DigraphScores

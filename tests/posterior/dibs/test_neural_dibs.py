@@ -148,10 +148,7 @@ def test_a_bent_relation_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [
-        ({"score": "bge"}, "a model of its own and takes no score"),
-        ({"noise": 0.0}, "'noise' must be"),
-    ],
+    [({"score": "bge"}, "a model of its own and takes no score"), ({"noise": 0.0}, "'noise' must be")],
 )
 def test_what_it_does_not_take(options: dict[str, object], words: str) -> None:
     with pytest.raises(OptionError, match=words):

@@ -83,10 +83,7 @@ def test_features(posterior: Posterior) -> None:
         assert posterior.pair_probability(name[0])[i, j] == pytest.approx(found.mean)
     blanket = posterior.pair_probability("blanket")
     assert np.allclose(blanket, blanket.T)
-    within(
-        posterior.feature(lambda graph: len(graph.edges)),
-        float((SHARE * ALL.sum(axis=(1, 2))).sum()),
-    )
+    within(posterior.feature(lambda graph: len(graph.edges)), float((SHARE * ALL.sum(axis=(1, 2))).sum()))
 
 
 def test_equal_graphs_are_looked_at_once(posterior: Posterior) -> None:

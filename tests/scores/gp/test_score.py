@@ -133,11 +133,7 @@ def test_bad_input_is_one_clear_line():
         score_of(np.array([[0.0, 1.0], [1.0, 3.0]]))
     with pytest.raises(DataError, match="'x1' is constant"):
         score_of(np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]))
-    for options in (
-        {"estimator": "magic"},
-        {"kernel": "linear"},
-        {"points": 3},
-    ):
+    for options in ({"estimator": "magic"}, {"kernel": "linear"}, {"points": 3}):
         with pytest.raises(OptionError, match=next(reversed(options))):
             score_of(wavy_columns(20), **options)
 

@@ -13,13 +13,7 @@ from dagora.base.events import ignore
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.base.files import naming
 from dagora.cli import completing
-from dagora.cli.data_options import (
-    CellReading,
-    SiteTime,
-    cell_options,
-    overview_first,
-    site_time_options,
-)
+from dagora.cli.data_options import CellReading, SiteTime, cell_options, overview_first, site_time_options
 from dagora.cli.federate.flower import Serving, serve_runs, serving_options
 from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.help_pages import PagedCommand

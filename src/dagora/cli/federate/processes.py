@@ -78,13 +78,7 @@ def time_arguments(timing: Timing | None) -> list[str]:
 
 
 def write_trial(
-    homes: Mapping[str, Path],
-    codebook: Codebook,
-    rows: int,
-    method: str,
-    *,
-    lags: int = 0,
-    step: float = 0.0,
+    homes: Mapping[str, Path], codebook: Codebook, rows: int, method: str, *, lags: int = 0, step: float = 0.0
 ) -> RunPlan:
     """Write the codebook and policies of a trial, in which one person has all the rows; return its plan."""
     from dagora.base.files import write_whole
@@ -98,13 +92,7 @@ def write_trial(
     certificates = {name: fingerprint((home / "party.pem").read_bytes()) for name, home in homes.items()}
     coordinator = certificates.pop(COORDINATOR)
     plan = draft_trial(
-        codebook,
-        certificates,
-        method,
-        coordinator,
-        largest_rows=max(FEWEST_ROWS, rows),
-        lags=lags,
-        step=step,
+        codebook, certificates, method, coordinator, largest_rows=max(FEWEST_ROWS, rows), lags=lags, step=step
     )
     write_whole(homes[COORDINATOR] / CODEBOOK_NAME, write_codebook(trial_policy(plan)))
     for name in certificates:

@@ -73,11 +73,7 @@ def simulate(
                 parts, minimum=minimum, codebook=codebook, on_event=on_event, **request.settings
             )
         return request.present(result, TableStatistics(table), f"{parties} sites")
-    with (
-        overview_first(table, data, ignore, brief=request.as_json),
-        tidy_end(),
-        site_files(parts) as files,
-    ):
+    with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
         found = run_parties(files, codebook, table.n_rows, minimum, request)
     return click.echo(found, nl=False)
 
@@ -125,11 +121,7 @@ def simulate_in_time(
                 **request.settings,
             )
         return request.present(result, statistics, f"{parties} sites")
-    with (
-        overview_first(table, data, ignore, brief=request.as_json),
-        tidy_end(),
-        site_files(parts) as files,
-    ):
+    with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
         step = statistics.panel.step or ANY_STEP
         found = run_parties(files, codebook, table.n_rows, minimum, request, timing, step)
     return click.echo(found, nl=False)

@@ -93,9 +93,7 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
 
 
 def columns_of_matrix(
-    array: ArrayLike,
-    names: Iterable[str] | None = None,
-    reading: ReadingOptions | None = None,
+    array: ArrayLike, names: Iterable[str] | None = None, reading: ReadingOptions | None = None
 ) -> tuple[tuple[Column, ...], Overview]:
     """Take the columns of a matrix with one row per case; they are named x0, x1, … unless `names` is given.
 

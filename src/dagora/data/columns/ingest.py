@@ -27,13 +27,7 @@ from dagora.data.columns.column_profile import (
     is_constant,
     why_left_out,
 )
-from dagora.data.columns.column_type import (
-    Column,
-    check_type,
-    count_from_one,
-    seen_cells,
-    type_column,
-)
+from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
@@ -131,10 +125,7 @@ def type_columns(
 
 
 def keep_missing(
-    raw: Sequence[RawColumn],
-    kept: Sequence[RawColumn],
-    filled: Sequence[RawColumn],
-    reading: ReadingOptions,
+    raw: Sequence[RawColumn], kept: Sequence[RawColumn], filled: Sequence[RawColumn], reading: ReadingOptions
 ) -> tuple[tuple[Column, ...], Overview]:
     """Type columns whose missing values will be modelled; refuse them where that cannot be done."""
     refusal = refusing_missing(filled, reading)
@@ -356,10 +347,7 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
 
 
 def refuse_missing(
-    raw: Sequence[RawColumn],
-    kept: Sequence[RawColumn],
-    filled: Sequence[RawColumn],
-    reading: ReadingOptions,
+    raw: Sequence[RawColumn], kept: Sequence[RawColumn], filled: Sequence[RawColumn], reading: ReadingOptions
 ) -> NoReturn:
     """Refuse missing values: how many there are, where the first one is, and all that is to be chosen."""
     refusal = refusing_missing(filled, reading)

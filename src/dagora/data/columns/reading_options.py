@@ -87,7 +87,7 @@ def welcome(columns: int) -> None:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to understand columns and cells.
+    """The options that say how columns and cells are understood.
 
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
     elsewhere, which are never taken for a missing cell, `numbers` columns that are known to be numbers, where
@@ -177,7 +177,7 @@ class ReadingOptions:
 
 
 class Purpose(TypedDict, total=False):
-    """What the reader of a table says besides the user: fields of `ReadingOptions`."""
+    """Fields of `ReadingOptions` that the reader of a table sets, not the user."""
 
     wanted: Collection[str]
     levels: Mapping[str, Collection[str]]

@@ -94,10 +94,7 @@ class ArrowFiles:
         self._files = files
         self.title = title
         with naming(files[0]):
-            self._dataset: ds.Dataset = ds.dataset(
-                [str(file) for file in files],
-                format=form,
-            )
+            self._dataset: ds.Dataset = ds.dataset([str(file) for file in files], format=form)
         self._check_types()
         # Read by our own rules, so that they are those of CSV files too.
         values_in_path, kinds = path_columns(files, root)

@@ -99,10 +99,7 @@ def path_values(path: Path) -> PathValues:
 
 
 def with_path_values(
-    batch: pa.RecordBatch,
-    columns: Sequence[str],
-    known: PathValues,
-    kinds: Mapping[str, pa.DataType],
+    batch: pa.RecordBatch, columns: Sequence[str], known: PathValues, kinds: Mapping[str, pa.DataType]
 ) -> pa.RecordBatch:
     """The rows of a file in the order of some columns; those of `kinds` are what its path says."""
     import pyarrow as pa

@@ -52,13 +52,7 @@ def unshielded_triples(marks: EndMarks) -> list[tuple[int, int, int]]:
     ]
 
 
-def apply_rules(
-    marks: EndMarks,
-    settle: Settle,
-    *,
-    selection: bool,
-    go_on: GoOn = lambda: True,
-) -> None:
+def apply_rules(marks: EndMarks, settle: Settle, *, selection: bool, go_on: GoOn = lambda: True) -> None:
     """Apply R1 to R10 until nothing changes, or until `go_on` says that time is up."""
     rules: list[Callable[[EndMarks], bool]] = [rule_1, rule_2, rule_3]
     rules.append(lambda found: rule_4(found, settle))

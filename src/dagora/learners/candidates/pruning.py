@@ -220,11 +220,7 @@ class EntropyRules:
         return self._threads.map(lambda k: sums[k] - grown[k].cells - grown[k].price, range(len(grown)))
 
     def _sums(
-        self,
-        grown: Sequence[Grown],
-        added: int,
-        keys_in: Callable[[Grown], NDArray[np.int64]],
-        watch: Watch,
+        self, grown: Sequence[Grown], added: int, keys_in: Callable[[Grown], NDArray[np.int64]], watch: Watch
     ) -> list[Floats]:
         """Σ n ln n over the cells of sets that have `added` columns more than the parents, by their keys."""
         keys = self._threads.map(keys_in, grown)

@@ -23,12 +23,7 @@ from dagora.base.events import Event
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.constraint.named_tests import (
-    check_level,
-    contradictory_tests,
-    edges_left,
-    known_edges,
-)
+from dagora.learners.constraint.named_tests import check_level, contradictory_tests, edges_left, known_edges
 from dagora.learners.constraint.orientation import orient
 from dagora.learners.constraint.partial_correlations import (
     GIVEN_REST,
@@ -231,13 +226,7 @@ def separating_set(
     subset = np.arange(2, 2 + size, dtype=np.int64)
     while True:
         how, tests = search_sets(
-            block,
-            block if inverse is None else inverse,
-            dual,
-            skeleton.order,
-            limits,
-            subset,
-            SETS_PER_CHECK,
+            block, block if inverse is None else inverse, dual, skeleton.order, limits, subset, SETS_PER_CHECK
         )
         skeleton.tests += tests
         if how == NONE:

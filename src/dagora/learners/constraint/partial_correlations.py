@@ -97,13 +97,7 @@ def next_subset(subset: Integers, size: int, total: int) -> bool:
 
 @kernel
 def search_sets(
-    correlations: Floats,
-    inverse: Floats,
-    dual: bool,
-    order: int,
-    limits: Floats,
-    subset: Integers,
-    most: int,
+    correlations: Floats, inverse: Floats, dual: bool, order: int, limits: Floats, subset: Integers, most: int
 ) -> tuple[int, int]:
     """Look for a set of `order` nodes, or all but `order`, given which rows 0 and 1 are uncorrelated.
 

@@ -15,19 +15,7 @@ TEST = Option(
     "freedom, g2-seen those of levels seen); for nonlinear relations features, which needs "
     "only sums, or on rows hsic, dcov or gcm; for both kinds cells, on rows, or mixed, which needs only "
     "sums; on a table of one kind these are fisher-z or x2, as auto is",
-    choices=(
-        "auto",
-        "fisher-z",
-        "x2",
-        "g2",
-        "g2-seen",
-        "cells",
-        "mixed",
-        "features",
-        "hsic",
-        "dcov",
-        "gcm",
-    ),
+    choices=("auto", "fisher-z", "x2", "g2", "g2-seen", "cells", "mixed", "features", "hsic", "dcov", "gcm"),
     needs_rows=("cells", "hsic", "dcov", "gcm"),
 )
 

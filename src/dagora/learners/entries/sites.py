@@ -125,11 +125,7 @@ SITES = (
         reference="Ng & Zhang 2022; Pamfil et al. 2020",
         learner="dagora.parties.horizontal.learners.admm_dynamic:admm_dynamic",
         obeys=NO_PARENT_LIMIT,
-        options=(
-            *IN_TIME,
-            Option("max_rounds", "int", None, "stop after this many rounds", low=1),
-            AGREED,
-        ),
+        options=(*IN_TIME, Option("max_rounds", "int", None, "stop after this many rounds", low=1), AGREED),
         in_time=True,
     ),
     Method(
@@ -186,13 +182,7 @@ SITES = (
         obeys=NO_PARENT_LIMIT,
         options=(
             *SITE_ALONE,
-            Option(
-                "truth",
-                "graph",
-                None,
-                "the true graph, by which the site is chosen",
-                required=True,
-            ),
+            Option("truth", "graph", None, "the true graph, by which the site is chosen", required=True),
         ),
     ),
 )

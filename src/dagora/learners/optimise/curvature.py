@@ -63,12 +63,7 @@ class Curvature:
         return np.vstack([self.scale * moves, turns]), inverse
 
     def direction(
-        self,
-        point: Vector,
-        gradient: Vector,
-        active: NDArray[np.intp],
-        lambda1: float,
-        steepest: float,
+        self, point: Vector, gradient: Vector, active: NDArray[np.intp], lambda1: float, steepest: float
     ) -> Vector:
         """The minimiser of the model over the active entries."""
         factors, products = np.zeros((len(active), 0)), np.zeros((len(active), 0))

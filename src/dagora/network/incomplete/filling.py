@@ -207,11 +207,11 @@ class GaussianFilling:
 
     def complete(self, turn: int) -> Completion:  # noqa: ARG002 - nothing is drawn
         """The expected moments under the network."""
-        return Completion(ExpectedMoments(self._schema, self._moments), 1)
+        return Completion(ExpectedStatistics(self._schema, self._moments), 1)
 
 
 @dataclass(frozen=True)
-class ExpectedMoments:
+class ExpectedStatistics:
     """Statistics that have moments only."""
 
     schema: Schema

@@ -130,10 +130,7 @@ def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Floats]:
 
 
 def first_tables(
-    graph: DAG,
-    table: IncompleteTable,
-    shapes: Mapping[str, tuple[int, ...]],
-    start: DiscreteNetwork | None,
+    graph: DAG, table: IncompleteTable, shapes: Mapping[str, tuple[int, ...]], start: DiscreteNetwork | None
 ) -> dict[str, Floats]:
     """First tables of EM: those of `start`, or those of the rows in which the whole family was observed.
 

@@ -53,9 +53,7 @@ def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCel
 
 
 def complete_table(
-    table: IncompleteTable,
-    filled: Mapping[str, NDArray[np.generic]],
-    levels: Mapping[str, tuple[str, ...]],
+    table: IncompleteTable, filled: Mapping[str, NDArray[np.generic]], levels: Mapping[str, tuple[str, ...]]
 ) -> Table:
     """Return the table with the network's columns filled; discrete ones have the network's levels."""
     variables, columns = [], []

@@ -221,11 +221,7 @@ class Density(Answer):
 
     def content(self) -> dict[str, Any]:
         """Mean, standard deviation, covariance and components."""
-        document: dict[str, Any] = {
-            "mean": self.mean,
-            "sd": self.sd,
-            "covariance": self.covariance.tolist(),
-        }
+        document: dict[str, Any] = {"mean": self.mean, "sd": self.sd, "covariance": self.covariance.tolist()}
         if self.standard_errors is not None:
             document["standard_errors"] = dict(
                 zip(self.variables, self.standard_errors.tolist(), strict=True)

@@ -118,10 +118,7 @@ class MemoryLimit:
 
 
 def find_order(
-    factors: Iterable[Factor],
-    sizes: Mapping[str, int],
-    stages: Sequence[Iterable[str]],
-    limits: MemoryLimit,
+    factors: Iterable[Factor], sizes: Mapping[str, int], stages: Sequence[Iterable[str]], limits: MemoryLimit
 ) -> list[str]:
     """A good order for the variables of the stages, one stage after the other."""
     scopes = [factor.variables for factor in factors]

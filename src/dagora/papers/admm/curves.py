@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from dagora.papers.admm.contenders import ALL_DATA, MASKED
 from dagora.papers.cell import Measured, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
 NUMBERS = ("shd", "tpr", "fdr")
@@ -167,7 +167,7 @@ def charts_of(
     """
     kept = [cell for cell in measured if MASKED not in cell.parameters]
     parts = group(kept, (panels,)) if panels else {("",): kept}
-    drawn: dict[str, list[Panel]] = {number: [] for number in NUMBERS}
+    drawn: dict[str, list[ChartPanel]] = {number: [] for number in NUMBERS}
     for number in NUMBERS:
         for (value,), cells in parts.items():
             curves = series_of(cells, methods, x, number)
@@ -175,7 +175,7 @@ def charts_of(
                 curves += printed(published, int(value))
             words = str(value) if isinstance(value, str) else f"{panels} = {value}"
             heading = words if len(parts) > 1 else ", ".join(filter(None, (number.upper(), words)))
-            drawn[number] += [Panel(heading, curves)] if curves else []
+            drawn[number] += [ChartPanel(heading, curves)] if curves else []
     if len(parts) <= 1:
         three = [panel for number in NUMBERS for panel in drawn[number]]
         return {"curves": grid(three, title, x_label, "", share_y=False)} if three else {}
@@ -186,7 +186,7 @@ def charts_of(
     }
 
 
-def grid(panels: Sequence[Panel], title: str, x_label: str, y_label: str, *, share_y: bool) -> str:
+def grid(panels: Sequence[ChartPanel], title: str, x_label: str, y_label: str, *, share_y: bool) -> str:
     """Three panels in a row."""
     return draw_panels(
         panels, columns=3, x_label=x_label, y_label=y_label, title=title, logarithmic_x=True, share_y=share_y

@@ -18,7 +18,7 @@ from dagora.papers.admm.attack import centred, relative_error, rows_recovered, s
 from dagora.papers.admm.contenders import dealt_out, simulated
 from dagora.papers.admm.power_sums import covariances_from
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean, mean_of
@@ -106,7 +106,7 @@ def nearest(found: Sequence[Matrix], truth: Matrix) -> Matrix:
 def report(measured: Sequence[Measured]) -> Report:
     """One row per setting and view; the picture counts digits and rows."""
     rows: list[tuple[Entry, ...]] = []
-    panels: list[Panel] = []
+    panels: list[ChartPanel] = []
     settings = sorted({tuple(int(cell.parameters[key]) for key in ("d", "sites", "n")) for cell in measured})
     for d, sites, n in settings:
         cells = [c for c in measured if (c.parameters["d"], c.parameters["sites"]) == (d, sites)]
@@ -128,18 +128,13 @@ def report(measured: Sequence[Measured]) -> Report:
             (f"rows per site, of {n // sites}", recovered),
         ):
             series = Series("known", tuple(x for x, _ in points), tuple(y for _, y in points))
-            panels.append(Panel(f"{heading} (d = {d}, K = {sites})", (series,)))
+            panels.append(ChartPanel(f"{heading} (d = {d}, K = {sites})", (series,)))
     columns = (
         "d", "sites", "what the coordinator uses", "least error", "median error", "largest error",
         "rows up to rotation", "of rows", "runs",
     )  # fmt: skip
     table = ResultTable("privacy", "Reconstructing every S_k", columns, tuple(rows), 1)
     picture = draw_panels(
-        panels,
-        columns=2,
-        x_label="",
-        y_label="",
-        title="What ADMM gives away of a site",
-        lines=False,
+        panels, columns=2, x_label="", y_label="", title="What ADMM gives away of a site", lines=False
     )
     return Report("admm/privacy: what the exchange gives away", (table,), {"recovered": picture}, NOTES)

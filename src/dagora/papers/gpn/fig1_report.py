@@ -8,7 +8,7 @@ from typing import Any
 
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
 from dagora.papers.cell import Measured
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.gpn.claim import holds_in, shd_by_graph, verdict
 from dagora.papers.gpn.contest import (
     BGE,
@@ -314,9 +314,9 @@ def roc_chart(found: Found, paper: Paper) -> str:
             for name, sampler in named:
                 found_rate, wrong_rate = paper[decay, name, sampler].rates
                 series.append(Series(f"{name} (paper)", (wrong_rate,), (found_rate,), published=True))
-            panels.append(Panel(f"λ = {decay:g}", tuple(series)))
+            panels.append(ChartPanel(f"λ = {decay:g}", tuple(series)))
     if not panels:
-        panels = [Panel("no run under the published prior", ())]
+        panels = [ChartPanel("no run under the published prior", ())]
     return draw_panels(
         panels, columns=len(LAMBDAS), x_label="false positives per true edge", y_label="true positive rate",
         title="ROC of edges: partition MCMC, published prior",

@@ -15,7 +15,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
@@ -210,7 +210,7 @@ def divergence_chart(measured: Sequence[Measured], counts: Sequence[int]) -> str
         kept = [(float(count), value) for count, value in points if value is not None]
         series.append(Series(name, tuple(x for x, _ in kept), tuple(y for _, y in kept)))
     return draw_panels(
-        [Panel(f"{len(measured)} networks of four nodes", tuple(series))],
+        [ChartPanel(f"{len(measured)} networks of four nodes", tuple(series))],
         columns=1,
         x_label="draws M",
         y_label="KL(estimate ‖ truth), nats",
@@ -225,7 +225,7 @@ def graph_chart(cell: Measured, shown: Sequence[str]) -> str:
     ranks = tuple(float(rank) for rank in range(1, len(cell.numbers["graphs"]) + 1))
     series = tuple(Series(name, ranks, tuple(cell.numbers["probabilities"][name])) for name in shown)
     return draw_panels(
-        [Panel(f"first network, M = {cell.parameters['most']}", series)],
+        [ChartPanel(f"first network, M = {cell.parameters['most']}", series)],
         columns=1,
         x_label="rank of the graph under the truth",
         y_label="posterior probability",

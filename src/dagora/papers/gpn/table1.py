@@ -18,7 +18,7 @@ from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import (
     BGE,
@@ -32,13 +32,7 @@ from dagora.papers.gpn.contest import (
     compete,
     paper_name,
 )
-from dagora.papers.gpn.published import (
-    PROTEIN_BGE,
-    PROTEIN_FACTOR,
-    SACHS,
-    OnProteins,
-    published_proteins,
-)
+from dagora.papers.gpn.published import PROTEIN_BGE, PROTEIN_FACTOR, SACHS, OnProteins, published_proteins
 from dagora.papers.gpn.sampled import SAMPLERS, Timed, judged, unless_cut_short
 from dagora.papers.gpn.simulation import standardised
 from dagora.papers.reference_data import reference_file
@@ -242,7 +236,7 @@ def chart(measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProtei
         series.append(
             Series("paper", tuple(x for x, _ in printed), tuple(y for _, y in printed), published=True)
         )
-        panels.append(Panel(f"{sampler} MCMC", tuple(series)))
+        panels.append(ChartPanel(f"{sampler} MCMC", tuple(series)))
     return draw_panels(
         panels, columns=2, x_label="", y_label="E-SHD", title="GP networks, table 1: protein signalling",
         lines=False, share_y=False,

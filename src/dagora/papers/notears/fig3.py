@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import (
     ALGORITHM_1,
@@ -173,7 +173,7 @@ def chart(measured: Sequence[Measured], methods: Mapping[str, Parameters], numbe
     found = group(measured, ("graph", "n", "noise"))
     keys = [(graph, n, noise) for graph in GRAPHS for n in ROWS for noise in NOISES]
     panels = [
-        Panel(f"{graph}, n = {n}, {noise}", curves(found[graph, n, noise], methods, number))
+        ChartPanel(f"{graph}, n = {n}, {noise}", curves(found[graph, n, noise], methods, number))
         for graph, n, noise in keys
         if (graph, n, noise) in found
     ]

@@ -19,7 +19,7 @@ from dagora.base.errors import DagoraError
 from dagora.learners.optimise.losses import LeastSquares
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import ALGORITHM_1, OURS, simulated
 from dagora.papers.reports import Report, paragraphs
@@ -139,7 +139,7 @@ def distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 def report(measured: Sequence[Measured]) -> Report:
     """The eight rows of the paper, each with the paper's line and ours."""
     rows: list[tuple[Entry, ...]] = []
-    panels: list[Panel] = []
+    panels: list[ChartPanel] = []
     excesses: list[dict[str, float]] = []
     for key, cells in group(measured, ("n", "lambda1", "graph")).items():
         n, lambda1, graph = int(key[0]), float(key[1]), str(key[2])
@@ -164,7 +164,7 @@ def report(measured: Sequence[Measured]) -> Report:
             if last is not None:
                 excess[line] = last.value
         excesses.append(excess)
-        panels.append(Panel(f"{graph}, n = {n}, λ = {lambda1:g}", panel_series(cells, published)))
+        panels.append(ChartPanel(f"{graph}, n = {n}, λ = {lambda1:g}", panel_series(cells, published)))
     columns = (
         "n", "λ", "graph", "solver", "F(W)", "F(W_G)", "F(W_ECP)", "F(Ŵ)", "Δ", "‖Ŵ − W_G‖", "‖W − W_G‖",
         "above W_G %", "graphs",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dagora.graph.metrics import compare
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import SCORES, k2_graph
 from dagora.papers.private_k2.networks import RANDOM, drawn, session_in_memory
@@ -187,7 +187,7 @@ def sessions_table(sessions: Sequence[Measured]) -> ResultTable:
     return ResultTable("sessions", "Two owners, by garbled circuits", columns, rows)
 
 
-def panels(samples: Sequence[Measured], lines: dict[str, str]) -> list[Panel]:
+def panels(samples: Sequence[Measured], lines: dict[str, str]) -> list[ChartPanel]:
     """A panel per network, with a line per number."""
     drawn_panels = []
     for (network,), cells in group(samples, ("network",)).items():
@@ -198,5 +198,5 @@ def panels(samples: Sequence[Measured], lines: dict[str, str]) -> list[Panel]:
                 value = mean_of(some, number)
                 points += [] if value is None else [(float(n), value)]
             series.append(Series(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
-        drawn_panels.append(Panel(str(network), tuple(series)))
+        drawn_panels.append(ChartPanel(str(network), tuple(series)))
     return drawn_panels

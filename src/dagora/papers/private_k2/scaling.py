@@ -16,7 +16,7 @@ from pathlib import Path
 from dagora.base.events import Event
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import k2_graph
 from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
@@ -182,7 +182,7 @@ def picture(
         for name, line in lines.items():
             points = sorted((float(cell.parameters[along]), number(cell)) for cell in line)
             series.append(Series(name, tuple(x for x, _ in points), tuple(y for _, y in points)))
-        panels.append(Panel(heading, tuple(series)))
+        panels.append(ChartPanel(heading, tuple(series)))
     return draw_panels(
         panels,
         columns=len(panels),

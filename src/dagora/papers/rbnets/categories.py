@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.rbnets.contenders import DESCENDED, GREEDY, IMPROVED, PUBLISHED, RANDOM, SET, SETS, WALK
 from dagora.papers.rbnets.data_sets import KEPT
 from dagora.papers.rbnets.published import CATEGORIES, category
@@ -119,7 +119,7 @@ def chart(found: Mapping[Key, Contenders], paper: Mapping[str, tuple[int, ...]],
             shares = tuple(100 * count / sum(paper[opponent]) for count in paper[opponent])
             series.append(Series("RBNets, paper", TICKS, shares, published=True))
         if series:
-            panels.append(Panel(f"against {opponent}", tuple(series)))
+            panels.append(ChartPanel(f"against {opponent}", tuple(series)))
     return draw_panels(
         panels,
         columns=4,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dagora.papers.cell import Measured, Parameters
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.contenders import (
     CLIMB,
@@ -275,7 +275,7 @@ def chart(found: dict[Key, Contenders]) -> str:
             if isinstance(value, float):
                 theirs.append((n, value))
         series = [curve("dagora", ours), curve("paper", theirs, published=True)]
-        panels.append(Panel(label, tuple(some for some in series if some.x)))
+        panels.append(ChartPanel(label, tuple(some for some in series if some.x)))
     return draw_panels(
         [panel for panel in panels if panel.series], columns=4, x_label="variables", y_label="CPU seconds",
         title="RBNets, table 2: seconds, parent sets given", logarithmic_y=True,

@@ -26,12 +26,7 @@ from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import PARTIES
 from dagora.parties.transport.messages import Field, encode
 from dagora.parties.transport.transport import Transport, check_name
-from dagora.parties.vertical.agreement import (
-    LONGEST_NAME,
-    MOST_MOMENTS,
-    MOST_NAMES,
-    TermsProposal,
-)
+from dagora.parties.vertical.agreement import LONGEST_NAME, MOST_MOMENTS, MOST_NAMES, TermsProposal
 
 VERSION = 1
 MOST_OWNERS = 32

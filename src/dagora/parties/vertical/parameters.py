@@ -160,11 +160,7 @@ def fresh_shares(
 
 
 def open_families(
-    party: Party,
-    terms: AgreedTerms,
-    widths: BitWidths,
-    moments: MomentShares,
-    families: Sequence[Family],
+    party: Party, terms: AgreedTerms, widths: BitWidths, moments: MomentShares, families: Sequence[Family]
 ) -> tuple[dict[Family, NDArray[np.int64] | None], int]:
     """Tables in thousandths of the families with rows enough in every configuration, and the AND gates."""
     if not families:

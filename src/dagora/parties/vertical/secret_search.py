@@ -75,11 +75,7 @@ class FoundParents:
 
 
 def hidden_search(
-    party: Party,
-    terms: AgreedTerms,
-    widths: BitWidths,
-    moments: MomentShares,
-    on_event: Observer = ignore,
+    party: Party, terms: AgreedTerms, widths: BitWidths, moments: MomentShares, on_event: Observer = ignore
 ) -> FoundParents:
     """Parents of each variable, sorted by the order, since the sequence of choices stays secret."""
     side = 0 if moments.host else 1
@@ -102,11 +98,7 @@ def hidden_search(
 
 
 def adaptive_search(
-    party: Party,
-    terms: AgreedTerms,
-    widths: BitWidths,
-    moments: MomentShares,
-    on_event: Observer = ignore,
+    party: Party, terms: AgreedTerms, widths: BitWidths, moments: MomentShares, on_event: Observer = ignore
 ) -> FoundParents:
     """Parents of each variable, in the sequence in which they were chosen."""
     chooser = TwoPartyChooser(party, terms, widths, moments, on_event)

@@ -20,12 +20,7 @@ from dagora.base.events import Event
 from dagora.base.wording import counted
 from dagora.graph.bits import Rows, pack, words_for
 from dagora.learners.run import Run
-from dagora.posterior.dibs.latent_graphs import (
-    Latents,
-    cycle_gradient,
-    drawn_graphs,
-    likelihood_gradient,
-)
+from dagora.posterior.dibs.latent_graphs import Latents, cycle_gradient, drawn_graphs, likelihood_gradient
 from dagora.posterior.dibs.stein import Ascent, stein_direction
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import prior_named

@@ -71,10 +71,7 @@ class BayesMixed:
     def capabilities(self) -> ScoreCapabilities:
         """Blocks of families that count rows, a check of knowledge, and a message."""
         return ScoreCapabilities(
-            block=self.block,
-            counts_rows=True,
-            check_knowledge=self._check_knowledge,
-            messages=self._messages,
+            block=self.block, counts_rows=True, check_knowledge=self._check_knowledge, messages=self._messages
         )
 
     def _messages(self) -> list[str]:

@@ -170,12 +170,7 @@ class DaskCounts(StreamCounts):
     """Counts and moments of a Dask frame; a pass is a round of tasks on coded partitions."""
 
     def __init__(
-        self,
-        coded: Sequence[Any],
-        stream: RowStream,
-        cardinalities: NDArray[np.int64],
-        rows: int,
-        jobs: int,
+        self, coded: Sequence[Any], stream: RowStream, cardinalities: NDArray[np.int64], rows: int, jobs: int
     ) -> None:
         super().__init__(stream, cardinalities, rows, jobs)
         self._coded = coded

@@ -114,11 +114,7 @@ def scan_source(
     drop = reading.missing == "drop"
     wanted = frozenset(reading.wanted)
     decided = decide(
-        profiles.values(),
-        na_words,
-        expected=drop,
-        postponed=postponed if drop else None,
-        wanted=wanted,
+        profiles.values(), na_words, expected=drop, postponed=postponed if drop else None, wanted=wanted
     )
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}

@@ -8,11 +8,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem
 from dagora.learners.search.exact import dynamic as module
 from dagora.learners.search.exact.dynamic import completions, dynamic, refusal
-from tests.learners.search.exact.exact_oracles import (
-    check_stopped,
-    completed,
-    random_lists,
-)
+from tests.learners.search.exact.exact_oracles import check_stopped, completed, random_lists
 
 
 def test_the_table_is_the_best_of_what_remains():

@@ -8,12 +8,7 @@ from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR, evaluate_plain
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.crypto.garbling.slots import slots_of
 from dagora.parties.crypto.garbling.streaming import MESSAGE_BYTES
-from dagora.parties.crypto.garbling.yao import (
-    DAMAGED,
-    Evaluator,
-    Garbler,
-    permute_bits,
-)
+from dagora.parties.crypto.garbling.yao import DAMAGED, Evaluator, Garbler, permute_bits
 from dagora.parties.crypto.hashing import hash_blocks
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.vertical.counts import from_bits

@@ -77,8 +77,7 @@ def test_a_masked_vector_is_uniform():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"session": b"t" * 32}, {"round": 4}, {"label": "other"}, {"shape": (5, 4)}, {"shape": (20,)}],
+    "change", [{"session": b"t" * 32}, {"round": 4}, {"label": "other"}, {"shape": (5, 4)}, {"shape": (20,)}]
 )
 def test_masks_for_another_purpose_have_nothing_in_common(change):
     other = replace(CONTEXT, **change)
@@ -105,10 +104,7 @@ def test_a_key_made_from_another_site_s_key_cancels_no_mask(forge):
     forged = forge(honest.public)
     same = victim.agree(honest.public) == victim.agree(forged)
     assert same, "the attack needs the same secret"
-    secrets = {
-        "a": pair_secret(victim, "m", "a", honest.public),
-        "z": pair_secret(victim, "m", "z", forged),
-    }
+    secrets = {"a": pair_secret(victim, "m", "a", honest.public), "z": pair_secret(victim, "m", "z", forged)}
     assert pair_masks("m", secrets, CONTEXT).all()
     bare = pair_masks("m", {"a": b"x" * 32, "z": b"x" * 32}, CONTEXT)
     assert not bare.any(), "equal secrets on both sides cancel: this is what the names prevent"

@@ -183,13 +183,7 @@ def augmented_lagrangian(
 
     def minimise_at(weights: NetworkWeights, at: Multipliers) -> ProblemMinimum[NetworkWeights]:
         found, in_time = minimise(
-            program,
-            weights,
-            free,
-            alpha=at.alpha,
-            rho=at.rho,
-            tolerance=PATH_TOLERANCE,
-            steps=PATH_STEPS,
+            program, weights, free, alpha=at.alpha, rho=at.rho, tolerance=PATH_TOLERANCE, steps=PATH_STEPS
         )
         return ProblemMinimum(found, program.evaluate(found, at.alpha, at.rho)[2], in_time)
 

@@ -131,14 +131,7 @@ class PathOnGpu:
 
 
 def solve_nets(
-    moments: Array,
-    allowed: Array,
-    weights: Array,
-    inverse: Array,
-    c: Array,
-    *,
-    lambda1: float,
-    profile: bool,
+    moments: Array, allowed: Array, weights: Array, inverse: Array, c: Array, *, lambda1: float, profile: bool
 ) -> Array:
     """Sweep the elastic nets of all columns; [i, j] of every matrix belongs to the edge i → j."""
     import jax.numpy as jnp

@@ -106,12 +106,7 @@ class BestAfterThreshold:
 
 
 def solve_by_path(
-    program: PathProgram,
-    run: Run,
-    threshold: float,
-    cut: str,
-    disturbances: int | None,
-    device: str = "cpu",
+    program: PathProgram, run: Run, threshold: float, cut: str, disturbances: int | None, device: str = "cpu"
 ) -> WeightSolution:
     """Improve the order at the end of the path and that of the variances, then the better one once more."""
     d = len(program)

@@ -27,12 +27,7 @@ from dagora.learners.optimise.path.column_problem import (
     residual_variance,
     workspace_for,
 )
-from dagora.learners.optimise.path.order_moves import (
-    OrderSolution,
-    find_places,
-    reinsert,
-    solve_in_place,
-)
+from dagora.learners.optimise.path.order_moves import OrderSolution, find_places, reinsert, solve_in_place
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.lasso_kernels import (
     Matrix,

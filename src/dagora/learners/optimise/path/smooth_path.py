@@ -106,12 +106,7 @@ class PathProgram:
     def column_problem(self) -> ColumnProblem:
         """The program as a record for kernels."""
         return ColumnProblem(
-            self.moments,
-            self.allowed,
-            self.required,
-            self.lambda1,
-            self.profile,
-            exogenous=self.exogenous,
+            self.moments, self.allowed, self.required, self.lambda1, self.profile, exogenous=self.exogenous
         )
 
     def thresholded_problem(self, threshold: float, cut: str) -> ColumnProblem:

@@ -25,12 +25,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
 from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, solve_column_entering
-from dagora.learners.optimise.path.order_moves import (
-    OrderSolution,
-    changed_columns,
-    find_places,
-    reinsert,
-)
+from dagora.learners.optimise.path.order_moves import OrderSolution, changed_columns, find_places, reinsert
 from dagora.learners.optimise.path.quick_moves import best_place, estimate_savings
 from dagora.learners.optimise.path.workers import ColumnWorkers
 from dagora.scores.lasso_kernels import Matrix, Vector

@@ -207,10 +207,7 @@ def shortest_cycle(weights: NDArray[np.float64], root: int, cycle: NDArray[np.in
 
 @kernel
 def least_sum(
-    seed: NDArray[np.int64],
-    users: Users,
-    values: NDArray[np.float64],
-    best_inside: NDArray[np.bool_],
+    seed: NDArray[np.int64], users: Users, values: NDArray[np.float64], best_inside: NDArray[np.bool_]
 ) -> float:
     """Smallest sum seen in a local search from the nodes `seed`; its cluster goes to `best_inside`.
 

@@ -132,13 +132,7 @@ class Climber:
         tolerance = TIE * abs(self.score)
         self._tabu, self._uphill = tabu, uphill
         gain, kind, i, j = best_move(
-            self._additions,
-            self._deletions,
-            self._present,
-            self._reach,
-            tolerance,
-            self._hash,
-            tabu,
+            self._additions, self._deletions, self._present, self._reach, tolerance, self._hash, tabu
         )
         if kind == NONE or (uphill and gain <= tolerance):
             return False

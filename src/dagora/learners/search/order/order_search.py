@@ -90,11 +90,7 @@ class WorkLimit:
 
 
 def order_search(
-    candidates: Candidates,
-    run: Run,
-    *,
-    chains: int = 4,
-    patience: int | None = None,
+    candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
 ) -> Outcome:
     """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
     return search_orders(candidates, run, chains, patience)

@@ -20,11 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from dagora.base.errors import OptionError, PartyTimeoutError, ProtocolError
-from dagora.parties.horizontal.flower.local_socket import (
-    HANDSHAKE_SECONDS,
-    DaemonAddress,
-    DaemonConnection,
-)
+from dagora.parties.horizontal.flower.local_socket import HANDSHAKE_SECONDS, DaemonAddress, DaemonConnection
 from dagora.parties.horizontal.flower.relay import (
     Envelope,
     Hello,

@@ -37,15 +37,8 @@ from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.registry import method_named
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.checked_fields import (
-    shown_reals,
-    shown_truths,
-)
-from dagora.parties.horizontal.learners.local_learning import (
-    GRAPH_TASK,
-    run_fields,
-    status_and_message,
-)
+from dagora.parties.horizontal.learners.checked_fields import shown_reals, shown_truths
+from dagora.parties.horizontal.learners.local_learning import GRAPH_TASK, run_fields, status_and_message
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Federation, TaskQuestion
 
@@ -74,12 +67,7 @@ def vote(
 
 
 def average(
-    federation: Federation,
-    run: Run,
-    *,
-    lambda1: float = 0.01,
-    threshold: float = 0.3,
-    model: str = "linear",
+    federation: Federation, run: Run, *, lambda1: float = 0.01, threshold: float = 0.3, model: str = "linear"
 ) -> Outcome:
     """Average the sites' weights and apply the threshold to the mean, not to each site's weights."""
     names, learned = ask_weights(federation, run, "average", lambda1, 0.0, model)

@@ -23,13 +23,7 @@ from dagora.learners.registry import method_named
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.source import Source
-from dagora.parties.horizontal.learners.checked_fields import (
-    check_names,
-    choice,
-    real,
-    refuse,
-    whole,
-)
+from dagora.parties.horizontal.learners.checked_fields import check_names, choice, real, refuse, whole
 from dagora.parties.horizontal.learners.columns import continuous_columns
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Answer, Federation, Site, TaskQuestion
@@ -117,10 +111,7 @@ def learn_linear(site: Site, run: Run, lambda1: float, threshold: float) -> Vect
     varied = [name for name, varies in zip(names, varying, strict=True) if varies]
     refuse_unusable(varied, np.zeros(len(varied)), np.diag(covariance)[varying], "NOTEARS")
     program = PathProgram(
-        covariance,
-        lambda1,
-        ~run.knowledge.forbidden_matrix(names),
-        run.knowledge.required_matrix(names),
+        covariance, lambda1, ~run.knowledge.forbidden_matrix(names), run.knowledge.required_matrix(names)
     )
     return solve_by_path(program, run, threshold, "guarded", 0).weights
 

@@ -23,14 +23,7 @@ from dagora.data.schema import Schema
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
-from dagora.parties.horizontal.session.questions import (
-    ANSWER,
-    ASK,
-    DONE,
-    SHOWN,
-    Conversation,
-    PlanQuestion,
-)
+from dagora.parties.horizontal.session.questions import ANSWER, ASK, DONE, SHOWN, Conversation, PlanQuestion
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
     read_basis_moments,
