@@ -14,8 +14,8 @@ def test_the_compact_form_is_the_bfgs_recursion():
     for _ in range(5):
         move = rng.normal(size=7)
         pairs.append((move, gram @ move))
-        curvature.learn(*pairs[-1])
-    curvature.learn(np.ones(7), -np.ones(7))  # curves down: not learned
+        curvature.add(*pairs[-1])
+    curvature.add(np.ones(7), -np.ones(7))  # curves down: not learned
     move, turn = pairs[-1]
     matrix = np.eye(7) * (turn @ turn) / (move @ turn)
     for s, y in pairs:
