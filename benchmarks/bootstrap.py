@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import dagora
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from large_table import random_network
 
 Floats = NDArray[np.float64]
@@ -143,7 +143,7 @@ def main() -> None:
                 show(kind, method, what, found[method][what])
             diagonal = Series("calibrated", (0.0, 1.0), (0.0, 1.0), published=True)
             lines = tuple(series(method, found[method][what]) for method in methods)
-            panels.append(Panel(f"{kind}, {what}", (diagonal, *lines)))
+            panels.append(ChartPanel(f"{kind}, {what}", (diagonal, *lines)))
     if given.picture:
         title = "Share of true edges by share of samples"
         drawing = draw_panels(

@@ -19,7 +19,7 @@ import numpy as np
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.learners.constraint.named_tests import TESTS
-from dagora.papers.charts import Panel, Series, draw_panels
+from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.tables import Mean
 from dagora.stats.table import TableStatistics
 from report import markdown_table
@@ -201,7 +201,7 @@ def main() -> None:
                 sizes = [found[rows, size] for size in range(MOST_GIVEN + 1)]
                 cells.append([f"`{test}` on {words}", str(rows), *map(in_per_cent, sizes)])
                 print(" | ".join(cells[-1]), flush=True)
-            panels.append(Panel(f"{test} on {words}", series_of(found, arguments)))
+            panels.append(ChartPanel(f"{test} on {words}", series_of(found, arguments)))
     header = ["test", "rows", *(f"given {size}" for size in range(MOST_GIVEN + 1))]
     text = markdown_table(header, cells)
     if arguments.write:
