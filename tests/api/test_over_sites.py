@@ -129,8 +129,8 @@ def federation(*supports: list[tuple[int, int]]) -> SecureStatistics:
     for site, edges in enumerate(supports):
         for i, j in edges:
             weights[site, i, j] = 1.0
-    rows = np.random.default_rng(0).normal(size=(5, 3))
-    sites = [Site(f"site{k}", Table.from_numpy(rows, "abc")) for k in range(len(supports))]
+    rows = np.random.default_rng(0).normal(size=(len(supports), 5, 3))
+    sites = [Site(f"site{k}", Table.from_numpy(rows[k], "abc")) for k in range(len(supports))]
 
     def learned(site: Site, _question: object) -> dict[str, object]:
         return {"weights": weights[int(site.name[4:])]}

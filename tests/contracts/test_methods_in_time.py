@@ -15,6 +15,7 @@ from dagora.learners.method import Method
 from dagora.learners.registry import METHODS
 from dagora.learners.result import Result
 from dagora.learners.source import in_series
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.table import TableStatistics
 
 IN_TIME = [method for method in METHODS if method.in_time and method.takes != "federation"]
@@ -69,8 +70,7 @@ def test_sums_are_enough(method: Method) -> None:
     class OnlyWindows:
         schema, n_rows, moments = whole.schema, whole.n_rows, whole.moments
 
-        def lagged(self, lags: int) -> object:
-            return whole.lagged(lags)
+        capabilities = StatisticsCapabilities(lagged=whole.lagged)
 
         def counts(self, sets: list[object]) -> object:
             assert not sets, "there is nothing to count"

@@ -75,11 +75,13 @@ def parse_delimited(
     with native_source(file, clock or Budget()) as source:
         if clock is None or clock.limit is None:
             return list(arrow_csv.read_csv(source, **options).columns)
+        size = source.size() if source.seekable() else None
         with arrow_csv.open_csv(source, **options) as reader:
             batches: list[pa.RecordBatch] = []
             for batch in reader:
-                check_bytes_read(clock, BLOCK * len(batches))
                 batches.append(batch)
+                read = BLOCK * len(batches)
+                check_bytes_read(clock, read if size is None else min(read, size))
             return list(pa.Table.from_batches(batches, reader.schema).columns)
 
 

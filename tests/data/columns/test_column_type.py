@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagora.base.errors import DataError
+from dagora.base.wording import render
 from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS
 from dagora.data.columns.column_type import type_column
@@ -91,7 +92,7 @@ def test_every_type_says_why():
         (typed([1, 2], CONTINUOUS), "declared"),
     ]
     for column, why in reasons:
-        assert column.why == why
+        assert render(column.why) == why
 
 
 def test_exactly_twenty_and_twenty_one():

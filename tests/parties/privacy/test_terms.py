@@ -89,7 +89,7 @@ def changed(**changes: object) -> dict[str, object]:
         (changed(epsilon=0), "option 'epsilon' must be at least 0.001, not 0"),
         (changed(epsilon=-1.0), "option 'epsilon' must be at least"),
         (changed(epsilon=1e9), "option 'epsilon' must be at most 100"),
-        (changed(epsilon=float("nan")), "must be a number, not NaN"),
+        (changed(epsilon=float("nan")), "must be a number, not nan"),
         (changed(epsilon="1"), "option 'epsilon' takes a number, not '1'"),
         (changed(epsilon=True), "option 'epsilon' takes a number|must be"),
         (changed(delta=0.5), "option 'delta' must be at most 0.001"),

@@ -19,8 +19,8 @@ from tests.parties.horizontal.federations import TASKS, Recording, open_federati
 
 def federation_that_learned(*matrices):
     """Sites whose local results are given."""
-    rows = np.random.default_rng(0).normal(size=(5, len(matrices[0])))
-    tables = [Table.from_numpy(rows, "abc"[: len(matrices[0])]) for _ in matrices]
+    rows = np.random.default_rng(0).normal(size=(len(matrices), 5, len(matrices[0])))
+    tables = [Table.from_numpy(each, "abc"[: len(matrices[0])]) for each in rows]
     learned = {f"site{k:02d}": np.array(matrix, dtype=float) for k, matrix in enumerate(matrices)}
     return Recording(
         tables, {**TASKS, "local-weights": lambda site, question: {"weights": learned[site.name]}}

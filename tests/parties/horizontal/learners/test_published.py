@@ -7,6 +7,7 @@ import pytest
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.events import Budget
+from dagora.base.wording import render
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.run import Run
@@ -115,7 +116,7 @@ def test_a_run_that_is_cut_short_says_so():
     assert short.status == "step-limit"
     assert short.message.startswith("algorithm 1 of Ng & Zhang (2022) as published, 20 rounds")
     assert "not as in the paper: edges that" in short.message
-    assert short.message.endswith("max_rounds=20 ends it before the penalties do")
+    assert render(short.message).endswith("max_rounds=20 ends it before the penalties do")
     exact = admm(sites, Run(), published=True, max_rounds=197)
     assert (exact.status, "max_rounds" in exact.message) == ("finished", False)
     late = admm(sites, Run(budget=Budget(1e-9)), published=True)
