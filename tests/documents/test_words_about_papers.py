@@ -65,7 +65,7 @@ ALLOWED = [
     ),
     (
         "src/dagora/papers/admm/privacy.py",
-        "every S_k in one round as published",
+        "every S_k: in one round as published",
         "equation 5 and algorithm 1: what a site sends in round 1",
     ),
     (
