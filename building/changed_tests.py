@@ -4,7 +4,8 @@
 
 A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
 A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
-A changed test concerns itself, any other file among the tests its folder, and a document all documents.
+A changed test concerns itself, any other file among the tests its folder. Documents, processes and browsers
+are left to `make test-all`.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def tests_of(file: Path) -> Iterator[Path]:
         yield file
     elif file.is_relative_to(TESTS) and file.suffix == ".py":
         yield file.parent
-    elif file.suffix == ".md":
-        yield TESTS / "documents"
+    elif file.suffix == ".pyi":
+        yield TESTS / "test_public_names.py"
 
 
 def main() -> None:

@@ -45,7 +45,11 @@ def pytest_collection(session: pytest.Session) -> None:
 FULL = {
     "browser": "a real browser",
     "documents": "every code block of every page, the site, the examples",
-    "papers": "small runs of every reproduction",
+    "papers/admm": "small runs of every reproduction",
+    "papers/gpn": "small runs of every reproduction",
+    "papers/notears": "small runs of every reproduction",
+    "papers/private_k2": "small runs of every reproduction",
+    "papers/rbnets": "small runs of every reproduction",
     "flower": "real Flower processes",
     "base/test_dask_cluster.py": "a cluster of processes",
     "cli/federate": "sites as processes",
@@ -70,8 +74,10 @@ FULL = {
     "stats/partitions": "a cluster of processes",
     "stats/scan/test_push_down.py": "a database server",
 }
-# Of the contract of all methods, `make test` checks one method of each family.
-REPRESENTATIVES = frozenset({"auto", "ges", "k2", "dynamic", "notears", "pc", "lingam", "order-search"})
+# Of the contract of all methods, `make test` checks one or two of each kind.
+REPRESENTATIVES = frozenset(
+    {"auto", "ges", "k2", "dynamic", "notears", "pc", "rfci", "lingam", "order-search", "dynotears"}
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -26,8 +26,8 @@ PACKAGE = Path(dagora.__file__).resolve().parent
 FLOORS = (
     ("base",),
     ("kernels",),
-    ("graph",),
     ("data",),
+    ("graph",),
     ("stats",),
     ("network",),
     ("formats",),

@@ -119,3 +119,13 @@ def test_nothing_neutral_reaches_a_user(run: Callable[..., Any], odd_table: Path
     assert not PRIVATE_USE.search("".join(texts))
     assert any('na="none"' in warning for warning in found.warnings)
     assert not PRIVATE_USE.search(str(dagora.inspect(odd_table)) + str(dagora.methods("best")))
+
+
+def test_marks_in_a_users_text_do_not_break_a_mention() -> None:
+    mentioned = option("drop", "n\ue000a\ue001m\ue002e")
+    assert render(f"leave it out ({mentioned})") == 'leave it out (drop=["n\ufffda\ufffdm\ufffde"])'
+
+
+def test_an_error_about_a_value_that_cannot_be_pickled_can() -> None:
+    error = OptionError(option="seed", value=lambda: 0, must="be a whole number")
+    assert "seed must be a whole number" in str(pickle.loads(pickle.dumps(error)))

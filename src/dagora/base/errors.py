@@ -66,7 +66,8 @@ class DagoraError(Exception):
         return self.render()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (rebuilt, (type(self), {**self.__dict__, "words": None}, self.args))
+        value = self.value if isinstance(self.value, str | int | float | None) else briefly(self.value)
+        return (rebuilt, (type(self), {**self.__dict__, "words": None, "value": value}, self.args))
 
 
 def rebuilt(kind: type[DagoraError], content: dict[str, Any], args: tuple[Any, ...]) -> DagoraError:

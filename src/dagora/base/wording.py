@@ -85,6 +85,12 @@ def literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value}"
 
 
+def without_marks(name: str, value: object) -> list[str]:
+    """A name and a value as parts of a mention: marks in them, which may be the user's, are replaced."""
+    parts = [name] if value is None else [name, str(value), literal(value)]
+    return [re.sub(f"[{BEGIN}{NEXT}{END}]", "\ufffd", part) for part in parts]
+
+
 def option(name: str, value: object = None) -> str:
     """Mention an option, with a value if there is one to choose.
 
@@ -93,7 +99,7 @@ def option(name: str, value: object = None) -> str:
     >>> print(render(f"{option('missing', 'drop')} {option('drop', 'a, b')} {option('score')}", COMMAND))
     --missing drop --drop '"a, b"' --score
     """
-    return mention("option", name, *(() if value is None else (str(value), literal(value))))
+    return mention("option", *without_marks(name, value))
 
 
 def setting(name: str, value: object = None) -> str:
@@ -102,7 +108,7 @@ def setting(name: str, value: object = None) -> str:
     >>> render(setting("ess", 10)), render(setting("ess", 10), COMMAND)
     ('ess=10', '--option ess=10')
     """
-    return mention("setting", name, *(() if value is None else (str(value), literal(value))))
+    return mention("setting", *without_marks(name, value))
 
 
 def spoken(*, python: str, command: str) -> str:

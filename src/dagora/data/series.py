@@ -110,8 +110,9 @@ class Panel:
         A series shorter than lags + 1 rows has no such window. Where no series has one, that is an error.
 
         >>> rows = Table.from_numpy([[0, 1, 0.5], [0, 2, 1.5], [1, 1, 0.1]], ["id", "t", "x"])
-        >>> Panel.of_table(rows, "t", "id").longer_than(1)
-        (array([0]), ["1 of 2 series is shorter than 2 steps (lags=1) and was left out: '1' (1)"])
+        >>> long, warnings = Panel.of_table(rows, "t", "id").longer_than(1)
+        >>> long.tolist(), len(warnings)
+        ([0], 1)
         """
         long = np.flatnonzero(self.lengths > lags)
         needed = f"{lags + 1} steps ({option('lags', lags)})"

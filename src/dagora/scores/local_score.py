@@ -2,22 +2,8 @@
 
 The score of a graph is the sum of the scores of its families (a child and its parents). Higher is better. A
 score is deterministic: the same family always gets the same number. All searches and samplers on scores run
-on any object that follows this protocol. A plain score has `capabilities = ScoreCapabilities()`; the others:
-
-| capability      | what it makes faster or more honest                         | scores                     |
-|-----------------|-------------------------------------------------------------|----------------------------|
-| block           | scoring many families of one size                           | all of the registry        |
-| moments         | the search space dual-pc; the threshold of rl-bic           | *-gaussian, bge, lasso, gp |
-| pivot_form      | BOSS: the families of an order are scored within one kernel | bic-gaussian, bge          |
-| counts_rows     | a time limit is kept to on many rows                        | discrete and mixed ones    |
-| needs_pass      | one pass over scanned rows serves likely later questions    | discrete ones              |
-| is_expensive    | smaller search spaces and simpler searches                  | gp, gp2                    |
-| is_slow         | `auto` stops after tabu search; no gains of single edges    | those of missing values    |
-| storage         | checkpoints hold the scores computed so far                 | gp, gp2                    |
-| check_knowledge | a required edge that is impossible is refused               | bayes-mixed                |
-| standard_errors | results state the accuracy of the score                     | gp, gp2                    |
-| messages        | results state what was scored                               | mixed, gp2, missing values |
-| warnings        | edges that chance or units may have brought                 | bic*, lasso                |
+on any object that follows this protocol. A plain score has `capabilities = ScoreCapabilities()`;
+docs/architecture.md shows which scores have more.
 """
 
 from __future__ import annotations
