@@ -21,7 +21,7 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 exclude_patterns = [".*", "build", "demo", "dist", "src", "tests", "benchmarks", "reproductions"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 # Pages that `dagora reproduce` writes begin at the second level of headings.
@@ -31,8 +31,8 @@ smartquotes = False  # options begin with two hyphens, and stay so
 default_role = "code"  # in docstrings, a word in backticks is code
 add_module_names = False
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
+napoleon_use_param = napoleon_use_rtype = False  # types are words, not links
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 

@@ -50,8 +50,20 @@ class Event:
 Observer = Callable[[Event], None]
 
 
-def ignore(event: Event) -> None:
-    """Ignore an event."""
+class IgnoreEvents:
+    """The observer that ignores every event; signatures show it as `ignore`."""
+
+    def __call__(self, event: Event) -> None:
+        """Ignore an event."""
+
+    def __repr__(self) -> str:
+        return "ignore"
+
+    def __reduce__(self) -> str:
+        return "ignore"
+
+
+ignore: Observer = IgnoreEvents()
 
 
 # Called with the work done and the total; it may raise `OutOfTimeError` to end the work.
