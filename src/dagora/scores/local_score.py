@@ -123,8 +123,10 @@ def families_at_once(score: LocalScore, budget: Budget) -> int:
     A pass over rows that are scanned is not interrupted, so there one should serve as many as possible. A
     family's score does not depend on the families that are scored with it.
     """
+    if math.isinf(budget.left):
+        return MOST_FAMILIES
     capabilities = score.capabilities
-    if math.isinf(budget.left) or capabilities.scans_rows:
+    if capabilities.scans_rows:
         return MOST_FAMILIES
     if capabilities.is_expensive:
         return EXPENSIVE_FAMILIES
