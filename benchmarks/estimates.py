@@ -23,10 +23,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import dagora
-from dagora.api.estimate_time import TimeEstimate, estimate_time
+from dagora.api.estimate_time import estimate_time
 from dagora.base.events import Budget
 from dagora.base.wording import span_in_words
 from dagora.data.schema import Kind
+from dagora.learners.effort.extrapolation import TimeEstimate
 from dagora.stats.table import TableStatistics
 from report import deliver, digits, machine, markdown_table
 from runs import data_file, network_file, note

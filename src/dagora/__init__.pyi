@@ -2,7 +2,6 @@
 
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
-from dagora.api.estimate_time import TimeEstimate as TimeEstimate
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.fit import fit as fit
 from dagora.api.impute import impute as impute
@@ -12,6 +11,7 @@ from dagora.api.learn_private import learn_private as learn_private
 from dagora.api.learn_private_group import learn_private_group as learn_private_group
 from dagora.api.methods import methods as methods
 from dagora.api.open_rows import open_rows as open_rows
+from dagora.api.opened_network import opened_network as opened_network
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
 from dagora.base.errors import DagoraError as DagoraError
@@ -55,6 +55,7 @@ from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph
 from dagora.graph.metrics import Comparison as Comparison
 from dagora.graph.random_graphs import random_dag as random_dag
 from dagora.learners.candidates.candidates import Candidates as Candidates
+from dagora.learners.effort.extrapolation import TimeEstimate as TimeEstimate
 from dagora.learners.result import Result as Result
 from dagora.network.autoregression import SeriesSimulation as SeriesSimulation
 from dagora.network.autoregression import simulate_series as simulate_series

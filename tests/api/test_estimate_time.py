@@ -1,9 +1,7 @@
-"""Estimates of the time: the rule on times that are known, and what is measured on small tables."""
+"""Estimates of the time that are measured on small tables."""
 
-import math
 import threading
 import time
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +9,12 @@ import pytest
 
 import dagora
 from dagora.api import estimate_time as estimating
-from dagora.api.estimate_time import Part, TimeEstimate, estimate_time, extrapolated, rules_of, widths
+from dagora.api.estimate_time import estimate_time
 from dagora.base.errors import DagoraError, DataError, OptionError, announce
 from dagora.base.events import Budget
 from dagora.base.wording import span_in_words
 from dagora.data.incomplete import IncompleteTable
-from dagora.learners.registry import METHODS, method_named
+from dagora.learners.effort import measuring
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 from dagora.stats.related_columns import related_columns
@@ -27,68 +25,12 @@ def table():
     return sample_network(greenhouse(), 200, seed=1)
 
 
-def known(columns, seconds, method, up_to):
-    """What is told of so many columns, where a part of k columns takes `seconds(k)`."""
-    parts = [Part(k, seconds(k)) for k in widths(columns) if k <= up_to]
-    rules = rules_of(method_named(method), None)
-    return extrapolated(parts, TimeEstimate(None, None, columns=columns), rules, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("method", "seconds"),
-    [
-        ("tabu", lambda k: 1e-4 * k**3),
-        ("ges", lambda k: 2e-3 * k),
-        ("pc", lambda _k: 0.1),
-        ("dynamic", lambda k: 1e-5 * 2**k),
-        ("astar", lambda k: 1e-5 * 1.7**k),
-    ],
-)
-def test_times_that_grow_by_the_rule_are_told(method, seconds):
-    found = known(26, seconds, method, up_to=14)  # twice the 13 columns that were tried
-    assert found.low * estimating.AGAIN**2 == pytest.approx(seconds(26))
-    assert found.high / estimating.AGAIN**2 == pytest.approx(seconds(26))
-
-
-def test_growth_between_the_steepest_and_the_flattest_step_is_in_the_range():
-    parts = [Part(4, 0.01), Part(8, 0.04), Part(16, 0.32)]  # the square, then the cube
-    found = extrapolated(parts, TimeEstimate(None, None, columns=32), [math.log], 1.0)
-    assert (found.low, found.high) == pytest.approx((0.32 * 4 / 1.5**2, 0.32 * 8 * 1.5**2))
-    one = extrapolated(parts[1:], TimeEstimate(None, None, columns=32), [math.log], 1.0)
-    assert (one.low, one.high) == pytest.approx((0.32 * 8 / 1.5**3, 0.32 * 8 * 1.5**3)), "one step tells less"
-
-
-def test_where_parent_sets_are_scored_the_range_is_from_the_power_to_the_exponential():
-    parts = [Part(8, 0.04), Part(12, 0.06), Part(16, 0.08)]
-    none = TimeEstimate(None, None, columns=18)
-    both, power, exponential = (
-        extrapolated(parts, none, rules_of(method_named(method), None), 1.0)
-        for method in ("order-search", "tabu", "dynamic")
-    )
-    assert (both.low, both.high) == (power.low, exponential.high)
-    assert both.low < exponential.low < power.high < both.high
-    assert rules_of(method_named("order-search"), 3) == rules_of(method_named("tabu"), None)
-    # Of 20 Gaussian columns, on which nothing cuts, order-search takes minutes; the power alone says 12 s.
-    gaussian = [Part(4, 0.053), Part(6, 0.1), Part(9, 0.378)]
-    rules = rules_of(method_named("order-search"), None)
-    assert extrapolated(gaussian, TimeEstimate(None, None, columns=20), rules, 1.0).high is None
-
-
-def test_of_numbers_every_column_may_double_the_parent_sets(monkeypatch):
-    """20 Gaussian columns took obs 12.5 s, where the steps between parts alone end at 4 s."""
-    parts = [Part(4, 0.007), Part(6, 0.016), Part(9, 0.029), Part(13, 0.114)]
-    none, rules = TimeEstimate(None, None, columns=20), rules_of(method_named("obs"), None)
-    assert extrapolated(parts, none, rules, 1.0).high < 5
-    assert extrapolated(parts, none, rules, 1.0, doubling=True).high is None, "too wide a range"
-    nearer = replace(none, columns=15)
-    found = extrapolated(parts, nearer, rules, 1.0, doubling=True)
-    assert found.high == pytest.approx(0.114 * 4 * 1.5 ** (1 + math.log2(15 / 13)))
-
+def test_only_continuous_columns_without_a_limit_on_parents_may_double_the_time(monkeypatch):
     numbers = dagora.simulate(dagora.DAG("abcde", []), "gaussian", 50, seed=1).table
     words = sample_network(greenhouse(), 50, seed=1)
     said = []
     monkeypatch.setattr(
-        estimating, "extrapolated", lambda *_given, doubling: said.append(doubling) or _given[1]
+        measuring, "extrapolate", lambda *_given, doubling: said.append(doubling) or _given[1]
     )
     for data, method, most in (
         (numbers, "obs", None),
@@ -100,19 +42,6 @@ def test_of_numbers_every_column_may_double_the_parent_sets(monkeypatch):
     assert said == [True, False, False, False]
 
 
-def test_methods_that_score_all_parent_sets_say_so():
-    scoring = {entry.growth for entry in METHODS if entry.takes == "candidates"}
-    assert scoring == {"parent sets", "exponential"}
-
-
-def test_times_that_tell_nothing_are_no_estimate():
-    none = TimeEstimate(None, None, columns=100)
-    assert "takes more than 1 s for 4 columns" in extrapolated([], none, [math.log], 1.0).reason
-    assert "4 columns alone" in extrapolated([Part(4, 0.5)], none, [math.log], 1.0).reason
-    wild = [Part(4, 0.01), Part(6, 0.011), Part(9, 0.5)]
-    assert str(extrapolated(wild, none, [math.log], 1.0)).startswith("no estimate: from 9 columns")
-
-
 def test_a_small_table_is_tried_as_a_whole(table):
     found = estimate_time(table, "hill-climb", score="bdeu", ess=5, seconds=20.0)
     assert found.parts[-1].columns == found.columns == len(table.schema) == 11
@@ -121,12 +50,6 @@ def test_a_small_table_is_tried_as_a_whole(table):
     assert "all 11 columns of this table" in str(found)
     assert found.to_dict()["words"] == str(found)
     assert estimate_time(table, "hill-climb", seconds=20.0, samples=9, jobs=3).low > 0
-
-
-def test_samples_take_their_time(table):
-    found = TimeEstimate(1.0, 2.0, (Part(4, 1.0),), 4, 10)
-    assert (found.times(3).low, found.times(3).high) == (3.0, 6.0)
-    assert TimeEstimate(None, None, reason="no").times(3).reason == "no"
 
 
 def test_knowledge_and_missing_cells_are_those_of_the_run(table):
@@ -173,7 +96,7 @@ def test_options_that_name_columns_are_those_of_the_part(table):
 
 def test_what_learning_refuses_is_refused(table, monkeypatch):
     """The line is that of learning from the whole table, also where parts would not show what is wrong."""
-    monkeypatch.setattr(estimating, "widths", lambda _columns: iter([4]))
+    monkeypatch.setattr(measuring, "part_widths", lambda _columns: iter([4]))
     names = table.schema.names
     twice = ",".join([*names, related_columns(table)[-1]])
     for method, options in (

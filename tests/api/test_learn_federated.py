@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.learn_federated import learn_federated, with_traffic
+from dagora.api.learn_federated import learn_federated
 from dagora.base.errors import DataError, DisagreementError, OptionError, ProtocolError, RowsUnavailableError
 from dagora.data.partition import split_rows
 from dagora.data.schema import Kind
@@ -14,7 +14,6 @@ from dagora.network.sample import sample_network
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.plan.drafting import codebook_of
-from dagora.parties.transport.ledger import Ledger
 
 
 def sites(table, parties=3):
@@ -145,22 +144,6 @@ def test_units_beyond_what_can_be_squared_are_refused(method, unit, line):
     table = Table.from_numpy(rows, names=list("abc"))
     with pytest.raises(DataError, match=rf"column 'a' .*{line}"):
         learn_federated(sites(table), method)
-
-
-def test_traffic_is_counted_per_party_and_direction():
-    ledger = Ledger("coordinator")
-    ledger.count_sent("a", "ask", payload=1, wire=10)
-    ledger.count_received("a", "answer", payload=2, wire=300)
-    ledger.count_sent("b", "ask", payload=1, wire=20)
-    result = dagora.learn(sample_network(greenhouse(), 50, seed=2))
-    stats = with_traffic(result, ledger.books()).stats
-    assert (stats["bytes_to_a"], stats["bytes_from_a"], stats["bytes_to_b"], stats["bytes_from_b"]) == (
-        10,
-        300,
-        20,
-        0,
-    )
-    assert stats["rounds"] == 2
 
 
 def test_a_site_brings_whatever_learn_takes(tmp_path):

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import dagora
-import dagora.api.learn_private
 from dagora.api.learn_private import learn_private
 from dagora.base.errors import DataError, DisagreementError, OptionError
 from dagora.data.table import Table
 from dagora.formats.registry import read_network
 from dagora.learners.result import Result
 from dagora.network.sample import sample_network
+from dagora.parties.vertical import private_session
 
 
 def with_key(table, names):
@@ -105,14 +105,14 @@ def test_the_line_is_that_of_the_party_at_fault():
 
 @pytest.mark.parametrize("faulty", ["host", "guest"])
 def test_the_error_raised_is_that_of_the_party_that_failed_first(monkeypatch, faulty):
-    original = dagora.api.learn_private.private_k2
+    original = private_session.private_k2
 
     def fail(transport, role, *arguments, **options):
         if role == faulty:
             raise MemoryError("too little")
         return original(transport, role, *arguments, **options)
 
-    monkeypatch.setattr(dagora.api.learn_private, "private_k2", fail)
+    monkeypatch.setattr(private_session, "private_k2", fail)
     with pytest.raises(MemoryError, match=r"^too little$"):
         learn_private(table("a"), table("b"), "ID")
 

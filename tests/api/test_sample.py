@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import dagora
-from dagora.api.sample import laplace_options, sample
+from dagora.api.sample import sample
 from dagora.base.errors import DagoraWarning, DataError, KnowledgeError, OptionError
 from dagora.base.events import Budget, Event
 from dagora.base.options import Option
@@ -309,22 +309,6 @@ def test_chains_that_have_not_mixed_are_told_of(
     assert any("have not mixed" in warning and "inf" in warning for warning in found.warnings)
     assert json.loads(found.to_json())["warnings"] == list(found.warnings)
     assert found.diagnostics.edge_rhat == math.inf
-
-
-def test_reweighting_goes_with_laplace() -> None:
-    estimator = Option("estimator", "text", "qmc", "how", choices=("laplace", "qmc", "bridge"))
-    score = replace(score_named("bge"), name="gp", options=(estimator,))
-    assert laplace_options(score, "qmc", {}) == {"estimator": "laplace"}
-    assert laplace_options(score, "bridge", {"estimator": "laplace", "a": 1}) == {
-        "estimator": "laplace",
-        "a": 1,
-    }
-    with pytest.raises(OptionError, match="one of qmc, bridge, not 'laplace'"):
-        laplace_options(score, "laplace", {})
-    with pytest.raises(OptionError, match="goes with estimator=laplace, not estimator=qmc"):
-        laplace_options(score, "bridge", {"estimator": "qmc"})
-    with pytest.raises(OptionError, match=r"gp and gp2.*not bge"):
-        laplace_options(score_named("bge"), "qmc", {})
 
 
 def test_reweighting_scores_again_with_the_other_estimator(

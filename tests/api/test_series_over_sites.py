@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.learn_federated import run_over_sites
 from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.data.partition import split_series
 from dagora.data.series import Panel, Timing
 from dagora.data.table import Table
 from dagora.data.writers import write_table
+from dagora.learners.result import Result
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.session.federation import OpenFederation, Site, in_series
+from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics
 
 TIMING = Timing("t", "series")
 IN_TIME = {"time": "t", "series": "series", "lags": 2}
@@ -42,6 +43,10 @@ def open_sites(tables: dict[str, Table], lags: int = 2) -> OpenFederation:
     return OpenFederation.over(sites, TASKS, book, step, lags)
 
 
+def learn_over(federation: OpenFederation) -> Result:
+    return dagora.learn(SecureSeriesStatistics(federation, 2), "dynotears", lags=2)
+
+
 def rounded(table: Table) -> Table:
     """The rows as the sites round them."""
     panel = Panel.of_table(table, "t", "series")
@@ -56,9 +61,9 @@ def rounded(table: Table) -> Table:
 
 
 def test_however_series_are_dealt_out_the_weights_are_the_same_to_the_last_bit() -> None:
-    central = run_over_sites(open_sites({"all": plant()}), "dynotears", lags=2)
+    central = learn_over(open_sites({"all": plant()}))
     for sites, seed in ((3, 0), (4, 1)):
-        over = run_over_sites(open_sites(dealt(plant(), sites, seed)), "dynotears", lags=2)
+        over = learn_over(open_sites(dealt(plant(), sites, seed)))
         np.testing.assert_array_equal(over.weights, central.weights)
         assert (over.graph, over.score) == (central.graph, central.score)
     pooled = dagora.learn(rounded(plant()), "dynotears", **IN_TIME)
@@ -86,7 +91,7 @@ def test_one_sum_is_all_that_is_asked() -> None:
             return getattr(sites, name)
 
     sites = open_sites(dealt(plant()))
-    run_over_sites(Watched(), "dynotears", lags=2)  # type: ignore[arg-type]
+    learn_over(Watched())  # type: ignore[arg-type]
     assert [name for name in asked if name not in {"schema", "parties"}] == ["lagged_moments"]
 
 

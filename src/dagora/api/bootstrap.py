@@ -1,8 +1,8 @@
-"""The front door to the bootstrap: learn again and again from rows drawn anew."""
+"""Learn from many samples of the rows, and count how often each edge is found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import PathLike
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
-from dagora.data.interventions import Said
 from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.checks import check_circumstances
@@ -55,7 +54,7 @@ def bootstrap(
     on_event: Observer = ignore,
     budget: Budget | None = None,
     checkpoint: PathLike | None = None,
-    interventions: Said | None = None,
+    interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
     em_rounds: int = EM_ROUNDS,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked by prepare
@@ -64,8 +63,7 @@ def bootstrap(
 
     Parameters
     ----------
-    data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+    {data}
     method : str, default "auto"
         A name from `methods()`: any method that learns from rows.
     samples : int, default 200
@@ -76,28 +74,17 @@ def bootstrap(
         independence, whose tests fail on rows that occur twice, and "rows" for all others.
     score : str, optional
         As in `learn`.
-    knowledge : Knowledge, mapping or path, optional
-        Required and forbidden edges, tiers and the most parents (docs/reference.md).
-    max_parents : int, optional
-        Most parents of a variable; no limit by default.
+    {knowledge, max_parents}
     seed : int, default 0
         The graphs depend on the seed alone, not on `jobs`.
     time_limit : float, optional
         Seconds; samples finished by then count.
     jobs : int, default 1
         Number of processes.
-    on_event : callable, optional
-        Called with every `Event` of progress, for example a `ProgressBar`.
-    budget : Budget, optional
-        A time limit that can be stopped from another thread, instead of `time_limit`.
+    {on_event, budget}
     checkpoint : path, optional
         A file that keeps finished samples: the same call continues from it, also with more samples.
-    interventions : str, mapping or list, optional
-        Column that says which variables were set from outside in a row, such a column with the meaning of
-        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
-        for what these variables depend on.
-    em_rounds : int, default 6
-        As in `learn`.
+    {interventions, em_rounds}
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster learn from the samples: the same graphs.
     {reading}
@@ -140,8 +127,8 @@ def bootstrap(
     if searching.score is not None:
         searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
-    doubts = source.data_warnings
-    announce(doubts)
+    warnings = source.data_warnings
+    announce(warnings)
     file = SampleFile(checkpoint, identity(prepared, settings, seed) if checkpoint is not None else {})
     found, recalled = run_samples(
         prepared,
@@ -163,8 +150,8 @@ def bootstrap(
     if len(found) < samples:
         words += f"; {clock.reason} before {samples} samples"
     if refused:
-        doubts.append(f"{len(refused)} of {len(found)} samples could not be learned from: {refused[0]}")
-        announce(doubts[-1:])
+        warnings.append(f"{len(refused)} of {len(found)} samples could not be learned from: {refused[0]}")
+        announce(warnings[-1:])
     nodes = len(source.names)
     return Strengths(
         nodes=source.names,
@@ -179,7 +166,7 @@ def bootstrap(
         stats={"rows": float(source.statistics.n_rows), "samples_refused": float(len(refused))},
         settings=settings,
         versions=versions(),
-        warnings=(*source.reading_warnings, *doubts),
+        warnings=(*source.reading_warnings, *warnings),
         data=source.account,
         interventions=source.regimes,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from dagora.api.score import make_score
 from dagora.base.events import Budget, Observer, ignore
 from dagora.data.columns.reading_options import split_reading, takes_reading
-from dagora.data.interventions import Said
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.level_search import find_candidates
@@ -30,33 +29,21 @@ def candidates(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
-    interventions: Said | None = None,
+    interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
     **options: Any,  # noqa: ANN401
 ) -> Candidates:
     """Find the parent sets of each column that could be part of a best network, with their scores.
 
     Parameters
     ----------
-    data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+    {data}
     score : str, optional
         A name from `methods()`. Default: "bic" for discrete, "bic-gaussian" for continuous columns,
         "bic-mixed" for both.
-    knowledge : Knowledge, mapping or path, optional
-        Required and forbidden edges, tiers and the most parents (docs/reference.md).
-    max_parents : int, optional
-        Most parents of a variable; no limit by default.
-    jobs : int, default 1
-        Threads to use; they do not change the result.
-    on_event : callable, optional
-        Called with every `Event` of progress, for example a `ProgressBar`.
+    {knowledge, max_parents, jobs, on_event}
     budget : Budget, optional
         A time limit that can be stopped from another thread.
-    interventions : str, mapping or list, optional
-        Column that says which variables were set from outside in a row, such a column with the meaning of
-        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
-        for what these variables depend on.
-    {reading}
+    {interventions, reading}
     **options
         Options of the score; `dagora methods NAME` lists them.
 

@@ -1,4 +1,4 @@
-"""Front door: fit the parameters of a graph, as tables, linear regressions or Gaussian processes."""
+"""Fit the parameters of a graph, as tables, linear regressions or Gaussian processes."""
 
 from __future__ import annotations
 
@@ -65,8 +65,7 @@ def fit(
     ----------
     graph : DAG
         Columns that are not nodes of it are ignored.
-    data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+    {data}
     score : str, optional
         None: probability tables, or linear regressions with Gaussian noise; with columns of both kinds, a
         regression for each configuration of the discrete parents, logistic for a discrete node. A

@@ -1,4 +1,4 @@
-"""Front door: fill the missing cells of data from a network."""
+"""Fill the missing values of data from a network."""
 
 from __future__ import annotations
 

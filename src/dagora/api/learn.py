@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ from dagora.base.errors import announce
 from dagora.base.events import Budget, Event, Observer, ignore
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
-from dagora.data.interventions import Said
 from dagora.data.series import Timing
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
@@ -42,7 +41,7 @@ def learn(
     jobs: int = 1,
     on_event: Observer = ignore,
     budget: Budget | None = None,
-    interventions: Said | None = None,
+    interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
@@ -60,27 +59,7 @@ def learn(
     score : str, optional
         What is maximised. Default: "bic" for discrete, "bic-gaussian" for continuous columns, "bic-mixed" for
         both. Methods with an objective of their own take none.
-    knowledge : Knowledge, mapping or path, optional
-        Required and forbidden edges, tiers and the most parents (docs/reference.md).
-    max_parents : int, optional
-        Most parents of a variable; no limit by default.
-    seed : int, default 0
-        The same seed gives the same result.
-    time_limit : float, optional
-        Seconds, counted from before the data are read. The best graph by then is returned.
-    jobs : int, default 1
-        Threads or processes to use; they do not change the result.
-    on_event : callable, optional
-        Called with every `Event` of progress, for example a `ProgressBar`.
-    budget : Budget, optional
-        A time limit that can be stopped from another thread, instead of `time_limit`.
-    interventions : str, mapping or list, optional
-        Column that says which variables were set from outside in a row, such a column with the meaning of
-        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
-        for what these variables depend on.
-    em_rounds : int, default 6
-        Most rounds of structural EM where missing values are modelled, under the assumption that they are
-        missing at random; with 0, the method runs once on what was seen.
+    {knowledge, max_parents, seed, time_limit, jobs, on_event, budget, interventions, em_rounds}
     time : str, optional
         Column that says when a row was, for methods that learn from series, such as dynotears.
     series : str, optional
@@ -139,7 +118,7 @@ def learn(
     capabilities.check_knowledge(known)
     screened = screen(searching, source, local, run)
     outcome, notes, work = searching.with_missing(source, local, run, em_rounds)
-    errors, doubts = estimation(local)
+    errors, warnings = estimation(local)
     gains = {}
     worth = local is not None and chosen is not None and chosen.in_nats and source.in_memory
     if local is not None and worth and not isinstance(outcome.graph, PAG):
@@ -147,9 +126,9 @@ def learn(
     settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
-        doubts += source.noise.warnings(entry.name)
-    doubts = [*notes, *doubts, *outcome.warnings, *source.data_warnings]
-    announce(doubts)  # those about reading were given when the data were read
+        warnings += source.noise.warnings(entry.name)
+    warnings = [*notes, *warnings, *outcome.warnings, *source.data_warnings]
+    announce(warnings)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
         method=entry.name,
@@ -177,7 +156,7 @@ def learn(
         stats={**work, **source.passes, **errors, **outcome.stats},
         settings=settings,
         versions=versions(),
-        warnings=(*source.reading_warnings, *doubts),
+        warnings=(*source.reading_warnings, *warnings),
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,

@@ -10,10 +10,8 @@ from html import escape
 from typing import Any, Literal, overload
 
 from dagora.base.options import Option, find_in_any_case
-from dagora.base.wording import option as worded
-from dagora.base.wording import render, spoken
 from dagora.learners import registry as method_registry
-from dagora.learners.method import Method, Takes
+from dagora.learners.method import Method
 from dagora.posterior import registry as samplers
 from dagora.posterior.registry import Sampler
 from dagora.scores import registry
@@ -74,7 +72,7 @@ class Entry:
     def takes(self) -> str:
         """The input, in words."""
         if isinstance(self.item, Method):
-            return takes(self.item.takes)
+            return self.item.takes_in_words
         if isinstance(self.item, Sampler):
             return f"any score but {', '.join(samplers.REFUSED)}"
         return f"{self.item.kind} columns"
@@ -110,7 +108,10 @@ class Entry:
             lines += [f"  obeys      {', '.join(self.item.obeys)}"]
             lines += [f"  needs      {need.title}: {need.remedy}" for need in self.item.needs]
         lines += [f"  reference  {self.reference}", "  options"]
-        lines += [describe(option) for option in self.options] or ["    none"]
+        lines += [
+            f"    {option.name:13} {option.type:6} default {option.default_text:8} {option.meaning}"
+            for option in self.options
+        ] or ["    none"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -119,10 +120,7 @@ class Entry:
             f"takes: {escape(self.takes)}<br>promises: {escape(self.promise)}<br>"
             f"reference: {escape(self.reference)}</p>"
         )
-        rows = [
-            (option.name, option.type, written_default(option), written_meaning(option))
-            for option in self.options
-        ]
+        rows = [(option.name, option.type, option.default_text, option.meaning) for option in self.options]
         return head + html_table(("option", "type", "default", "meaning"), rows)
 
 
@@ -195,11 +193,11 @@ class Catalogue(Sequence[Entry]):
         return "\n\n".join([*blocks, 'methods("NAME") shows one with its options.'])
 
     def _repr_html_(self) -> str:
-        tables = []
-        for kind, headings in HEADINGS.items():
-            if entries := self._of(kind):
-                tables.append(html_table(headings, [entry.row for entry in entries]))
-        return "".join(tables)
+        return "".join(
+            html_table(headings, [entry.row for entry in entries])
+            for kind, headings in HEADINGS.items()
+            if (entries := self._of(kind))
+        )
 
 
 @overload
@@ -237,38 +235,6 @@ def methods(name: str | None = None) -> Entry | Catalogue:
     items = (*method_registry.METHODS, *samplers.SAMPLERS, *registry.SCORES)
     everything = Catalogue(Entry(item) for item in items)
     return everything if name is None else everything[str(name)]
-
-
-def takes(given: Takes) -> str:
-    """Describe the input of a method."""
-    over_sites = render(spoken(python="learn_federated", command="dagora federate"))
-    words: dict[Takes, str] = {
-        "score": "any score",
-        "candidates": "candidate parent sets of any score",
-        "statistics": "data; it has an objective of its own and takes no score",
-        "federation": f"rows over sites (`{over_sites}`); it has an objective of its own and takes no score",
-    }
-    return words[given]
-
-
-def describe(option: Option) -> str:
-    """One option on a line."""
-    meaning = written_meaning(option)
-    return f"    {option.name:13} {option.type:6} default {written_default(option):8} {meaning}"
-
-
-def written_default(option: Option) -> str:
-    """The default as text."""
-    return "none" if option.default is None else str(option.default)
-
-
-def written_meaning(option: Option) -> str:
-    """Describe an option and its choices; a required one is named as the user writes it."""
-    choices = f" ({'|'.join(option.choices)})" if option.choices else ""
-    required = f" (required: {render(worded(option.name))})" if option.required else ""
-    other, values = option.only_with or ("", ())
-    only = f" (only with {other}={'|'.join(values)})" if values else ""
-    return option.summary + choices + required + only
 
 
 def text_row(cells: Sequence[str], width: int) -> str:

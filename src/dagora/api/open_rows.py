@@ -1,4 +1,4 @@
-"""The front door to rows that need not fit into memory: open them, then learn from them as from a table."""
+"""Open rows that need not fit into memory, to learn from them as from a table."""
 
 from __future__ import annotations
 

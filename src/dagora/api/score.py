@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagora.data.columns.reading_options import split_reading, takes_reading
-from dagora.data.interventions import Said
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.learners.checks import numbers_for
 from dagora.learners.source import read_rows
@@ -20,25 +20,20 @@ def score(
     graph: Graph,
     score: str | None = None,
     *,
-    interventions: Said | None = None,
+    interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
     **options: Any,  # noqa: ANN401
 ) -> float:
     """Score a graph on data.
 
     Parameters
     ----------
-    data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+    {data}
     graph : DAG or CPDAG
         Of a CPDAG, one of its DAGs is scored.
     score : str, optional
         A name from `methods()`. Default: "bic" for discrete, "bic-gaussian" for continuous columns,
         "bic-mixed" for both.
-    interventions : str, mapping or list, optional
-        Column that says which variables were set from outside in a row, such a column with the meaning of
-        its levels ({column: {level: variables}}), or the variables of each row. Such a row does not count
-        for what these variables depend on.
-    {reading}
+    {interventions, reading}
     **options
         Options of the score; `dagora methods NAME` lists them.
 

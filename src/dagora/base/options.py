@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from dagora.base.errors import OptionError, briefly
-from dagora.base.wording import nearest
+from dagora.base.wording import nearest, render
 from dagora.base.wording import option as worded
 
 Value = int | float | bool | str | None
@@ -118,6 +118,20 @@ class Option:
         """The error about a value that breaks a rule."""
         text = f"option '{self.name}' {rule}, not {briefly(value)}"
         return OptionError(text, option=self.name, value=value)
+
+    @property
+    def default_text(self) -> str:
+        """The default as text."""
+        return "none" if self.default is None else str(self.default)
+
+    @property
+    def meaning(self) -> str:
+        """The meaning with the choices; a required option is named as the user writes it."""
+        choices = f" ({'|'.join(self.choices)})" if self.choices else ""
+        required = f" (required: {render(worded(self.name))})" if self.required else ""
+        other, values = self.only_with or ("", ())
+        only = f" (only with {other}={'|'.join(values)})" if values else ""
+        return self.summary + choices + required + only
 
     def describe_type(self) -> str:
         """The type in words."""

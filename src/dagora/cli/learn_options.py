@@ -186,7 +186,7 @@ class LearnRequest(CommonRequest):
 
     def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
-        from dagora.api.learn_federated import default_over_sites
+        from dagora.parties.horizontal.methods_over_sites import default_over_sites
 
         if self.method:
             return self

@@ -181,7 +181,7 @@ def run_over_sites(
     sessions: SessionLog,
 ) -> None:
     """Greet the other owner, learn together, and present the result."""
-    from dagora.api.learn_private import join_private
+    from dagora.parties.vertical.private_session import join_private
 
     request.greet(peer, transport.fingerprints[peer])
     warn_of_failures(sessions, peer, transport.fingerprints[peer], request.proposal.security)
@@ -221,10 +221,10 @@ def simulate(*, files: tuple[str, ...], in_memory: bool, request: PrivateRequest
 
 def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in_memory: bool) -> None:
     """Run host and guest."""
-    from dagora.api.private_parameters import shares_file
     from dagora.cli.outputs import check_overwriting
     from dagora.parties.vertical.agreement import combine_proposals
     from dagora.parties.vertical.columns import column_levels
+    from dagora.parties.vertical.parameter_output import shares_file
 
     # Bad files and terms are refused here, in one line, before anything is started.
     if request.shares:
@@ -237,7 +237,7 @@ def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in
     for brought in (host, guest):
         request.show_reading(brought)
     if in_memory:
-        from dagora.api.learn_private import run_both_parties
+        from dagora.parties.vertical.private_session import run_both_parties
 
         result = run_both_parties(host, guest, request.proposal, on_event=live_line(), shares=request.shares)
     else:
@@ -248,10 +248,10 @@ def simulate_two(host_data: str, guest_data: str, request: PrivateRequest, *, in
 
 def simulate_group(files: tuple[str, ...], request: PrivateRequest, *, in_memory: bool) -> None:
     """Run three and more owners."""
-    from dagora.api.learn_private_group import run_all_owners
     from dagora.base.errors import OptionError
     from dagora.cli.private_group import present
     from dagora.parties.processes.simulation import owner_names, run_group
+    from dagora.parties.replicated.group_session import run_all_owners
     from dagora.parties.replicated.terms import LEAST_ROWS, GroupProposal, check_owners, combine
 
     if request.mode == "adaptive" or request.crypto is not None:

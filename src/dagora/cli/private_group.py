@@ -81,10 +81,10 @@ class GroupRequest:
 
     def prepare(self) -> tuple[Credentials, PartyData, SessionLog]:
         """Refuse invalid options, files, certificates and columns before anybody is contacted."""
-        from dagora.api.learn_private import read_party_data
         from dagora.cli.outputs import check_output, check_report
         from dagora.cli.own_log import own_log
         from dagora.parties.transport.certificates import Credentials
+        from dagora.parties.vertical.private_session import read_party_data
 
         self.proposal()
         if self.output:
@@ -102,7 +102,7 @@ class GroupRequest:
         self, transport: Transport, owners: tuple[str, ...], brought: PartyData, log: SessionLog
     ) -> None:
         """Learn together, write files, print the result and who learned what."""
-        from dagora.api.learn_private_group import join_group
+        from dagora.parties.replicated.group_session import join_group
 
         if not self.quiet:
             for peer, shown in transport.fingerprints.items():

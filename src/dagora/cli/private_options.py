@@ -103,7 +103,7 @@ class PrivateRequest:
 
     def party_data(self, path: str, drop: str = "") -> PartyData:
         """Read a file with its key column."""
-        from dagora.api.learn_private import read_party_data
+        from dagora.parties.vertical.private_session import read_party_data
 
         live_line().phase(f"reading {path}")
         return read_party_data(path, self.key, drop=split_list(drop), **self.given)
@@ -181,7 +181,7 @@ class PrivateRequest:
             ("--security", self.security),
         ]
         if self.shares:
-            from dagora.api.private_parameters import shares_file
+            from dagora.parties.vertical.parameter_output import shares_file
 
             given.append(("--shares", shares_file(self.shares, "host" if host else "guest")))
         if host:
@@ -222,7 +222,7 @@ def as_line(given: Sequence[tuple[str, object]]) -> list[str]:
 
 def write_private(result: Result, path: str) -> list[str]:
     """Write a result, or the network of what was opened; return what should be said about the file."""
-    from dagora.api.private_parameters import left_out, opened_network
+    from dagora.api.opened_network import opened_network
     from dagora.base.errors import GraphError
     from dagora.base.files import write_whole
     from dagora.cli.outputs import write_result
@@ -238,7 +238,7 @@ def write_private(result: Result, path: str) -> list[str]:
         except GraphError as error:
             raise GraphError(f"cannot write {path}: {error}{keep_result(result, path)}") from None
         write_network(network, path)
-        lacking = ", ".join(left_out(result, network))
+        lacking = ", ".join(node for node in result.graph if node not in network.graph.nodes)
         return [f"{path} lacks {lacking}: no table for them or an ancestor is known here"] if lacking else []
     tables = result.settings["tables"]
     missing = ", ".join([*tables["withheld"], *tables["with_the_other_party"]])

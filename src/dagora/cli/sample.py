@@ -76,12 +76,12 @@ class SampleRequest(CommonRequest):
 
     def check(self) -> None:
         """Refuse invalid options and files before any data are read."""
-        from dagora.api.sample import check_on_cluster
         from dagora.base.dask_cluster import check_cluster
         from dagora.base.errors import FormatError
         from dagora.cli.outputs import check_target
         from dagora.formats.registry import find_format
         from dagora.graph.any_graph import without_pag
+        from dagora.posterior.checks import check_on_cluster
         from dagora.posterior.registry import sampler_named
 
         _ = self.settings
@@ -200,11 +200,12 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     the draws made so far. Ctrl-C before all parent sets are scored returns no draws; --checkpoint keeps the
     scores.
     """
-    from dagora.api.sample import check_rows, sample
+    from dagora.api.sample import sample
     from dagora.base.errors import OptionError
     from dagora.base.files import naming
     from dagora.cli.learn import is_jkl
     from dagora.learners.source import marked_column, read_rows
+    from dagora.posterior.checks import check_rows
 
     request.check()
     request.check_overwriting(data)

@@ -22,7 +22,7 @@ from dagora.data.table import Table
 NOTHING = frozenset({"", "none", "-", "observational", "missing", "nan"})
 
 # A column; a column with what its levels mean; or the targets of each row.
-Said = str | Mapping[str, Mapping[object, object]] | Sequence[object]
+GivenInterventions = str | Mapping[str, Mapping[object, object]] | Sequence[object]
 
 
 @dataclass(frozen=True, eq=False)

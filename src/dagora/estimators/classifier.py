@@ -16,7 +16,7 @@ from dagora.base.errors import GraphError, OptionError
 from dagora.data.incomplete import IncompleteTable
 from dagora.estimators.class_chances import Classifying, class_chances, with_class
 from dagora.estimators.reading import checked, column_names, read_as_fitted, read_for_fit, seed_of, varying
-from dagora.estimators.structure import Said, complete_or_not, fitted_network, learned_graph
+from dagora.estimators.structure import GivenKnowledge, complete_or_not, fitted_network, learned_graph
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, MixedNetwork, Network
@@ -49,7 +49,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         *,
         graph: DAG | None = None,
         score_name: str | None = None,
-        knowledge: Said = None,
+        knowledge: GivenKnowledge = None,
         max_parents: int | None = None,
         random_state: Any = 0,  # noqa: ANN401
         time_limit: float | None = None,

@@ -21,7 +21,7 @@ from dagora.estimators.reading import (
     seed_of,
     varying,
 )
-from dagora.estimators.structure import Said, complete_or_not, fitted_network, learned_graph
+from dagora.estimators.structure import GivenKnowledge, complete_or_not, fitted_network, learned_graph
 from dagora.learners.checks import numbers_for
 from dagora.learners.registry import method_named
 from dagora.network.incomplete.imputing import impute_table
@@ -50,7 +50,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         method: str = "auto",
         *,
         score_name: str | None = None,
-        knowledge: Said = None,
+        knowledge: GivenKnowledge = None,
         max_parents: int | None = None,
         random_state: Any = 0,  # noqa: ANN401
         time_limit: float | None = None,

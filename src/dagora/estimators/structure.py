@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dagora.api.fit import fit
 from dagora.api.learn import learn
-from dagora.api.sample import FEWEST_ROWS, sample
+from dagora.api.sample import sample
 from dagora.base.errors import GraphError
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
@@ -24,8 +24,9 @@ from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Result
 from dagora.network.networks import Network
+from dagora.posterior.checks import FEWEST_ROWS
 
-Said = Knowledge | Mapping[str, Any] | str | Path | None
+GivenKnowledge = Knowledge | Mapping[str, Any] | str | Path | None
 
 
 class StructureLearner(BaseEstimator):  # type: ignore[misc]
@@ -53,7 +54,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         method: str = "auto",
         *,
         score_name: str | None = None,
-        knowledge: Said = None,
+        knowledge: GivenKnowledge = None,
         max_parents: int | None = None,
         random_state: Any = 0,  # noqa: ANN401
         time_limit: float | None = None,
@@ -147,7 +148,7 @@ class PosteriorSampler(BaseEstimator):  # type: ignore[misc]
         score_name: str | None = None,
         draws: int | None = None,
         chains: int | None = None,
-        knowledge: Said = None,
+        knowledge: GivenKnowledge = None,
         max_parents: int | None = None,
         random_state: Any = 0,  # noqa: ANN401
         time_limit: float | None = None,

@@ -13,7 +13,7 @@ from dagora.base.extras import Need
 from dagora.base.loading import load
 from dagora.base.memory import free_memory
 from dagora.base.options import Option
-from dagora.base.wording import option
+from dagora.base.wording import option, render, spoken
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Outcome
 
@@ -138,6 +138,15 @@ class Method:
     def own_objective(self) -> bool:
         """True if it has an objective of its own and so takes no score."""
         return self.takes in {"statistics", "federation"}
+
+    @property
+    def takes_in_words(self) -> str:
+        """The input in words."""
+        if not self.own_objective:
+            return "any score" if self.takes == "score" else "candidate parent sets of any score"
+        over_sites = render(spoken(python="learn_federated", command="dagora federate"))
+        data = "data" if self.takes == "statistics" else f"rows over sites (`{over_sites}`)"
+        return f"{data}; it has an objective of its own and takes no score"
 
     def load(self) -> Callable[..., Outcome]:
         """Import the learner."""

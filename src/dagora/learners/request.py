@@ -11,7 +11,7 @@ from typing import Any
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
 from dagora.data.columns.reading_options import READING, ReadingOptions
-from dagora.data.interventions import Said
+from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -61,7 +61,7 @@ def prepare(
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     max_parents: int | None = None,
     jobs: int = 1,
-    interventions: Said | None = None,
+    interventions: GivenInterventions | None = None,
     em_rounds: int = 0,
     timing: Timing | None = None,
 ) -> PreparedRequest:

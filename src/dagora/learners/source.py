@@ -13,7 +13,7 @@ from dagora.base.wording import option
 from dagora.data.columns.missing_pattern import check_missing, describe_missing
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.interventions import Interventions, Marks, Said
+from dagora.data.interventions import GivenInterventions, Interventions, Marks
 from dagora.data.series import Panel, Timing
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.candidates.candidates import Candidates
@@ -142,7 +142,7 @@ def read_source(
     data: object,
     jobs: int,
     reading: ReadingOptions | None = None,
-    interventions: Said | None = None,
+    interventions: GivenInterventions | None = None,
     timing: Timing | None = None,
 ) -> Source:
     """Read a table or a `.jkl` file; a Statistics or Candidates passes through."""
@@ -168,7 +168,7 @@ def read_rows(
     data: object,
     jobs: int = 1,
     reading: ReadingOptions | None = None,
-    interventions: Said | None = None,
+    interventions: GivenInterventions | None = None,
     timing: Timing | None = None,
 ) -> Statistics:
     """Statistics of a table, perhaps with interventions in some rows, or of rows in time."""
@@ -200,12 +200,14 @@ def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
     return SeriesStatistics(Panel.of_table(rows.rows(), timing.time, timing.series), jobs)
 
 
-def marked_column(interventions: Said | None) -> str | None:
+def marked_column(interventions: GivenInterventions | None) -> str | None:
     """The column that names the variables that were set; None if there is none."""
     return Marks.read(interventions).column if isinstance(interventions, str | Mapping) else None
 
 
-def interventional_statistics(rows: Statistics, interventions: Said, jobs: int) -> InterventionalStatistics:
+def interventional_statistics(
+    rows: Statistics, interventions: GivenInterventions, jobs: int
+) -> InterventionalStatistics:
     """Statistics of a table in some of whose rows variables were set."""
     if type(rows) is not TableStatistics:
         raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")

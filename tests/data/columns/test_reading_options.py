@@ -11,6 +11,7 @@ from IPython.core.completer import IPCompleter, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
 import dagora
+from dagora.base.shared_parameters import SHARED
 from dagora.data.columns.reading_options import READING, WITH_MODEL, declared, takes_reading
 
 ALL = [
@@ -45,8 +46,16 @@ def test_signature_and_help_list_the_reading_options(name: str) -> None:
         assert parameters[each].kind is inspect.Parameter.KEYWORD_ONLY
         assert re.search(rf"^{each} : ", described, re.MULTILINE), f"{name} does not describe {each}"
     assert not [each for each in READING if each in parameters and each not in TAKING[name].split()]
-    assert "{reading}" not in described
+    assert not re.search(r"^ *\{.*\}$", described, re.MULTILINE), "a line that nothing filled"
     assert "reading" not in parameters
+
+
+def test_shared_parameters_are_described_alike() -> None:
+    for name, entry in SHARED.items():
+        taking = [each for each in ALL if name in inspect.signature(getattr(dagora, each)).parameters]
+        described = [each for each in taking if entry in (inspect.getdoc(getattr(dagora, each)) or "")]
+        assert len(described) > 1, f"{name} is described once: write it there"
+    assert SHARED["seed"] == "seed : int, default 0\n    The same seed gives the same result."
 
 
 def test_the_default_of_missing_is_that_of_the_function() -> None:

@@ -38,7 +38,7 @@ def wires(count=3, *, die=None, change=None):
 
 
 def play(wire, function):
-    """An owner's session, which ends as `dagora.api.learn_private.leaving` does."""
+    """An owner's session, which ends as `dagora.parties.vertical.private_session.close_at_end` does."""
     try:
         return function(wire)
     except DisagreementError:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagora.parties.transport.ledger import Books, Ledger, Traffic
+from dagora.graph.dag import DAG
+from dagora.learners.result import Result
+from dagora.parties.transport.ledger import Books, Ledger, Traffic, add_traffic
 
 entries = st.lists(
     st.tuples(
@@ -90,3 +92,19 @@ def test_threads_lose_nothing():
     for thread in threads:
         thread.join(10)
     assert ledger.books().phases["p"].messages_sent == 2000
+
+
+def test_traffic_is_counted_per_party_and_direction():
+    ledger = Ledger("coordinator")
+    ledger.count_sent("a", "ask", payload=1, wire=10)
+    ledger.count_received("a", "answer", payload=2, wire=300)
+    ledger.count_sent("b", "ask", payload=1, wire=20)
+    result = Result(DAG("ab"), "tabu", "finished", "")
+    stats = add_traffic(result, ledger.books()).stats
+    assert (stats["bytes_to_a"], stats["bytes_from_a"], stats["bytes_to_b"], stats["bytes_from_b"]) == (
+        10,
+        300,
+        20,
+        0,
+    )
+    assert stats["rounds"] == 2

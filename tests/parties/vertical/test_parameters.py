@@ -8,15 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dagora.api.learn_private import join_private, run_both_parties
-from dagora.api.private_parameters import left_out, opened_network
-from dagora.base.errors import GraphError, ProtocolError
-from dagora.formats.registry import read_network, write_network
+from dagora.base.errors import ProtocolError
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.messages import decode, encode
 from dagora.parties.vertical.agreement import TermsProposal
 from dagora.parties.vertical.costs import bound_costs
 from dagora.parties.vertical.parameter_circuits import FEWEST, opening
+from dagora.parties.vertical.private_session import join_private
 from tests.parties.crypto.integers import run_on
 from tests.parties.network import start
 from tests.parties.pairs import deal_seeds, replace
@@ -200,24 +198,6 @@ def test_shares_without_a_file_are_not_agreed_to(tmp_path):
     assert "needs a file: give shares" in str(ended[1])
     assert "its own data or options were refused" in str(ended[0])
     assert not (tmp_path / "h.json").exists()
-
-
-def test_the_network_of_what_was_opened(tmp_path):
-    data = chained(400)
-    host, guest = leveled_owners(data, LEVELS, 2)
-    result = run_both_parties(host, guest, TermsProposal(max_parents=1, parameters="open"))
-    network = opened_network(result)
-    assert left_out(result, network) == []
-    assert network.levels["x2"] == ("level 0", "level 1", "level 2", "level 3")
-    assert network.tables["x2"] == pytest.approx(central(data, (0,), 2)[0] / 1000, abs=1.5e-3)
-    assert network.tables["x0"].sum() == pytest.approx(1.0)
-    write_network(network, tmp_path / "opened.bif")
-    assert set(read_network(tmp_path / "opened.bif").graph.edges) == set(result.graph.edges)
-    # The guest does not know the host's own tables, so its network lacks whatever comes after them.
-    tables = result.settings["tables"]
-    tables["own"] = {}
-    with pytest.raises(GraphError, match="stay with the other party"):
-        opened_network(result)
 
 
 def small():

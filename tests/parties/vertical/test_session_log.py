@@ -6,14 +6,14 @@ import stat
 import numpy as np
 import pytest
 
-from dagora.api.learn_private import join_private
 from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.parties.transport.certificates import fingerprint, make_certificates
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import connect
 from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal
-from dagora.parties.vertical.session_log import SessionLog
+from dagora.parties.vertical.private_session import join_private
+from dagora.parties.vertical.session_log import SessionLog, describe_terms
 from tests.parties.network import start
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.owners import LONG, owners
@@ -28,14 +28,15 @@ def terms(host=("a", "b"), guest=("c",)):
 
 def begin(log, own, role="host", peer="guest"):
     other = ("elsewhere",)
-    with log.session(role, peer) as session:
-        session.begin(terms(own, other) if role == "host" else terms(other, own))
+    agreed = terms(own, other) if role == "host" else terms(other, own)
+    with log.session() as session:
+        session.begin(describe_terms(agreed, role, peer, None))
 
 
 def test_lines(tmp_path):
     log = SessionLog(tmp_path / "sessions.jsonl")
-    with log.session("guest", "host") as session:
-        session.begin(terms())
+    with log.session() as session:
+        session.begin(describe_terms(terms(), "guest", "host", None))
         before = json.loads(log.path.read_text())  # on disk while the session runs
         assert log.sessions()[0]["status"] == "begun"
     assert (before["peer"], before["role"], before["own"], before["other"]) == (
@@ -97,8 +98,8 @@ def test_the_limit_counts_the_most_used_column(tmp_path):
 
 
 def fail(log):
-    with log.session("host", "guest") as session:
-        session.begin(terms())
+    with log.session() as session:
+        session.begin(describe_terms(terms(), "host", "guest", None))
         raise ProtocolError("gone")
 
 
@@ -108,7 +109,7 @@ def test_a_session_that_fails_counts(tmp_path):
         fail(log)
     assert log.sessions()[0]["status"] == "failed"
     assert log.earlier(["a"]) == 1
-    with pytest.raises(ProtocolError), log.session("host", "guest"):
+    with pytest.raises(ProtocolError), log.session():
         raise ProtocolError("no terms were agreed")
     assert log.earlier(["a"]) == 1
 

@@ -87,16 +87,16 @@ def planning_options(command: F) -> F:
 
 def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
-    from dagora.api.learn_federated import (
+    from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.learners.tasks import shown_by
+    from dagora.parties.horizontal.methods_over_sites import (
         basis_functions,
         check_columns,
         check_over_sites,
-        check_private,
+        check_release,
         lags_of,
         privacy_terms,
     )
-    from dagora.base.errors import OptionError
-    from dagora.parties.horizontal.learners.tasks import shown_by
     from dagora.parties.horizontal.plan.drafting import draft_plan
     from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
@@ -127,7 +127,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
-        check_private(request.method, request.score, request.max_parents, terms)
+        check_release(request.method, request.score, request.max_parents, terms)
     lags = lags_of(request.method, request.settings)
     if lags and not consortium.step:
         raise OptionError(
@@ -160,8 +160,9 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
 def learn_over_transport(transport: Transport, prepared: Prepared, patience: float) -> None:
     """Offer the plan to the sites at the other end of a transport, learn, and write and print the result."""
     from dagora.api.learn import learn
-    from dagora.api.learn_federated import statistics_over, with_traffic
+    from dagora.parties.horizontal.methods_over_sites import statistics_over
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.parties.transport.ledger import add_traffic
 
     plan = with_certificates(prepared.plan, transport.fingerprints)
     request = replace(prepared.request)  # a copy with a new clock: --time-limit leaves out the wait for sites
@@ -178,7 +179,7 @@ def learn_over_transport(transport: Transport, prepared: Prepared, patience: flo
             else session.release()
         )
         result = learn(statistics, on_event=on_event, **request.settings)
-        result = with_traffic(result, transport.ledger.books())
+        result = add_traffic(result, transport.ledger.books())
         request.present(result, statistics, f"{len(plan.sites)} sites")
 
 

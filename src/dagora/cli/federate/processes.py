@@ -39,8 +39,8 @@ def run_parties(
     `timing` names the columns of time and series where the rows are series, in steps of length `step`.
     The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
-    from dagora.api.learn_federated import lags_of
     from dagora.cli.progress import interruptible
+    from dagora.parties.horizontal.methods_over_sites import lags_of
     from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
 

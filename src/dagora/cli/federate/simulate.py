@@ -46,8 +46,9 @@ def simulate(
     so far.
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
-    from dagora.api.learn_federated import check_over_sites, learn_federated, timing_for
+    from dagora.api.learn_federated import learn_federated
     from dagora.data.partition import split_rows
+    from dagora.parties.horizontal.methods_over_sites import check_over_sites, timing_for
     from dagora.parties.horizontal.plan.drafting import codebook_of
     from dagora.stats.table import TableStatistics
 
@@ -89,11 +90,12 @@ def simulate_in_time(
     in_memory: bool,
 ) -> None:
     """The same for series, which are dealt out whole."""
-    from dagora.api.learn_federated import check_over_sites, lags_of, learn_federated
+    from dagora.api.learn_federated import learn_federated
     from dagora.base.errors import OptionError
     from dagora.data.partition import split_series
     from dagora.data.table import require_table
     from dagora.learners.source import in_series
+    from dagora.parties.horizontal.methods_over_sites import check_over_sites, lags_of
     from dagora.parties.horizontal.plan.drafting import codebook_of
     from dagora.parties.horizontal.session.federation import ANY_STEP
     from dagora.stats.accepting import statistics_of

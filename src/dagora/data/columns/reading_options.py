@@ -8,15 +8,17 @@ command (cli/data_options.py), what the page may send (explore/asking.py) and th
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
 from dagora.base.options import alike
+from dagora.base.shared_parameters import SHARED
 from dagora.base.wording import option
 from dagora.data.columns.missing import missing_words
 
@@ -260,7 +262,7 @@ def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
 
     The function gets them in its last parameter, `**reading` or, along with options of others, `**options`.
     Unknown names are refused unless others have options too. The line `{reading}` of the docstring becomes
-    a description of each.
+    a description of each, and `{seed, jobs}` that of parameters which several functions share.
 
     >>> @takes_reading("drop", "na")
     ... def read(path, **reading):
@@ -293,15 +295,17 @@ def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
             return function(*values, **given)
 
         taking.__signature__ = signature.replace(parameters=[*own, *listed, *others])  # type: ignore[attr-defined]
-        text = "\n".join(entry.describe() for entry in entries)
-        taking.__doc__ = insert(function.__doc__ or "", text)
+        reading = "\n".join(entry.describe() for entry in entries)
+        taking.__doc__ = insert(function.__doc__ or "", {**SHARED, "reading": reading})
         return cast("F", taking)
 
     return give
 
 
-def insert(document: str, text: str) -> str:
-    """Put a text, indented, in the place of the line `{reading}` of a docstring."""
-    before, mark, after = document.partition("{reading}")
-    indent = before[before.rfind("\n") + 1 :]
-    return before + text.replace("\n", "\n" + indent) + after if mark else document
+def insert(document: str, texts: Mapping[str, str]) -> str:
+    """Put texts, indented, in the place of the lines `{name}` or `{name, name}` of a docstring."""
+
+    def fill(line: re.Match[str]) -> str:
+        return indent("\n".join(texts[name] for name in line[2].split(", ")), line[1])
+
+    return re.sub(r"^( *)\{(\w+(?:, \w+)*)\}$", fill, document, flags=re.MULTILINE)

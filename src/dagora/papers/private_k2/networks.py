@@ -60,9 +60,9 @@ class Drawn:
 
 def session_in_memory(rows: Drawn, proposal: TermsProposal, on_event: Observer) -> Result:
     """A session of two owners in this process; all columns count as binary, also one that is constant."""
-    from dagora.api.learn_private import run_both_parties
     from dagora.data.keys import split_table
     from dagora.parties.vertical.private_k2 import PartyData
+    from dagora.parties.vertical.private_session import run_both_parties
 
     host, guest = (PartyData(*split_table(rows.owned_by(side), "ID")) for side in (0, 1))
     return run_both_parties(host, guest, proposal, on_event=on_event)

@@ -11,8 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dagora.learners.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +141,12 @@ class Ledger:
         """Return a snapshot."""
         with self._lock:
             return Books(self.party, dict(self._entries))
+
+
+def add_traffic(result: Result, books: Books) -> Result:
+    """Add rounds (unless the method counts its own) and bytes per party to the `stats` of a result."""
+    stats = {"rounds": result.stats.get("rounds", float(len(books.phases)))}
+    for party, traffic in books.peers.items():
+        stats[f"bytes_to_{party}"] = float(traffic.wire_sent)
+        stats[f"bytes_from_{party}"] = float(traffic.wire_received)
+    return replace(result, stats={**result.stats, **stats})

@@ -29,7 +29,7 @@ from dagora.parties.vertical.agreement import AgreedTerms
 from dagora.parties.vertical.circuit_plan import Planner, count_ands
 from dagora.parties.vertical.counts import counts_from_moments, from_bits, to_bits
 from dagora.parties.vertical.moments import MomentShares
-from dagora.parties.vertical.parameter_circuits import DIGITS, THOUSAND, opening
+from dagora.parties.vertical.parameter_circuits import DIGITS, opening
 from dagora.parties.vertical.score_circuits import share_sum
 from dagora.parties.vertical.secret_search import SecretMemory
 from dagora.parties.vertical.widths import BitWidths
@@ -226,12 +226,3 @@ def check_level_names(column: str, names: Sequence[str]) -> None:
             f"column '{column}' has a level whose name is not a printable text of 1 to {LONGEST_LEVEL} "
             "characters, as opened parameters need: rename it"
         )
-
-
-def normalise_thousandths(table: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return opened thousandths as probabilities that sum to 1.
-
-    >>> normalise_thousandths(np.array([333, 333, 333])).tolist()[0] == 1 / 3
-    True
-    """
-    return table / table.sum(axis=-1, keepdims=True) if table.size else table / THOUSAND

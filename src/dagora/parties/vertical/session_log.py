@@ -27,8 +27,8 @@ from dagora.base.wording import option
 from dagora.parties.private_file import check_private
 
 if TYPE_CHECKING:
+    from dagora.learners.result import Outcome
     from dagora.parties.vertical.agreement import AgreedTerms, Role
-    from dagora.parties.vertical.private_k2 import PrivateOutcome
 
 FILE_NAME = "sessions.jsonl"
 MOST_SESSIONS = 10  # by default; a choice, not a bound that was computed
@@ -99,9 +99,9 @@ class SessionLog:
         return count
 
     @contextmanager
-    def session(self, role: Role, peer: str, fingerprint: str | None = None) -> Iterator[OpenSession]:
-        """Follow one session from its terms to its end; `fingerprint` is of the peer's certificate."""
-        session = OpenSession(self, role, peer, fingerprint)
+    def session(self) -> Iterator[OpenSession]:
+        """Follow one session from its terms to its end."""
+        session = OpenSession(self)
         try:
             yield session
         except BaseException as error:
@@ -121,40 +121,19 @@ class SessionLog:
 
 
 class OpenSession:
-    """A session under way."""
+    """A session under way: a line when the terms are agreed, and one when it ends."""
 
-    def __init__(self, log: SessionLog, role: Role, peer: str, fingerprint: str | None) -> None:
+    def __init__(self, log: SessionLog) -> None:
         self._log = log
-        self._role = role
-        self._peer = peer
-        self._fingerprint = fingerprint
         self._number = secrets.token_hex(8)
         self._begun = False
-        self.learned: PrivateOutcome | None = None
+        self.outcome: Outcome | None = None
+        self.leakage: tuple[str, ...] = ()
 
-    def begin(self, terms: AgreedTerms) -> None:
+    def begin(self, terms: dict[str, Any]) -> None:
         """Log the terms, or refuse; nothing that depends on rows has been sent yet."""
-        own, other = (terms.host, terms.guest) if self._role == "host" else (terms.guest, terms.host)
-        self._log.check(own)
-        self._log.append(
-            {
-                "session": self._number,
-                "time": now(),
-                "peer": self._peer,
-                "certificate": self._fingerprint,
-                "role": self._role,
-                "own": list(own),
-                "other": list(other),
-                "order": [terms.names[variable] for variable in terms.order],
-                "levels": [terms.levels[variable] for variable in terms.order],
-                "max_parents": terms.max_parents,
-                "score": terms.score,
-                "mode": terms.mode,
-                "crypto": terms.crypto,
-                "parameters": terms.parameters,
-                **({"security": terms.security} if terms.security == "malicious" else {}),
-            }
-        )
+        self._log.check(terms["own"])
+        self._log.append({"session": self._number, "time": now(), **terms})
         self._begun = True
 
     def end(self, status: str, error: BaseException | None = None) -> None:
@@ -166,12 +145,31 @@ class OpenSession:
             content["reason"] = str(error)
             if error.consequence:
                 content["inputs_entered"] = True
-        if self.learned is not None:
-            outcome = self.learned.outcome
-            content["rows"] = int(outcome.stats["rows"])
-            content["edges"] = [list(edge) for edge in outcome.graph.edges]
-            content["revealed"] = list(self.learned.leakage)
+        if self.outcome is not None:
+            content["rows"] = int(self.outcome.stats["rows"])
+            content["edges"] = [list(edge) for edge in self.outcome.graph.edges]
+            content["revealed"] = list(self.leakage)
         self._log.append(content)
+
+
+def describe_terms(terms: AgreedTerms, role: Role, peer: str, certificate: str | None) -> dict[str, Any]:
+    """The terms of two owners for the log of one of them; `certificate` is the fingerprint of the peer's."""
+    own, other = (terms.host, terms.guest) if role == "host" else (terms.guest, terms.host)
+    return {
+        "peer": peer,
+        "certificate": certificate,
+        "role": role,
+        "own": list(own),
+        "other": list(other),
+        "order": [terms.names[variable] for variable in terms.order],
+        "levels": [terms.levels[variable] for variable in terms.order],
+        "max_parents": terms.max_parents,
+        "score": terms.score,
+        "mode": terms.mode,
+        "crypto": terms.crypto,
+        "parameters": terms.parameters,
+        **({"security": terms.security} if terms.security == "malicious" else {}),
+    }
 
 
 def now() -> str:

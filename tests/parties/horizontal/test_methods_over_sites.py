@@ -5,7 +5,7 @@ import pytest
 
 import dagora
 from dagora.api.learn import learn
-from dagora.api.learn_federated import check_over_sites, learn_federated
+from dagora.api.learn_federated import learn_federated
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.base.options import Option
 from dagora.data.table import Table
@@ -13,6 +13,7 @@ from dagora.graph.dag import DAG
 from dagora.learners.registry import METHODS
 from dagora.learners.result import Result
 from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.methods_over_sites import check_over_sites
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
 from dagora.scores.registry import SCORES

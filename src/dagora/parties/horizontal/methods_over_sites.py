@@ -1,0 +1,177 @@
+"""Methods over sites: the default, the sums that one needs, and what is refused before any site is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from dagora.base.errors import OptionError, RowsUnavailableError
+from dagora.base.options import refuse_meaningless, refuse_missing
+from dagora.base.wording import option
+from dagora.data.schema import Kind, Schema
+from dagora.data.series import Timing
+from dagora.learners.checks import named_score
+from dagora.learners.independence.features import FUNCTIONS
+from dagora.learners.registry import method_named
+from dagora.parties.horizontal.session.federation import Federation
+from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics, SecureStatistics
+from dagora.parties.privacy.terms import PrivacyTerms, agree_on_terms, parse_options
+from dagora.scores.registry import default_score
+from dagora.scores.usable_moments import refuse_discrete
+
+
+def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = False) -> str:
+    """The method where none is asked for: `notears` for continuous columns, which needs one sum.
+
+    For a release with noise of discrete columns it is `ges`, which finds the best forest. Where a score is
+    asked for, it is a search.
+
+    >>> from dagora.data.schema import Variable
+    >>> default_over_sites(Schema([Variable("x", Kind.CONTINUOUS)]))
+    'notears'
+    """
+    if schema.kinds == {Kind.CONTINUOUS} and not scored:
+        return "notears"
+    return "ges" if noisy else "hill-climb"
+
+
+def lags_of(method: str, settings: Mapping[str, Any]) -> int:
+    """The number of lags of a method in time; 0 for others.
+
+    >>> lags_of("dynotears", {"lags": 2}), lags_of("dynotears", {}), lags_of("notears", {})
+    (2, 1, 0)
+    """
+    entry = method_named(method)
+    if not entry.in_time:
+        return 0
+    known = next(option for option in entry.options if option.name == "lags")
+    return cast("int", known.check(settings.get("lags", known.default)))
+
+
+def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
+    """The number of basis functions per column whose moments a method needs; 0 for most.
+
+    >>> basis_functions("notears-sob", {"functions": 3}), basis_functions("notears", {})
+    (3, 0)
+    >>> basis_functions("pc", {"test": "features"})
+    8
+    """
+    if settings.get("test") == "features":
+        return FUNCTIONS
+    for known in method_named(method).options:
+        if known.name == "functions":
+            return int(settings.get("functions", known.default))
+    return 0
+
+
+def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
+    """The statistics for a method: sums over rows or, for a method in time, over windows of series."""
+    lags = lags_of(method, settings)
+    return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
+
+
+def privacy_terms(
+    options: Mapping[str, object] | str | None, schema: Schema, sites: int
+) -> PrivacyTerms | None:
+    """The terms of a release with noise, where one is asked for; options as a mapping or as written."""
+    if options is None:
+        return None
+    return agree_on_terms(
+        schema, sites, **(parse_options(options) if isinstance(options, str) else dict(options))
+    )
+
+
+def check_over_sites(
+    method: str | None,
+    *,
+    score: str | None = None,
+    **settings: Any,  # noqa: ANN401 - those of `learn`
+) -> None:
+    """Refuse what cannot be learned from sums over sites, before waiting for any site.
+
+    >>> check_over_sites("best")
+    Traceback (most recent call last):
+    dagora.OptionError: the method best needs the option truth: the true graph, by which ...
+    """
+    if method is None:
+        return
+    entry = method_named(method)
+    owner = f"the method {entry.name}"
+    needing = [owner] * entry.needs_rows
+    if score is not None:
+        needing += [f"the score {score}"] * named_score(entry, score).needs_rows
+    for known in entry.options:
+        value = settings.get(known.name)
+        needing += [f"{known.name}={value}"] * (value in known.needs_rows)
+    if needing:
+        raise RowsUnavailableError(
+            f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"
+        )
+    refuse_missing(owner, entry.options, settings)
+    refuse_meaningless(entry.options, settings)
+
+
+def check_columns(
+    method: str, score: str | None, schema: Schema, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Refuse columns that a method or score cannot take, before waiting for any site.
+
+    >>> from dagora.data.schema import Variable
+    >>> check_columns("notears", None, Schema([Variable("a", Kind.DISCRETE, ("no", "yes"))]))
+    Traceback (most recent call last):
+    dagora.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
+    """
+    entry = method_named(method)
+    if entry.own_objective and not entry.takes_any_kind(settings or {}):
+        # Others that take discrete columns need rows, and were refused as such.
+        refuse_discrete(schema, f"the method {entry.name}")
+    elif score is None:
+        default_score(schema)
+
+
+def check_release(method: str, score: str | None, max_parents: int | None, terms: PrivacyTerms) -> None:
+    """Refuse what cannot be learned from a release with noise, before anything is spent on it."""
+    entry = method_named(method)
+    if entry.in_time:
+        raise OptionError(
+            f"there is no release with noise for the method {entry.name}: a person's steps are a whole "
+            "series, and noise that hides a series of T steps is about T times that for a row, which drowns "
+            "the moments"
+        )
+    if entry.takes == "federation" or basis_functions(method, {}):
+        raise OptionError(
+            f"the method {entry.name} does not work on a release with noise: choose ges, notears or a search"
+        )
+    if terms.release == "pairs" and entry.own_objective:
+        raise OptionError(
+            f"the method {entry.name} needs more than pairs of columns, which are all that is released with "
+            "noise: choose ges or a search"
+        )
+    if terms.release == "pairs" and score not in (None, "bic"):
+        raise OptionError(f"the score {score} does not know noise for privacy: use bic")
+    if terms.release == "pairs" and (max_parents or 0) > 1:
+        raise OptionError(
+            f"{option('max_parents', max_parents)} asks for more than pairs of columns tell: set it to 1"
+        )
+
+
+def timing_for(method: str | None, time: str | None, series: str | None) -> Timing | None:
+    """The columns of time and series, for a method that learns from series; a method that does not refuses.
+
+    >>> timing_for("notears", "day", None)
+    Traceback (most recent call last):
+    dagora.OptionError: the method notears takes rows as independent of each other: ...
+    """
+    timing = Timing.read(time, series)
+    in_time = method is not None and method_named(method).in_time
+    if in_time and timing is None:
+        raise OptionError(
+            f"the method {method} learns from series: {option('time')} says which column holds the time"
+        )
+    if timing is not None and not in_time:
+        who = "the default over sites" if method is None else f"the method {method}"
+        raise OptionError(
+            f"{who} takes rows as independent of each other: choose dynotears for series, or leave "
+            f"{option('time')} out"
+        )
+    return timing

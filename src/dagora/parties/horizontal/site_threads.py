@@ -1,0 +1,114 @@
+"""Sites as threads of this process, with the masks and messages of a real run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dagora.base.errors import DagoraError, ProtocolError
+from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
+from dagora.base.files import naming
+from dagora.learners.result import Result
+from dagora.parties.horizontal.learners.tasks import TASKS, shown_by
+from dagora.parties.horizontal.log.site_log import MemoryLog
+from dagora.parties.horizontal.methods_over_sites import basis_functions, lags_of
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.session.federation import Site, rows_together
+from dagora.parties.privacy.terms import PrivacyTerms
+
+if TYPE_CHECKING:
+    from dagora.parties.transport.transport import Transport
+
+COORDINATOR = "coordinator"
+
+
+@contextmanager
+def run_sites(
+    sites: list[Site],
+    codebook: Codebook,
+    method: str,
+    settings: Mapping[str, Any],
+    terms: PrivacyTerms | None = None,
+    watch: Callable[[Transport], Transport] | None = None,
+    step: float = 0.0,
+) -> Iterator[tuple[Any, Any]]:
+    """A coordinator's session with sites that are threads of this process; one person has all the tables.
+
+    `watch` may wrap the coordinator's transport, to record what it sees.
+    """
+    CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
+    from dagora.parties.horizontal.plan.drafting import draft_trial
+    from dagora.parties.horizontal.policy.drafted_policy import trial_policy
+    from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+    from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
+    from dagora.parties.horizontal.session.serving import serve_site
+    from dagora.parties.transport.in_memory import memory_network
+
+    names = [site.name for site in sites]
+    network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
+    keys = hand_out_keys([COORDINATOR, *names])
+    certificates = {name: key.fingerprint(key.certificate) for name, key in keys.items()}
+    rosters = {name: certificates[name] for name in names}
+    plan = draft_trial(
+        codebook,
+        rosters,
+        method,
+        certificates[COORDINATOR],
+        shows=shown_by(method, settings),
+        functions=basis_functions(method, settings),
+        lags=lags_of(method, settings),
+        step=step,
+        largest_rows=rows_together(sites),
+        privacy=terms,
+    )
+    policy = trial_policy(plan)
+    with ThreadPoolExecutor(max(1, len(sites))) as pool:
+        work = {
+            site.name: pool.submit(
+                copy_context().run,
+                partial(serve_site, network[site.name], site, policy, keys[site.name], MemoryLog(), TASKS),
+            )
+            for site in sites
+        }
+        # If anything fails here, the session tells the sites, so they do not wait for ever.
+        with (
+            raise_own_refusal(work),
+            network[COORDINATOR] as transport,
+            CoordinatorSession(watch(transport) if watch else transport, plan, keys[COORDINATOR]) as session,
+        ):
+            yield session, transport.ledger.books
+        for visit in work.values():
+            visit.result()
+
+
+@contextmanager
+def raise_own_refusal(work: Mapping[str, Future[None]]) -> Iterator[None]:
+    """If a site refused its own rows, raise its full error; the coordinator is told only the error's type."""
+    try:
+        yield
+    except ProtocolError:
+        for name, visit in work.items():
+            reason = visit.exception()
+            if isinstance(reason, DagoraError) and not isinstance(reason, ProtocolError):
+                with naming(name):
+                    raise reason from None
+        raise
+
+
+def add_readings(result: Result, sites: Iterable[Site]) -> Result:
+    """Add to a result the warnings about the data of each site, and the number of rows that were dropped."""
+    overviews = {site.name: site.table.overview for site in sites if site.table.overview is not None}
+    warnings = [f"{name}: {line}" for name, overview in overviews.items() for line in overview.warnings]
+    lost = sum(overview.dropped for overview in overviews.values())
+    rows = sum(overview.rows for overview in overviews.values())
+    dropped = f"{lost} of {rows} rows were dropped at the sites, because a cell is missing" if lost else ""
+    return replace(
+        result,
+        message="; ".join(filter(None, (result.message, dropped))),
+        warnings=(*warnings, *result.warnings),
+    )
