@@ -159,10 +159,8 @@ class Catalogue(Sequence[Entry]):
 
     def named(self, name: str) -> list[Entry]:
         """All entries of a name: a method and a score may share one, as k2 does."""
-        by_name: dict[str, list[Entry]] = {}
-        for entry in self._entries:
-            by_name.setdefault(entry.name, []).append(entry)
-        return find_in_any_case("method, sampler or score", name, by_name)
+        found = find_in_any_case("method, sampler or score", name, {entry.name: entry for entry in self})
+        return [entry for entry in self if entry.name == found.name]
 
     @overload
     def __getitem__(self, key: int | str) -> Entry: ...

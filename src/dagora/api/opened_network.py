@@ -32,8 +32,8 @@ def opened_network(result: Result) -> DiscreteNetwork:
     >>> rows = [[number, number % 2] for number in range(40)]
     >>> tables = (dagora.Table.from_numpy(rows, names=["id", x], discrete=["id", x]) for x in "ab")
     >>> network = opened_network(dagora.learn_private(*tables, key="id", parameters="open"))
-    >>> network.graph.edges, network.tables["b"].round(2).tolist()
-    ((('a', 'b'),), [[0.95, 0.05], [0.05, 0.95]])
+    >>> network.graph.edges, network.tables["b"].round(3).tolist()
+    ((('a', 'b'),), [[0.955, 0.045], [0.045, 0.955]])
     """
     tables = result.settings.get("tables")
     if not isinstance(tables, dict):
