@@ -21,7 +21,7 @@ from types import FrameType
 from dagora.cli.live_line import LiveLine
 from dagora.kernels.compilation import compilation
 
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.05  # after Ctrl-C: short beside a person's patience
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended
 
 

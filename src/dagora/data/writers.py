@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 16  # larger: more memory for text; smaller: more calls
 WORD = re.compile(r"\w[\w.-]*")
 
 

@@ -24,7 +24,7 @@ from dagora.data.columns.reading_options import ReadingOptions, always, as_names
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema
 
-LARGEST_SEED = 2**31 - 1
+LARGEST_SEED = 2**31 - 1  # the largest that NumPy's RandomState draws on every platform
 
 
 def is_frame(data: object) -> bool:

@@ -20,7 +20,7 @@ from dagora.learners.result import Result
 ASK_EVERY = 0.1  # seconds between two questions for edges, at least: the last ones count in a quick search
 SHARE = 0.02  # of the time of a search, at most, that may be spent on making edges
 MOST_COLUMNS = 300  # of a graph that is drawn while a method runs
-MOST_EDGES = 1000
+MOST_EDGES = 1000  # of the same: a picture of more is neither readable nor quick to draw
 DRAW_EVERY = 0.7  # seconds between two pictures, at least
 REST = 4.0  # times what the last drawing took, before the next one
 

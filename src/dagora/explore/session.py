@@ -25,7 +25,7 @@ from dagora.explore.results import Kept
 from dagora.explore.worker_process import Cleaner, Estimates, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
-MOST_RESULTS = 100
+MOST_RESULTS = 100  # that a session keeps in memory
 MOST_BYTES_OF_A_NAME = 200  # file systems take 255
 NUMBERS_FOR = "a method that takes numbers only"
 

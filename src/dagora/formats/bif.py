@@ -51,7 +51,7 @@ STRING_OR_COMMENT = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 UNWRITTEN_NUMBERS = 1 << 21  # most numbers of all tables that only default rows stand for
 MOST_PARENTS = 63  # NumPy's limit on dimensions, less the variable itself
 LONGEST_COUNT = 6  # digits of a number of levels
-SUM_TOLERANCE = 1e-3
+SUM_TOLERANCE = 1e-3  # tables are often rounded to three or four decimals
 """Published tables are rounded (the repository's are off by up to 3e-7); more than this is a mistake."""
 
 

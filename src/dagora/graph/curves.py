@@ -14,7 +14,7 @@ from dagora.graph.dag import Edge
 from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, keep_apart
 
 CORNER = 10.0  # least distance from a corner of a box to an edge that meets it
-PORT_GAP = 9.0
+PORT_GAP = 9.0  # between edges that meet the same side of a box, where there is room
 STEEPEST = 0.7  # largest sideways step per downward step at a bend, so that curves stay clear of boxes
 
 

@@ -30,6 +30,7 @@ from dagora.graph.layout import NODE_HEIGHT, GraphLayout, Point, layout
 from dagora.graph.slices import Line, TimeLayout, place_slices
 from dagora.graph.strokes import Stroke, Verdict, strokes_of, with_strength
 
+# In pixels, chosen by eye.
 MARGIN = 24.0
 FONT_SIZE = 13.0
 LONGEST_LABEL = 28

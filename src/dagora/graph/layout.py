@@ -20,6 +20,7 @@ from dagora.graph.layers import Arc, Layers, arrange, orient_downwards
 
 Point = tuple[float, float]
 
+# In pixels, chosen by eye.
 NODE_WIDTH = 60.0
 NODE_HEIGHT = 30.0
 ROW_GAP = 46.0  # between the bottom of a row and the top of the next

@@ -25,8 +25,8 @@ from dagora.graph.dag import DAG
 from dagora.network.mechanisms import Range, signed_uniform
 
 RELATIONS = ("clg", "shift", "both", "curved")
-PILOT_ROWS = 1000
-SLOPES: Range = (0.5, 1.5)
+PILOT_ROWS = 1000  # a mean and a standard deviation to about 3 %
+SLOPES: Range = (0.5, 1.5)  # of standardised parents
 LEVELS = ("a", "b", "c", "d")
 # Standard deviations of what is drawn: of the logits of a table, and of what a parent adds to logits.
 TABLE_LOGITS, ROOT_LOGITS, LEVEL_SHIFTS, LOGIT_SLOPES, LOGIT_SQUARES = 1.5, 0.5, 1.0, 1.5, 1.0

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
 
-RIDGE = 0.01
-MOST_STEPS = 100
-CLOSE = 1e-10
-HALVINGS = 30
-BLOCK_ROWS = 1 << 12
+RIDGE = 0.01  # larger: coefficients are drawn to 0; smaller: they grow where levels are separated
+MOST_STEPS = 100  # a safeguard: Newton's method converges in far fewer
+CLOSE = 1e-10  # relative gain of a step that ends the fit
+HALVINGS = 30  # 2⁻³⁰ of a step is rounding
+BLOCK_ROWS = 1 << 12  # of the design matrix at a time, to bound memory
 
 
 def fit_softmax(codes: NDArray[np.integer], values: Matrix, levels: int) -> tuple[Matrix, Matrix]:

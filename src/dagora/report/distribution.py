@@ -16,9 +16,10 @@ from dagora.data.schema import Kind
 from dagora.graph.drawing import FONT, INK, clean_text, short_label
 from dagora.report.line_chart import COLOURS, Scale, ticks, written
 
-MOST_LEVELS = 12
+MOST_LEVELS = 12  # bars; rarer levels share the last
 LARGEST = float(np.finfo(np.float64).max)
-FEWEST_BINS, MOST_BINS = 5, 24
+FEWEST_BINS, MOST_BINS = 5, 24  # around Rice's rule, 2 n^⅓
+# In pixels, chosen by eye.
 WIDTH, LABELS, NUMBERS = 330.0, 118.0, 56.0
 BAR, HISTOGRAM = 19.0, 130.0
 

@@ -13,9 +13,10 @@ from dagora.graph.drawing import FONT, INK, clean_text
 
 Floats = NDArray[np.float64]
 
+# In pixels, chosen by eye.
 WIDTH, HEIGHT = 760.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 92.0, 16.0, 12.0, 44.0
-MOST_POINTS = 500
+MOST_POINTS = 500  # fewer than pixels: more are not seen
 COLOURS = ("#004488", "#bb5566", "#b98500", "#4a5869", "#228833", "#66ccee")
 
 

@@ -17,9 +17,10 @@ from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwo
 from dagora.report.line_chart import COLOURS, Scale, ticks, written
 from dagora.report.page import Cell, Content, Section, attribute, folded, number, table, text
 
-MOST_CONFIGURATIONS = 64
+MOST_CONFIGURATIONS = 64  # rows of a table that is still read
 MOST_LEVELS = 12
-MOST_CELLS = 1_000_000
+MOST_CELLS = 1_000_000  # larger tables are not fitted for a page
+# In pixels, chosen by eye.
 WIDTH, HEIGHT = 330.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 10.0, 10.0, 40.0
 MOST_POINTS = 300

@@ -21,7 +21,7 @@ from dagora.report.repeating import repeating
 from dagora.report.variables import data_section, variable_section
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
-LEAST_PROBABLE = 0.01
+LEAST_PROBABLE = 0.01  # rarer edges would make the list long
 MOST_GRAPHS = 10
 VERDICTS = {
     MIXED: "They agree, but are worth few independent draws: see the warnings.",

@@ -25,7 +25,7 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.report.learned import comparison_table, in_words, sentence
 from dagora.report.page import Content, number, table, text
 
-MOST_ROWS = 30
+MOST_ROWS = 30  # of a table in a notebook, to fit on a screen
 LEAST_PROBABLE = 0.05
 # Beyond this many nodes a picture within a notebook shows nothing but lines.
 MOST_NODES = 150

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dagora.data.incomplete import AnyTable
 from dagora.data.schema import Kind
 
-BINS = 4
-MOST_ROWS = 500
+BINS = 4  # more need more rows for a table of two columns
+MOST_ROWS = 500  # about 30 for each cell of such a table
 MOST_COLUMNS = 400  # of a wider table, so many are drawn
 
 

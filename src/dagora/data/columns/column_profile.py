@@ -22,8 +22,8 @@ from dagora.data.schema import Kind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_INTEGER_LEVELS = 20
-MAX_FRACTION_LEVELS = 10
+MAX_INTEGER_LEVELS = 20  # more: numbers that were measured turn into categories; fewer: codes into numbers
+MAX_FRACTION_LEVELS = 10  # fractions are rarely codes
 SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
 LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
 FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many values

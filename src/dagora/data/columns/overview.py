@@ -19,7 +19,7 @@ from dagora.data.schema import Kind, Variable
 LEFT_OUT = "left out"
 WORTH_A_WARNING = 0.05  # share of rows dropped
 MOST_COLUMNS = 20  # that a summary in front of other output lists
-SHOWN_LEVELS = 4
+SHOWN_LEVELS = 4  # so that a column fits on one line
 WIDEST = 40  # characters of a cell of the listing
 
 

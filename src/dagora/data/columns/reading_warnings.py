@@ -15,7 +15,7 @@ from dagora.data.columns.missing import MISSING_NUMBERS
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.schema import Kind, Variable
 
-MOST_NAMED = 5
+MOST_NAMED = 5  # columns that one warning names, to stay readable
 UNUSABLE = frozenset({EMPTY, DATES, CONSTANT})  # why columns are left out that need not be kept
 GAP = 3.0  # a number that stands for missing is this many times as large as the largest other one
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-WRAP = (1 << 64) - 1
+WRAP = (1 << 64) - 1  # sums are taken modulo 2⁶⁴, so that they never overflow
 WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)")
 
 

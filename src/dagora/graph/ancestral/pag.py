@@ -29,7 +29,7 @@ from dagora.graph.named_graph import find_node, index_nodes, list_nodes
 Marks = NDArray[np.int8]
 MarkedEdge = tuple[str, str, str]
 
-NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3
+NONE, CIRCLE, ARROW, TAIL = 0, 1, 2, 3  # end marks as pcalg codes them
 LEFT = {CIRCLE: "o", ARROW: "<", TAIL: "-"}
 RIGHT = {CIRCLE: "o", ARROW: ">", TAIL: "-"}
 # What stands between two names, and the marks at both ends.

@@ -41,7 +41,7 @@ from dagora.parties.crypto.blocks import (
 RoundKeys = NDArray[np.uint64] | NDArray[np.uint32]
 Four = tuple[Block128, Block128, Block128, Block128]
 
-ROUNDS = 10
+ROUNDS = 10  # of AES-128 (FIPS 197)
 X86 = ("x86_64", "AMD64", "i386", "i686")
 ARM = ("aarch64", "arm64", "ARM64")
 

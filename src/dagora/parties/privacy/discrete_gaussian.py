@@ -26,7 +26,7 @@ Integers = NDArray[Any]
 
 KEY_BYTES = 32
 PURPOSE = b"dagora noise 1"
-BLOCK_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 16  # larger: more of the last block is unused; smaller: more calls
 
 
 class KeyStream:

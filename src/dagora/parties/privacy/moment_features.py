@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Range = tuple[float, float]
 
-GRID_BITS = 20
+GRID_BITS = 20  # rounding by 2⁻²¹ is small beside the 1 that every row adds
 GRID = 1 << GRID_BITS
-BITS = 20
+BITS = 20  # of a quantised value
 # √2 and √0.1 from below: the bound on the squares holds for them too.
 ROOT_BITS = 7
 ROOT_TWO = 181

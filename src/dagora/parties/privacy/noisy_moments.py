@@ -38,7 +38,7 @@ from dagora.parties.privacy.terms import PrivacyTerms, require_kind
 from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 
-NOISE_WEIGHT = 2.0
+NOISE_WEIGHT = 2.0  # κ above
 # NOTEARS takes the larger of this and twice the noise of a covariance as its penalty.
 LEAST_LAMBDA = 0.01
 

@@ -27,7 +27,7 @@ from dagora.parties.transport.transport import in_seconds, one_line
 GRACE_SECONDS = 3.0  # for a party to end by itself, or for its output to be read
 BAD_INPUT = 2  # the exit code of a command that refuses its own input
 KEEP_LINES = 20_000  # of each output of a party
-POLL_SECONDS = 0.01
+POLL_SECONDS = 0.01  # short beside the start of a process, long beside a look
 
 LineObserver = Callable[[str, str], None]
 

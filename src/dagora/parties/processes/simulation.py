@@ -15,7 +15,7 @@ from dagora.parties.processes.party_processes import BAD_INPUT, LineObserver, Pa
 from dagora.parties.transport.certificates import temporary_certificates
 
 HOST, GUEST = "host", "guest"
-START_SECONDS = 60.0
+START_SECONDS = 60.0  # larger: a dead process is noticed later; smaller: busy machines fail
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ RandomBytes = Callable[[int], bytes]
 Bytes = NDArray[np.uint8]
 
 PARTIES = 3
-SEED_BYTES = 16
+SEED_BYTES = 16  # 128 bits of security
 
 
 class Stream:

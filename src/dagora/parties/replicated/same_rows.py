@@ -28,7 +28,7 @@ from dagora.parties.transport.messages import Array
 from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.circuit_plan import Planner
 
-HASH_BYTES = 16
+HASH_BYTES = 16  # 128 bits: different rows have the same hash by chance never
 HASH_BITS = 8 * HASH_BYTES
 TAG = "rows"
 

@@ -29,7 +29,7 @@ from dagora.parties.transport.transport import Transport, check_name
 from dagora.parties.vertical.agreement import LONGEST_NAME, MOST_MOMENTS, MOST_NAMES, TermsProposal
 
 VERSION = 1
-MOST_OWNERS = 32
+MOST_OWNERS = 32  # bounds what the terms of a peer make us hold
 LEAST_ROWS = 10  # by default, as for opened parameters of two owners
 FEWEST_ROWS, MOST_LEAST_ROWS = 2, 1 << 30
 LONGEST_REFUSAL = 1000

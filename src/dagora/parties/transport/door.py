@@ -26,9 +26,9 @@ from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.transport import MessageLimits, in_seconds, one_line
 
-FIRST_BYTE_SECONDS = 2.0
-HELLO_SECONDS = 5.0
-LEAVING_SECONDS = 0.5
+FIRST_BYTE_SECONDS = 2.0  # larger: silent callers hold places longer; smaller: slow sites are lost
+HELLO_SECONDS = 5.0  # the same, for a TLS handshake over a slow line
+LEAVING_SECONDS = 0.5  # for a refusal to be read by the peer
 ACCEPTED_AT_ONCE = 16  # so that a crowd of new callers does not delay the others
 FAIR_SHARE = 16  # callers of one address that are no flood: sites behind a router, or of one machine
 

@@ -30,7 +30,7 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import FrameKind
 
 BACKLOG = 1024  # connections that the system keeps until they are accepted
-POLL_SECONDS = 0.02
+POLL_SECONDS = 0.02  # how late a closed listener notices
 SUM_SECONDS = 10.0  # between two reports: a stranger can be refused a thousand times a minute
 MOST_KINDS = 50  # a party may give reasons of its own when it leaves
 

@@ -41,7 +41,7 @@ from dagora.parties.transport.transport import (
 )
 from dagora.parties.transport.wire_format import BEFORE_THE_RUN, FrameKind, wire_size
 
-HANDSHAKE_SECONDS = 10.0
+HANDSHAKE_SECONDS = 10.0  # twice the listener's limit, so that its refusal comes first
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.8  # seconds between attempts
 REACH_AGAIN = 1.0  # seconds to find a listener again that has closed the connection
 

@@ -23,8 +23,8 @@ from dagora.parties.transport.ledger import Ledger
 
 Payload = bytes | bytearray | memoryview
 
-MAX_TAG = 200
-MAX_REASON = 500
+MAX_TAG = 200  # bytes: bounds what is read of a peer before it is checked
+MAX_REASON = 500  # characters of a peer's text that reach a terminal
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -21,7 +21,7 @@ from dagora.data.columns.overview import level_list
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 
-MOST_LEVELS = 5
+MOST_LEVELS = 5  # circuits grow with the product of the levels of a family
 IndicatorSet = tuple[int, ...]
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
 
-HASHES = 3
-SPARE_BINS = 128
+HASHES = 3  # two need 2 n bins, three 1.1 n (Dietzfelbinger et al. 2010)
+SPARE_BINS = 128  # for small n (see above)
 
 
 def number_of_bins(items: int) -> int:

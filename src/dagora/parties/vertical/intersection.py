@@ -46,7 +46,7 @@ Role = Literal["receiver", "sender"]
 Words = NDArray[np.uint64]
 
 MAX_KEYS = 1 << 24  # 2.5 GB of messages
-SALT_BYTES = 16
+SALT_BYTES = 16  # never drawn twice
 _ATTEMPTS = 4  # of hashes into bins, each of which fails with probability 2⁻⁴⁰ at most
 _ROLES = ("receiver", "sender")
 # A key in every set that no text can equal: if it is not found, something went wrong.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DIGITS = 50
+DIGITS = 50  # far more than the mantissas of a circuit, so that tables are rounded once
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 ROUNDED_OFF = 4  # mean loss of the products, which round down, in units of the mantissa
 

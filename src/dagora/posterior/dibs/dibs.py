@@ -30,7 +30,8 @@ from dagora.scores.local_score import LocalScore
 Floats = NDArray[np.float64]
 Graphs = NDArray[np.bool_]
 
-# How fast α and β grow with each step, size of a step, width of the kernel.
+# How fast α and β grow with each step, size of a step, width of the kernel: the defaults of the authors' code
+# (MarginalDiBS in github.com/larslorch/dibs), as are the next two.
 SHARPNESS, CYCLE_PENALTY, STEP, WIDTH = 1.0, 1.0, 0.005, 5.0
 # Graphs drawn per particle and step: for the likelihood, and for the cycles.
 LIKELIHOOD_GRAPHS, CYCLE_GRAPHS = 128, 32

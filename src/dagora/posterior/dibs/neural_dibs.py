@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 Graphs = NDArray[np.bool_]
 
-# How fast α and β grow with each step; widths of the kernels of latent numbers and of weights.
+# How fast α and β grow with each step; widths of the kernels of latent numbers and of weights: the defaults of
+# the authors' code (JointDiBS in github.com/larslorch/dibs).
 SHARPNESS, CYCLE_PENALTY, LATENT_WIDTH, WEIGHT_WIDTH = 0.05, 1.0, 5.0, 500.0
 # Arrays of the size of all hidden units that a step holds at a time, roughly.
 ARRAYS = 6

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Of RMSprop: how much of the running mean square is kept at each step, and what keeps it away from 0.
+# RMSprop: the share of the running mean square kept at each step, and what keeps it away from 0 (JAX's defaults).
 KEPT, LEAST = 0.9, 1e-8
 
 

@@ -36,7 +36,7 @@ IN_WORDS = {
     "half-rows": "half as many rows, drawn with replacement",
 }
 
-FEWEST, MOST = 2, 1_000_000
+FEWEST, MOST = 2, 1_000_000  # one sample has no spread; a million bounds memory
 
 
 def check_number(samples: object) -> None:

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Measure = Callable[[Floats], Floats]
 
-FEWEST_DRAWS = 4
+FEWEST_DRAWS = 4  # halves of a chain need two draws each for a variance
 BLOCK = 1 << 22  # numbers handled at a time; the Fourier transforms take several times that
 
 

@@ -20,7 +20,7 @@ DARK = (0, 68, 136)
 FRAME = 'fill="none" stroke="#b98500" stroke-width="2.4"'
 NUMBERED = 25  # nodes up to which the squares hold numbers
 SHOWN = 0.05  # smaller numbers are only in the tooltips
-GAP = 8.0
+GAP = 8.0  # in pixels, as the next
 LEGEND = 46.0
 
 

@@ -22,7 +22,7 @@ from dagora.posterior.summary.mixing import LIMIT_SHAPE, WANTED_FOR_EDGES
 from dagora.scores.local_score import Family, LocalScore
 
 MOST_AT_ONCE = 1024  # families between two looks at the clock; fewer where they take long
-QUICK_SECONDS, LONG_SECONDS = 0.1, 0.5
+QUICK_SECONDS, LONG_SECONDS = 0.1, 0.5  # how late a limit of time may be noticed
 SMALL_SHARE = 0.1  # a warning is given if the weights are worth less than this share of the draws
 
 

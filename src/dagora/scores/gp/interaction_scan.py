@@ -21,7 +21,8 @@ from dagora.scores.gp.scan import Spectrum, best_noises
 Array = NDArray[np.float64]
 
 # Every family climbs from the first two length-scales. Of the shorter ones the best is tried too, for all
-# parents or for two of them. The amplitudes of main effects and of products are fixed during the scan.
+# parents or for two of them. The amplitudes of main effects and of products are fixed during the scan. More
+# length-scales or rows: better starts, and an eigendecomposition of `ROWS` rows more for each.
 ALWAYS = (8.0, 3.0)
 SHORTER = (1.7, 1.2, 0.8, 0.5, 0.33)
 MAIN, PRODUCT = 0.6, 0.5

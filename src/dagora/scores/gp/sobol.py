@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Bits = NDArray[np.uint32]
 
-BITS = 30
+BITS = 30  # as in scipy
 SEED = 2023  # any would do; a fixed one makes the score deterministic
 # Per dimension after the first a primitive polynomial, as bits, and as many first direction numbers as its
 # degree.

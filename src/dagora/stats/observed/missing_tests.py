@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dagora.data.incomplete import IncompleteTable
 
-LEVEL = 0.01
+LEVEL = 0.01  # of all tests together (Bonferroni): larger ones warn of chance
 # Fewest missing values of a column, and fewest seen cells, for a test of it.
 FEWEST = 5
 

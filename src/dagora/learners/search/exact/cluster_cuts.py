@@ -32,10 +32,12 @@ LEAST_VALUE = 1e-6
 # A sum must fall short of 1 by this much to be worth a cut.
 LEAST_VIOLATION = 1e-3
 
-# Arcs of less weight are no part of cycles, and no start of a search.
+# Arcs of less weight are no part of cycles, and no start of a search. Larger: violated clusters are missed;
+# smaller: more starts for cuts that are hardly violated.
 LEAST_ARC = 0.05
 
-# Moves made from each start, and for how many of them a node that was moved stays where it is.
+# Moves made from each start, and for how many of them a node that was moved stays where it is (tabu search).
+# Larger: deeper searches from fewer starts, as `WORK` bounds both.
 STEPS = 40
 REST = 8
 

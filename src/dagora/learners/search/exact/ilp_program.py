@@ -42,7 +42,8 @@ from dagora.learners.search.order.moves import descend, effort_of, iterate
 # From this many parent sets on, SCIP branches on arcs, which is faster there than branching on sets.
 SETS_FOR_ARCS = 2000
 
-# Disturbances of the order that an LP solution suggests.
+# Disturbances of the order that an LP solution suggests. Larger: better networks from each LP solution;
+# smaller: more of the time for bounds.
 KICKS = 2
 
 # Least time between two progress reports.

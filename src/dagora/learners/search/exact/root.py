@@ -27,7 +27,7 @@ from dagora.learners.search.order.moves import descend, effort_of, iterate
 STALLED_ROUNDS = 10
 STALLED_SHARE = 0.1
 
-# Disturbances of the order that a solution suggests.
+# Disturbances of the order that a solution suggests (as in `ilp_program`).
 KICKS = 2
 
 

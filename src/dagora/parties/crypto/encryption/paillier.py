@@ -24,7 +24,7 @@ from gmpy2 import mpz
 
 from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 
-KEY_BITS = 3072
+KEY_BITS = 3072  # 128 bits of security (NIST SP 800-57)
 SLOT_BITS = 128  # a message holds many sums side by side
 MASK_BITS = 126  # of the mask on each returned sum: sums below 2²¹ are hidden to within 2⁻¹⁰⁵
 

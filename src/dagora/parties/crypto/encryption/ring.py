@@ -24,16 +24,16 @@ from dagora.kernels.decorators import kernel
 Words = NDArray[np.uint32]
 Wide = NDArray[np.uint64]
 
-DEGREE = 4096
-PRIMES = (1012924417, 1004535809, 998244353)
+DEGREE = 4096  # with a modulus of 90 bits: 128 bits of security (Albrecht et al. 2018)
+PRIMES = (1012924417, 1004535809, 998244353)  # below 2³⁰ and 1 modulo 2 · 4096
 MODULUS = PRIMES[0] * PRIMES[1] * PRIMES[2]
 BITS = 30  # of a residue
 PACKED = DEGREE * len(PRIMES) * BITS // 32  # words of a packed polynomial
-MAX_PLAIN_BITS = 21
+MAX_PLAIN_BITS = 21  # of a sum; the rest of the modulus is for noise (`rlwe.flood_bits`)
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
-_ROWS = 8
+_ROWS = 8  # the last three layers of the transform work on rows of so many
 
 
 class RingTables(NamedTuple):

@@ -20,11 +20,11 @@ from dagora.parties.crypto.encryption.ring import BITS, DEGREE, PRIMES, Wide, Wo
 
 RandomBytes = Callable[[int], bytes]
 
-SEED_BYTES = 16
+SEED_BYTES = 16  # of AES-128
 ERROR_BITS = 21
 ERROR_DEVIATION = (ERROR_BITS / 2) ** 0.5
 
-_DRAW = DEGREE * len(PRIMES) * 4 * 5 // 4
+_DRAW = DEGREE * len(PRIMES) * 4 * 5 // 4  # bytes: a quarter more, as some draws are skipped
 
 
 def keystream(seed: bytes, nonce: bytes) -> RandomBytes:

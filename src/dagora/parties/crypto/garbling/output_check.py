@@ -34,7 +34,7 @@ from dagora.parties.crypto.channel import Channel
 Bits = NDArray[np.uint8]
 RandomBytes = Callable[[int], bytes]
 
-DIGEST_BYTES = 32
+DIGEST_BYTES = 32  # of SHA-256
 DIFFERENT = (
     "the two computations do not agree: the other garbled or evaluated something else, or messages were "
     "damaged; there is no result"

@@ -18,8 +18,8 @@ from dagora.parties.crypto.garbling.circuit import AND, NOT, Circuit
 
 # Labels of all live wires of a batch: half of a common second-level cache.
 CACHE_BYTES = 1 << 19
-LEAST_INSTANCES = 16
-MOST_INSTANCES = 1024
+LEAST_INSTANCES = 16  # fewer: the cost of a pass over the gates is shared by too few
+MOST_INSTANCES = 1024  # more: nothing is left to share, and batches wait longer
 
 
 @dataclass(frozen=True, eq=False)

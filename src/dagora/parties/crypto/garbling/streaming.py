@@ -19,7 +19,7 @@ from dagora.parties.crypto.garbling.slots import Slots
 from dagora.parties.transport.transport import Payload
 
 MESSAGE_TABLES = 1 << 16  # 2 MB
-TABLE_BYTES = 32
+TABLE_BYTES = 32  # two labels for each AND gate (half gates)
 MESSAGE_BYTES = MESSAGE_TABLES * TABLE_BYTES
 
 

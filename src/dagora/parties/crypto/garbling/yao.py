@@ -45,7 +45,7 @@ from dagora.parties.transport.transport import Transport
 Bits = NDArray[np.uint8]
 To = Literal["both", "garbler", "evaluator"]
 
-LABEL_BYTES = 16
+LABEL_BYTES = 16  # 128 bits of security
 DAMAGED = "an unknown label came out: tables, labels or the order of calls are damaged"
 
 

@@ -36,7 +36,7 @@ from dagora.parties.crypto.transfer.edwards import (
 )
 from dagora.parties.transport.messages import Array
 
-SEED_BYTES = 16
+SEED_BYTES = 16  # 128 bits of security
 # Returns the given number of random bytes; tests pass a source of their own.
 RandomBytes = Callable[[int], bytes]
 

@@ -39,7 +39,7 @@ from dagora.parties.crypto.transfer.oblivious_transfer import (
 from dagora.parties.transport.messages import Array
 from dagora.parties.transport.transport import Transport
 
-CHECK_KEY_BYTES = 16
+CHECK_KEY_BYTES = 16  # an element of GF(2¹²⁸)
 INCONSISTENT = "its columns are not of one vector of choices: somebody cheats, or messages were damaged"
 
 

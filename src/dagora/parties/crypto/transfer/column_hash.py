@@ -18,7 +18,7 @@ from dagora.kernels.decorators import kernel
 
 Words = NDArray[np.uint64]
 
-BLOCK_BITS = 128
+BLOCK_BITS = 128  # an element of GF(2¹²⁸)
 BLOCK_WORDS = BLOCK_BITS // 64
 REDUCTION = 0x87  # x⁷ + x² + x + 1, which is x¹²⁸
 

@@ -36,9 +36,9 @@ from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, 
 
 Words = NDArray[np.uint64]
 
-CODE_BITS = 512
+CODE_BITS = 512  # see above
 CODE_WORDS = CODE_BITS // 64
-VALUE_BYTES = 16
+VALUE_BYTES = 16  # 128 bits of security
 _HASHED_BYTES = 8 * (1 + CODE_WORDS)
 
 

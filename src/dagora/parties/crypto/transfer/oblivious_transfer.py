@@ -39,7 +39,7 @@ from dagora.parties.transport.transport import Transport
 
 Labels = NDArray[np.uint64]
 
-WIDTH = 128
+WIDTH = 128  # base transfers: bits of security
 # Transfers per message of columns (4 MB): memory is bounded on both sides.
 CHUNK = 1 << 18
 KEY_BYTES = 16

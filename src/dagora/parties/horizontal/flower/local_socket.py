@@ -23,7 +23,7 @@ from pathlib import Path
 from dagora.base.errors import OptionError, ProtocolError
 
 GREETING = b"dagora daemon 1\n"
-NONCE_BYTES = 32
+NONCE_BYTES = 32  # never drawn twice
 LEAST_TOKEN = 32  # characters; in hexadecimal digits that is 128 bits
 HANDSHAKE_SECONDS = 10.0  # both ends are on one machine
 MAX_FRAME = (1 << 28) + (1 << 16)  # the largest message and the head of its batch

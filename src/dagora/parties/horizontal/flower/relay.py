@@ -17,9 +17,9 @@ from dagora.parties.transport.messages import decode, encode
 from dagora.parties.transport.transport import MAX_REASON, MessageLimits, check_name, encode_tag, one_line
 
 VERSION = 1
-RUN_BYTES = 16
-MAX_MESSAGES = 10_000
-MAX_SITES = 10_000
+RUN_BYTES = 16  # random, so that no two runs have the same
+MAX_MESSAGES = 10_000  # of one parcel: bounds what a peer can make us hold
+MAX_SITES = 10_000  # as many as a hello may name
 HEAD_BYTES = 1 << 16  # of a batch, around its messages
 
 _HELLO = {"hello": int, "run": bytes, "sites": list}

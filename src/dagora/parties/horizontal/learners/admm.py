@@ -70,8 +70,8 @@ from dagora.parties.horizontal.session.federation import Federation
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-PUBLISHED_RHO = 0.001
-OUR_TOLERANCE = 1e-3
+PUBLISHED_RHO = 0.001  # Ng & Zhang 2022
+OUR_TOLERANCE = 1e-3  # larger: sites still disagree; smaller: more rounds
 # Weights below this at the end of the schedule count as zero: only h's tolerance keeps them from it.
 FAINT = 1e-3
 

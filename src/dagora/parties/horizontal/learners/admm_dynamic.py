@@ -44,7 +44,7 @@ from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStat
 Vector = NDArray[np.float64]
 Support = NDArray[np.bool_]
 
-MOST_ROUNDS = 1000
+MOST_ROUNDS = 1000  # bounds a run that does not converge
 
 
 @dataclass(frozen=True)

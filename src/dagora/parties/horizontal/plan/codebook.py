@@ -23,8 +23,8 @@ from dagora.data.columns.intervals import interval_names
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 
 OTHER = "other"
-MOST_COLUMNS = 10_000
-LONGEST_TEXT = 500
+MOST_COLUMNS = 10_000  # bounds what the plan of a coordinator makes a site hold
+LONGEST_TEXT = 500  # characters of a name or level
 LARGEST_NUMBER = 1e308  # the largest double is 1.8e308
 FIELDS = ("name", "levels", "other", "cuts", "range")
 

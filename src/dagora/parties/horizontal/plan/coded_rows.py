@@ -26,7 +26,7 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
 from dagora.stats.fixed_point import quantise
 
-SUM_BITS = 62
+SUM_BITS = 62  # sums of products stay within 64 bits with their sign
 # A site refuses a range that would change more than this share of its rows.
 MOST_CLIPPED = 0.01
 

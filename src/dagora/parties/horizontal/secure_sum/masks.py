@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport.messages import encode
 
-KEY_BYTES = 32
+KEY_BYTES = 32  # of AES-256
 _HASH, _MODE = SHA256(), CTR(bytes(16))
 
 
