@@ -2,7 +2,7 @@
 
     python benchmarks/missing.py NETWORKS [--samples 3]
 
-NETWORKS is a folder with child.bif.gz and alarm.bif.gz. For 5, 20 and 40 % of missing cells, completely at
+NETWORKS is a folder with child.bif.gz and alarm.bif.gz. For 5, 20 and 40 % of missing values, completely at
 random (MCAR) and depending on values seen (MAR): the SHD of CPDAGs, the log-likelihood per row that is lost
 on new rows against the true network, and CPU seconds, each a mean over samples of 2000 rows. Then the loss of
 parameters on the true graph.

@@ -25,7 +25,7 @@ SENTENCE = f"{option('missing', 'drop')}, {setting('ess', 10)} or {spoken(python
     [
         (PYTHON, 'missing="drop", ess=10 or fit'),
         (COMMAND, "--missing drop, --option ess=10 or `dagora`"),
-        (PAGE, "“missing cells: drop their rows”, “options: ess = 10” or `dagora`"),
+        (PAGE, "“missing values: drop their rows”, “options: ess = 10” or `dagora`"),
     ],
 )
 def test_each_door_writes_the_same_error_in_its_words(words: Any, text: str) -> None:

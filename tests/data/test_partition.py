@@ -60,9 +60,9 @@ def test_given_sizes():
     [
         (0, None, "at least 1"),
         (-1, None, "at least 1"),
-        (2, [5, 4], "add up to the 10 rows"),
-        (2, [5.5, 4.5], "add up to the 10 rows"),
-        (2, [0.5, 0.4], "add up to the 10 rows"),
+        (2, [5, 4], "sum to the 10 rows"),
+        (2, [5.5, 4.5], "sum to the 10 rows"),
+        (2, [0.5, 0.4], "sum to the 10 rows"),
         (2, [10, 0], "positive"),
         (2, [12, -2], "positive"),
         (2, [float("nan"), 1], "positive"),

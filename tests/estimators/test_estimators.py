@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn's own checks, Bayes' rule by brute force, missing cells, pipelines, frames."""
+"""Estimators: scikit-learn's own checks, Bayes' rule by brute force, missing values, pipelines, frames."""
 
 import pickle
 import warnings
@@ -196,7 +196,7 @@ def test_numbers_are_judged_by_densities() -> None:
 
 
 def test_draws_agree_with_exact_answers() -> None:
-    """Where both are possible, drawing missing cells gives what integrating them out gives."""
+    """Where both are possible, drawing missing values gives what integrating them out gives."""
     X, y = mixed_rows()
     graph = dagora.DAG(["class", "x0", "x1"], [("class", "x0"), ("class", "x1"), ("x0", "x1")])
     judge = BayesianNetworkClassifier(graph=graph).fit(X, y)

@@ -88,10 +88,10 @@ def test_warnings_and_refusals_in_the_words_of_the_page(client: Client, garden) 
     )
     assert client.upload(content).status == 200
     warned = " ".join(client.post("/api/look", {}).json["table"]["warnings"])
-    assert "“missing cells: drop their rows”" in warned
+    assert "“missing values: drop their rows”" in warned
     assert "“words that mean missing: NA”" in warned
     refused = learning_error(client, reading={"missing": "error"})
-    assert "“missing cells: make them a level”" in refused
+    assert "“missing values: make them a level”" in refused
     assert "“cut numbers: at quantiles”" in refused
     cut = learning_error(client, reading={"missing": "level"})
     assert "untick 'age'" in cut

@@ -38,7 +38,7 @@ from tests.explore.conftest import MOST_UPLOAD, Client
         ({"knowledge": {"required": [["season", "soil"]], "forbidden": [["season", "soil"]]}}, "both required and forbidden"),
         ({"knowledge": {"required": [["a", "b"], ["b", "a"]]}}, "cannot all be there"),
         ({"knowledge": {"zebra": 1}}, "unknown key 'zebra'"),
-        ({"reading": {"missing": "perhaps"}}, "“missing cells” must be one of"),
+        ({"reading": {"missing": "perhaps"}}, "“missing values” must be one of"),
         ({"reading": {"drop": "season"}}, "drop takes a list"),
         ({"reading": {"na": "\ud800"}}, "half of a letter"),
         ({"reading": {"discretise": "width", "bins": 0}}, "bins must be at least 2"),

@@ -62,7 +62,7 @@ def test_results_are_the_same_to_the_last_bit_in_fewer_passes(method, score, arr
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_sample_of_all_rows_is_the_table(door, tmp_path, monkeypatch):
-    """Codes and levels are those in memory, without the rows that have a missing cell."""
+    """Codes and levels are those in memory, without the rows that have a missing value."""
     monkeypatch.setattr(screening_sample, "FEWEST_ROWS", 1)
     monkeypatch.setattr(screening_sample, "ONE_OF", 1)
     made = frame()[DISCRETE]

@@ -46,9 +46,8 @@ def check_reading_there(reading: Reading, others: Mapping[str, object]) -> None:
 def rows_there(reading: Reading, data: str, jobs: int) -> ScanStatistics:
     """Statistics of rows that the workers of the connected cluster read and keep."""
     from dagora.data.columns.reading_options import always
-    from dagora.stats.partitions.dask_frames import open_dask
-    from dagora.stats.partitions.worker_files import frame_of
+    from dagora.stats.partitions.dask_frames import open_dask, open_worker_files
 
     live_line().phase(f"reading {data}")
-    frame, text_cells = frame_of(data, reading.given["separator"])
+    frame, text_cells = open_worker_files(data, reading.given["separator"])
     return open_dask(frame, reading.options(why_not_model=always), jobs, text_cells=text_cells)

@@ -82,7 +82,7 @@ class Reading:
         )
 
     def table(self, path: str, *, part: bool = False, **purpose: Unpack[Purpose]) -> Table:
-        """Read a table without holes; `any_table` explains the rest."""
+        """Read a table without missing values; `any_table` explains the rest."""
         from dagora.data.table import require_table
 
         return require_table(self.any_table(path, part=part, **purpose))
@@ -90,7 +90,7 @@ class Reading:
     def any_table(
         self, path: str, *, part: bool = False, seed: int = 0, **purpose: Unpack[Purpose]
     ) -> AnyTable:
-        """Read a table that may have holes, if `why_not_model` is given; or a sample of it, drawn by `seed`.
+        """Read a table, with missing values if `why_not_model` is given; or a sample of it, drawn by `seed`.
 
         One `part` of a table may have a single row. What the table is read for is as in `ReadingOptions`.
         """

@@ -1,4 +1,4 @@
-"""`dagora impute`: fill the missing cells of a table from a network."""
+"""`dagora impute`: fill the missing values of a table from a network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Examples:
 """
 
 
-@click.command("impute", cls=PagedCommand, short_help="Fill missing cells from a network.", epilog=EXAMPLES)
+@click.command("impute", cls=PagedCommand, short_help="Fill missing values from a network.", epilog=EXAMPLES)
 @click.argument("network", shell_complete=completing.files)
 @click.argument("data", shell_complete=completing.files)
 @click.option(
@@ -48,7 +48,7 @@ Examples:
 def command(
     *, network: str, data: str, output: str, certainty: str | None, draws: int, seed: int, reading: Reading
 ) -> None:
-    """Fill the missing cells of DATA from NETWORK (.bif or .json with parameters).
+    """Fill the missing values of DATA from NETWORK (.bif or .json with parameters).
 
     A level is the most probable one given all that was seen in its row, a number the mean.
     """
@@ -64,7 +64,7 @@ def command(
     from dagora.network.networks import GaussianNetwork
 
     if reading.given["missing"] not in ("auto", "model"):
-        raise OptionError(f"impute fills missing cells: leave --missing {reading.given['missing']} out")
+        raise OptionError(f"impute fills missing values: leave --missing {reading.given['missing']} out")
     file_format(output)
     targets = [output, *(numbered(output, k + 1) for k in range(draws))]
     for target in (*targets, *([certainty] if certainty else [])):

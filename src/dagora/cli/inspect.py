@@ -23,9 +23,9 @@ Examples:
 @quiet_option("Show no progress.")
 @data_options_with_model
 def command(*, data: str, as_json: bool, reading: Reading) -> None:
-    """Show the type of every column of DATA and why, its levels or range, its missing cells, and warnings.
+    """Show the type of every column of DATA and why, its levels or range, its missing values, and warnings.
 
-    The same options as for `dagora learn` say how to read the table. Missing cells are counted, not refused.
+    The same options as for `dagora learn` say how to read the table. Missing values are counted, not refused.
     """
     from dataclasses import replace
     from pathlib import Path
@@ -36,7 +36,7 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
 
     options = reading.options(constants=False, why_not_model=always)
     if reading.scans(data):
-        # Rows with missing cells are dropped, so that such cells are counted and not refused.
+        # Rows with missing values are dropped, so that such cells are counted and not refused.
         overview = replace(reading, given={**reading.given, "missing": "drop"}).scanned(data, 1).overview
     elif reading.sample is not None:
         table = reading.drawn(data, 0, options)

@@ -48,7 +48,7 @@ Examples:
     type=click.IntRange(0),
     default=6,
     show_default=True,
-    help="Most rounds of structural EM where missing cells are modelled.",
+    help="Most rounds of structural EM where missing values are modelled.",
 )
 @dask_option(
     "Learn", f": {READING_THERE} With --bootstrap, DATA is read here, and the workers learn from the samples."

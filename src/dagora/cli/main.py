@@ -30,10 +30,10 @@ from dagora.cli.live_line import LiveLine
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
-    "inspect": "Show how a table is understood: types, missing cells, columns left out.",
+    "inspect": "Show how a table is understood: types, missing values, columns left out.",
     "learn": "Learn a network from a table.",
     "explore": "Learn and ask networks on a page in the browser.",
-    "impute": "Fill the missing cells of a table from a network.",
+    "impute": "Fill the missing values of a table from a network.",
     "sample": "Sample networks from their posterior given a table.",
     "federate": "Learn over sites that do not share their rows.",
     "private": "Learn from the columns of two owners who do not share them.",

@@ -53,8 +53,8 @@ within a step, edges from earlier steps are added, and --rows are those of each 
 @click.option(
     "--missing",
     metavar="HOW:SHARE",
-    help="Punch holes: mcar:0.2 (completely at random), mar:0.2 (by values seen) or mnar:0.2 (by the values "
-    "that go missing).",
+    help="Make values missing: mcar:0.2 (completely at random), mar:0.2 (by observed values) or "
+    "mnar:0.2 (by the values that go missing).",
 )
 @click.option(
     "--relations",

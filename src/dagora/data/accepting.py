@@ -35,7 +35,7 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
     if isinstance(table, IncompleteTable):
         raise DataError(
             f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
-            "`complete` has those without a hole, impute fills them"
+            "`complete` has the complete ones, impute fills the others"
         )
     return table
 
@@ -69,8 +69,8 @@ def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> Inc
     settled = [name for name in reading.stated() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(
-            f"{option(settled[0] if settled else 'missing')} is settled when a table with holes is made: "
-            "pass the file or frame itself"
+            f"{option(settled[0] if settled else 'missing')} is settled when a table with missing values "
+            "is made: pass the file or frame itself"
         )
     names = [table.names[i] for i in kept_positions(table.names, reading)]
     return table if len(names) == len(table.names) else table.select(names)

@@ -1,8 +1,7 @@
 """A table with missing values: typed columns, and which of their cells were seen.
 
 A `Table` promises that nothing is missing. Where missing values are to be modelled, a reader makes an
-`IncompleteTable` instead, so that no code can take a hole for a value by accident: only what knows about
-missing values takes one.
+`IncompleteTable` instead, so that no code takes a missing value for an observed one by accident.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from dagora.data.table import Table
 class IncompleteTable(Shown):
     """Typed columns of equal length; `seen[i, row]` says whether column i was seen in that row.
 
-    The content of a missing cell means nothing: the code 0, or the number 0.
+    The content of a missing value means nothing: the code 0, or the number 0.
 
     >>> whole = Table.from_numpy([["no", "1.5"], ["yes", "2.5"]], names=["ill", "dose"])
     >>> table = IncompleteTable.of(whole, [[True, False], [True, True]])
@@ -49,7 +48,7 @@ class IncompleteTable(Shown):
     def __post_init__(self) -> None:
         rows = len(self.columns[0]) if self.columns else 0
         if self.seen.shape != (len(self.columns), rows):
-            raise DataError("a table with holes needs to know of each cell whether it was seen")
+            raise DataError("a table with missing values needs to know of each cell whether it was observed")
         filled = [
             np.where(seen, column, column.dtype.type(0))
             for column, seen in zip(self.columns, self.seen, strict=True)

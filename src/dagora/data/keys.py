@@ -2,7 +2,7 @@
 
 A key identifies a row and may have a million values, so it cannot be a discrete column of a table. While the
 table is read, the row's number takes the place of the key. Keys and rows can then be matched even where rows
-with missing cells were dropped.
+with missing values were dropped.
 """
 
 from __future__ import annotations

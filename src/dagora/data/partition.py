@@ -66,7 +66,7 @@ def split_series(table: Table, timing: Timing, parties: int, *, seed: int | None
 
 
 def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
-    """Return how many rows each part gets: sizes that add up to `rows`, or proportions that add up to 1.
+    """Return how many rows each part gets: sizes that sum to `rows`, or proportions that sum to 1.
 
     >>> part_sizes(10, [0.5, 0.25, 0.25]), part_sizes(10, [7, 3])
     ([5, 3, 2], [7, 3])
@@ -83,5 +83,5 @@ def part_sizes(rows: int, sizes: Sequence[float]) -> list[int]:
             raise DataError(f"the proportions leave a party without rows: there are only {rows}")
         return [int(count) for count in counts]
     if (wanted != np.floor(wanted)).any() or wanted.sum() != rows:
-        raise OptionError(f"the sizes must add up to the {rows} rows, or be proportions that add up to 1")
+        raise OptionError(f"the sizes must sum to the {rows} rows, or be proportions that sum to 1")
     return [int(count) for count in wanted]

@@ -1,8 +1,8 @@
-"""Punch missing values into a table, to test what is done about them.
+"""Make values of a table missing, to test how methods deal with that.
 
 `mcar` (missing completely at random): every cell is missing with the same probability. `mar` (missing at
 random): columns are paired at random; the first of a pair is always seen, and whether a cell of the second is
-missing depends on it, so that half of the columns have twice the share of holes. `mnar` (not at random):
+missing depends on it, so half of the columns have twice the share of missing values. `mnar` (not at random):
 whether a cell is missing depends on the value that stood there. In the latter two, rows whose deciding value
 is above its median are three times as likely to have a missing value.
 """
@@ -69,7 +69,7 @@ def parse_holes(holes: str) -> tuple[str, float]:
     ('mar', 0.4)
     >>> parse_holes("mar")
     Traceback (most recent call last):
-    dagora.OptionError: holes are mcar, mar or mnar with a share above 0 and below 1, such as ...
+    dagora.OptionError: missing values are mcar, mar or mnar with a share above 0 and below 1, ...
     """
     mechanism, _, share = holes.partition(":")
     try:
@@ -78,7 +78,8 @@ def parse_holes(holes: str) -> tuple[str, float]:
         number = 0.0
     if mechanism not in MECHANISMS or not 0 < number < 1:
         raise OptionError(
-            f"holes are mcar, mar or mnar with a share above 0 and below 1, such as mcar:0.2, not '{holes}'"
+            "missing values are mcar, mar or mnar with a share above 0 and below 1, such as mcar:0.2, not "
+            f"'{holes}'"
         )
     return mechanism, number
 

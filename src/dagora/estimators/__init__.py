@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn: learn a structure, sample a posterior, classify, fill missing cells.
+"""Estimators for scikit-learn: learn a structure, sample a posterior, classify, fill missing values.
 
 They take arrays and data frames, can be cloned, and stand in pipelines, as everything else there does.
 Columns are understood as `dagora.learn` understands them: text, booleans and whole numbers of few values are

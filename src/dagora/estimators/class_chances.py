@@ -3,7 +3,7 @@
 It is that of the whole row with this class, divided by the sum over all classes. Only the class's own table
 or regression and those of its children differ between classes, so rows in which the class's Markov blanket
 was seen need nothing else. In other rows, what was not seen is summed or integrated out of the whole network:
-exactly, unless a discrete node of it depends on numbers. Then the missing cells are drawn, and the
+exactly, unless a discrete node of it depends on numbers. Then the missing values are drawn, and the
 probabilities are the mean over the draws of those given each drawn row.
 """
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Classifying = DiscreteNetwork | MixedNetwork
 
 LEAST = -1e300  # ln of a probability that is too small for a number
-ROWS_AT_ONCE = 200  # whose missing cells are drawn together
+ROWS_AT_ONCE = 200  # whose missing values are drawn together
 SEED = 0  # of these draws: the same row in the same place gets the same answer
 
 

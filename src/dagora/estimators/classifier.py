@@ -31,7 +31,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     every cell of a probability table; to the variance of a regression, `variance_smoothing` times that of its
     column. So every class keeps a probability, also where the data had none.
 
-    X may have numbers, levels and missing cells (NaN), at `fit` and later; columns with a single value are
+    X may have numbers, levels and missing values (NaN), at `fit` and later; columns with a single value are
     left out. After `fit`, `network_` is the network, `result_` how its graph was learned (None for a given
     graph) and `classes_` the classes, whose texts are the levels of `target`.
 

@@ -1,4 +1,4 @@
-"""A transformer that fills missing cells from a network learned from what was seen."""
+"""A transformer that fills missing values from a network learned from what was seen."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from dagora.network.networks import require_network
 
 
 class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Fill missing cells (NaN) from a network: numbers by their mean, levels by the most probable one.
+    """Fill missing values (NaN) from a network: numbers by their mean, levels by the most probable one.
 
     The graph is learned from what was seen, by `method` with `score_name`, `knowledge`, `max_parents`,
     `time_limit` and `options` as for `StructureLearner`; parameters are fitted by EM, with a `pseudocount` in
-    every cell of a probability table. Each row's missing cells are filled given all that was seen in that
+    every cell of a probability table. Each row's missing values are filled given all that was seen in that
     row. A column of a single value is filled with it; a column without any value is refused at `fit`.
 
     What was seen stays as it was. An array of numbers, or a frame of numbers, becomes an array of floats; a
@@ -102,7 +102,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return self
 
     def transform(self, X: object) -> NDArray[Any]:
-        """X with its missing cells filled."""
+        """X with its missing values filled."""
         check_is_fitted(self)
         data = checked(self, X, reset=False)
         cells = [column_cells(data, i) for i in range(len(self._names))]

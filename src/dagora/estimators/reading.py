@@ -1,6 +1,6 @@
 """Tables of the data that scikit-learn hands over: arrays of numbers or data frames, at `fit` and later.
 
-What is given after `fit` is read with the kinds and levels that were found then, column by column in their
+Rows given after `fit` are read with the kinds and levels that were found then, column by column in their
 order. A level that was not there at `fit` counts as not seen, with a warning. Missing is NaN, None or null;
 no word means missing.
 """

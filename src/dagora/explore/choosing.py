@@ -19,7 +19,7 @@ class Fit:
     """A table, as far as it decides which methods fit.
 
     `numbers` is the overview of the same table for what takes numbers only: codes of few values are numbers
-    there. `missing` is what the user wants to be done about missing cells.
+    there. `missing` is what the user wants to be done about missing values.
     """
 
     def __init__(self, usual: Overview, numbers: Overview, missing: str = "auto") -> None:

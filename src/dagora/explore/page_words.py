@@ -10,7 +10,7 @@ import shlex
 from dagora.base.wording import Words
 
 TITLES = {
-    "missing": "missing cells",
+    "missing": "missing values",
     "na": "words that mean missing",
     "discretise": "cut numbers",
     "bins": "into",
@@ -36,7 +36,7 @@ def page_option(name: str, value: str | None = None, _literal: str = "") -> str:
     """Name an option as the page does, with a value if there is one to choose.
 
     >>> page_option("missing", "drop"), page_option("drop", "age"), page_option("discrete", "ward")
-    ('“missing cells: drop their rows”', "untick 'age'", '“type of ward: discrete”')
+    ('“missing values: drop their rows”', "untick 'age'", '“type of ward: discrete”')
     >>> page_option("time_limit"), page_option("drop"), page_option("lags", "2")
     ('“seconds at most”', 'untick them', '`dagora learn --lags 2`')
     """

@@ -85,7 +85,7 @@ def draw_distribution(name: str, shown: ColumnDistribution) -> str:
         drawing = f"<p>All {counted(total, 'value')} are {shown.edges[0]:g}.</p>"
     else:
         drawing = _columns(name, shown.edges, shown.counts)
-    unseen = f'<p class="soft">{counted(shown.unseen, "missing cell")}.</p>' if shown.unseen else ""
+    unseen = f'<p class="soft">{counted(shown.unseen, "missing value")}.</p>' if shown.unseen else ""
     return drawing + unseen
 
 

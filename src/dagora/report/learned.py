@@ -138,7 +138,7 @@ def no_edge_in_words(result: Result) -> str:
             "There is no edge among those that were allowed: what was excluded beforehand was not looked at."
         )
     return (
-        "There is no edge: none was worth adding, as this method judges it. Variables may still depend on "
+        "There is no edge: none was worth adding by this method's criterion. Variables may still depend on "
         "each other in ways that it does not see, or too weakly for so many rows."
     )
 

@@ -165,9 +165,9 @@ def _spread(error: float) -> str:
 
 def mixing_section(posterior: Posterior) -> Section:
     """The evidence that the chains have converged to the same distribution."""
-    doubts = mixing_warnings(posterior.diagnostics)
+    warnings = mixing_warnings(posterior.diagnostics)
     verdict = (
-        VERDICTS[posterior.diagnostics.verdict] if doubts else "No diagnostic suggests that they have not."
+        VERDICTS[posterior.diagnostics.verdict] if warnings else "No diagnostic suggests that they have not."
     )
     lines = [Line(np.arange(chain.size), chain) for chain in posterior.draws.log_scores]
     chart = draw_lines(lines, across="draw", up="log score")

@@ -108,5 +108,5 @@ def missing_values(pattern: Mapping[str, Any]) -> str:
     if not pattern:
         return ""
     listed: list[list[Content]] = [[", ".join(each["missing"]), each["rows"]] for each in pattern["patterns"]]
-    line = f"{describe_missing(pattern)}; {pattern['distinct_patterns']} patterns of holes."
+    line = f"{describe_missing(pattern)}; {pattern['distinct_patterns']} patterns of missing values."
     return f"<p>{text(line)}</p>" + folded("most frequent patterns", table(("missing", "rows"), listed))

@@ -23,8 +23,8 @@ class Score:
 
     `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that
     equivalent graphs have the same score, `needs_rows` that counts and moments are not enough and the rows
-    themselves are needed, `observed` is the factory for tables with holes, `in_nats` that it is a logarithm
-    of a probability, or approximates one.
+    themselves are needed, `observed` is the factory for missing values, `in_nats` that it is a logarithm of
+    a probability, or approximates one.
     """
 
     name: str

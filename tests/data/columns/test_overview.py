@@ -1,4 +1,4 @@
-"""How a table was understood is told: types, missing cells, words, rows and columns left out."""
+"""How a table was understood is told: types, missing values, words, rows and columns left out."""
 
 import hashlib
 import json
@@ -202,7 +202,7 @@ def test_the_summary_of_a_wide_table_shows_what_is_remarkable():
     assert len(overview.lines()) == 1 + 1 + 41
     short = overview.lines(everything=False)
     assert [line.split()[0] for line in short[1:-1]] == ["column", "hole"]
-    assert short[-1] == "  … and 40 more columns without missing cells"
+    assert short[-1] == "  … and 40 more columns without missing values"
 
 
 def test_a_table_is_settled():
@@ -228,12 +228,12 @@ def test_codes_are_numbers_for_what_takes_numbers_only(purpose):
 
 @pytest.mark.parametrize(("said", "holes"), [({}, 1), ({"missing": "model"}, 2), ({"missing": "auto"}, 1)])
 def test_inspect_advises_on_holes_what_learn_does(said, holes):
-    """Once missing cells are spoken of, words that mean missing are holes too, as in learn."""
+    """Once missing values are spoken of, words that mean missing are holes too, as in learn."""
     rows = {"a": ["no", "yes"] * 20, "b": ["x", "?", None, "y"] + ["x", "y"] * 18}
     overview = dagora.inspect(rows, **said)
     assert overview.columns[1].missing == holes
-    (line,) = [line for line in overview.warnings if "a missing cell" in line]
+    (line,) = [line for line in overview.warnings if "a missing value" in line]
     assert f"{holes} of 40" in line
-    assert "learn uses what was seen of" in line
+    assert "observed ones; " in line
     learned = dagora.learn(rows, **said).data
     assert learned["columns"][1]["missing"] == holes

@@ -22,7 +22,7 @@ DEFAULT = "__HIVE_DEFAULT_PARTITION__"
 
 
 def all_types(rows):
-    """Columns of many types, with missing cells in some."""
+    """Columns of many types, with missing values in some."""
     rng = np.random.default_rng(0)
     table = pa.Table.from_pandas(frame(rows), preserve_index=False)
     more = {

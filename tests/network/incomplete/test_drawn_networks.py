@@ -1,4 +1,4 @@
-"""Parameters, imputation and structural EM by draws of missing cells."""
+"""Parameters, imputation and structural EM by draws of missing values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Draws of missing cells against exact answers, for networks of any kinds of nodes."""
+"""Draws of missing values against exact answers, for networks of any kinds of nodes."""
 
 import numpy as np
 import pytest

@@ -168,8 +168,7 @@ CELLS = {
 @pytest.mark.parametrize("cells", CELLS)
 def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.partitions.dask_frames import open_dask
-    from dagora.stats.partitions.worker_files import frame_of
+    from dagora.stats.partitions.dask_frames import open_dask, open_worker_files
 
     written, said = CELLS[cells]
     column = [written[k * k % 61 % len(written)] for k in range(240)]
@@ -179,7 +178,9 @@ def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
     missing, na = ("drop", said) if said else ("error", "auto")
     known = TableStatistics(dagora.read_table(file, separator=";", missing=missing, na=na))
     with dask.config.set(scheduler="synchronous"):
-        rows = open_dask(frame_of(str(file), ";")[0], ReadingOptions(missing=missing, na=na), text_cells=True)
+        rows = open_dask(
+            open_worker_files(str(file), ";")[0], ReadingOptions(missing=missing, na=na), text_cells=True
+        )
         assert rows.schema == known.schema
         assert rows.n_rows == known.n_rows
         assert rows.counts([(0, 1)[known.schema[0].cardinality == 0 :]]).values.tolist() == (
@@ -189,8 +190,7 @@ def test_csv_is_read_by_the_rules_in_memory(cells: str, tmp_path: Path) -> None:
 
 def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path: Path) -> None:
     from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.stats.partitions.dask_frames import open_dask
-    from dagora.stats.partitions.worker_files import frame_of
+    from dagora.stats.partitions.dask_frames import open_dask, open_worker_files
 
     for last in ("x", ""):
         file = tmp_path / "rows.csv"
@@ -198,7 +198,7 @@ def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path
         told = []
         for read in (
             lambda: dagora.open_rows(file),  # noqa: B023
-            lambda: open_dask(frame_of(str(file))[0], ReadingOptions(), text_cells=True),  # noqa: B023
+            lambda: open_dask(open_worker_files(str(file))[0], ReadingOptions(), text_cells=True),  # noqa: B023
         ):
             with dask.config.set(scheduler="synchronous"), pytest.raises(DataError) as caught:
                 read()
@@ -208,13 +208,13 @@ def test_a_word_in_the_last_row_and_an_empty_cell_are_told_as_of_a_file(tmp_path
 
 
 def test_cells_beyond_the_header_and_a_separator_of_parquet_are_refused(tmp_path: Path) -> None:
-    from dagora.stats.partitions.worker_files import frame_of
+    from dagora.stats.partitions.dask_frames import open_worker_files
 
     (tmp_path / "rows.csv").write_text("a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(DataError, match="more cells than its header has names"):
-        frame_of(str(tmp_path / "rows.csv"))
+        open_worker_files(str(tmp_path / "rows.csv"))
     with pytest.raises(OptionError, match="separator is for CSV files"):
-        frame_of("rows.parquet", ";")
+        open_worker_files("rows.parquet", ";")
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask, by pandas

@@ -1,6 +1,6 @@
 """Find the cells of a column that are missing under another name: `NA`, `?`, `n/a`, `.` and the like.
 
-Where the other cells are numbers, such a word is a hole: a measurement is not a level. In other columns the
+Where the other cells are numbers, such a word is missing: a measurement is not a level. In other columns the
 table alone cannot tell. If the user has said what to do with missing values, the words count as missing;
 otherwise they stay levels. Both are told.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MissingWords:
-    """Cells with holes as nulls; how often each word was made a hole; how often each doubtful one was not."""
+    """Cells with missing values as nulls; how often each word was missing, and each doubtful one was not."""
 
     cells: pa.ChunkedArray
     holes: Mapping[str, int] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Make typed columns, the parts of a `Table`, from raw ones, and an overview of how they were understood.
 
 Names are checked, columns that only identify rows are left out, missing values are found and treated, types
-are found. Missing cells are treated before types, so that `drop` gives the same table as a file without those
+are found. Missing values come before types, so that `drop` gives the same table as a file without those
 rows. Rows are counted from 1, without the header ("data row 1").
 """
 
@@ -133,7 +133,7 @@ def keep_missing(
     kinds = frozenset(column.variable.kind for column in typed)
     why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
     if why_not and reading.missing == "model":
-        raise DataError(f"{why_not}, so missing cells cannot be modelled: {instead_of_missing(reading)}")
+        raise DataError(f"{why_not}, so missing values cannot be modelled: {instead_of_missing(reading)}")
     if why_not:
         raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
     names = [column.variable.name for column in typed]
@@ -152,7 +152,7 @@ def look_at(
 
     >>> import pyarrow as pa
     >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings
-    ('1 of 2 rows has a missing cell: learn uses what was seen of it; missing="drop" leaves it out, ...',)
+    ('1 of 2 rows has a missing value: learn uses its observed ones; missing="drop" leaves it out, ...',)
     """
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
@@ -167,9 +167,9 @@ def look_at(
     if not incomplete:
         return overview
     some = "rows has" if incomplete == 1 else "rows have"
-    them = "it" if incomplete == 1 else "them"
+    them, their = ("it", "its") if incomplete == 1 else ("them", "their")
     note = (
-        f"{incomplete} of {overview.rows} {some} a missing cell: learn uses what was seen of {them}; "
+        f"{incomplete} of {overview.rows} {some} a missing value: learn uses {their} observed ones; "
         f"{option('missing', 'drop')} leaves {them} out, {option('missing', 'level')} makes missing a level"
     )
     return replace(overview, warnings=(note, *overview.warnings))
@@ -385,14 +385,14 @@ def instead_of_missing(reading: ReadingOptions) -> str:
 
 
 def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:
-    """A hint for tables with holes in a column of numbers, in which missing cannot be a level as it is."""
+    """A hint for continuous columns with missing values, in which missing cannot be a level as it is."""
     holes = any(c.variable.kind is Kind.CONTINUOUS and c.missing is not None for c in typed)
     cut_too = f"numbers have to be cut for that ({option('discretise', 'quantile')})"
     return f"; {cut_too}" if holes and reading.cuts and not reading.in_time else ""
 
 
 def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
-    """Return which rows have no missing cell."""
+    """Return which rows have no missing value."""
     complete = np.ones(len(columns[0].cells), dtype=np.bool_)
     for column in columns:
         if column.missing:
@@ -404,7 +404,7 @@ def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
     """Refuse a table without a complete row; name the column with the most missing values."""
     emptiest = max(columns, key=lambda column: column.missing)
     raise DataError(
-        f"no row is left: all {len(emptiest.cells)} have a missing cell, most of them "
+        f"no row is left: all {len(emptiest.cells)} have a missing value, most of them "
         f"({emptiest.missing}) in column '{emptiest.name}': leave that one out "
         f"({option('drop', emptiest.name)})"
     )

@@ -1,6 +1,6 @@
 """Cells that count as missing, and words that often stand for a missing value.
 
-An empty cell and NaN are missing, always. Words such as `NA` or `?` are levels in some tables and holes in
+An empty cell and NaN are missing, always. Words such as `NA` or `?` are levels in some tables and missing in
 others, so the user chooses: `na` is "none" (they are levels), a list of words (those are missing), or "auto".
 """
 

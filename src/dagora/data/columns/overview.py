@@ -170,7 +170,7 @@ class Overview:
                 for row in cells
             ]
         if len(shown) < len(self.columns):
-            lines.append(f"  … and {len(self.columns) - len(shown)} more columns without missing cells")
+            lines.append(f"  … and {len(self.columns) - len(shown)} more columns without missing values")
         told = self.dropped_rows in self.warnings
         lost = [] if told or not self.dropped else [self.dropped_rows]
         return [*lines, *lost, *filter(None, [self.modelled_cells])]

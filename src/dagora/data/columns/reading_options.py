@@ -92,7 +92,7 @@ class ReadingOptions:
     """The options that say how columns and cells are understood.
 
     `wanted` are columns that stay even if they look like an identifier. `levels` are levels known from
-    elsewhere, which are never taken for a missing cell, `numbers` columns that are known to be numbers, where
+    elsewhere, which are never taken for missing, `numbers` columns that are known to be numbers, where
     the user does not say otherwise. `numbers_for` names what the table is read for, if
     that takes numbers only: then codes are numbers, too. `only` are the columns to look at (None: all).
     `marks` is a column that says which variables were set in a row: it is discrete, and an empty cell of it

@@ -31,7 +31,7 @@ PADDED = re.compile("[+-]?0[0-9]")
 SIGN_AND_BLANK = re.compile("([+-]) +(?=[0-9])")
 IN_PARENTHESES = re.compile("[(][^()+-]+[)]")
 AMOUNT = re.compile(f"(?P<sign>[+-]?) ?[{CURRENCY}] ?(?P<after>.*)|(?P<before>.*?) ?[{CURRENCY}]")
-# Long minus signs, spaces that do not break, and bent apostrophes, each as its plain kin.
+# Long minus signs, spaces that do not break, and curly apostrophes, each as its plain kin.
 MINUS = "\N{MINUS SIGN}"
 PLAIN_MARKS = str.maketrans(
     {

@@ -55,7 +55,7 @@ EXTRA_ROWS = 500
 MOST_FOUND = 20_000
 # A child that takes too long keeps its sets of so many parents.
 FALLBACK = 2
-# How much a column's information on the child weighs against its entropy when columns are ordered.
+# The weight of a column's information on the child against its entropy when columns are ordered.
 WEIGHT = 3.0
 
 

@@ -112,7 +112,7 @@ class SampledRows:
 class MixedFilling:
     """Completes a table with both kinds of columns by draws.
 
-    `score_graph` adds up the scores of families on their observed values. The first graph is a local optimum
+    `score_graph` sums the scores of families on their observed values. The first graph is a local optimum
     of that score, so it cannot compare the graphs of later rounds: the last one counts.
     """
 

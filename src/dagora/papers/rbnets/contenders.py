@@ -199,7 +199,7 @@ def drawing(outcome: Outcome) -> Numbers:
 
 def random_dags(score: LocalScore, run: Run, graphs: int) -> Numbers:
     """The BIC of the best of so many random DAGs, pruned as RL-BIC's is."""
-    from dagora.learners.search.rl_bic.null_models import best_random_dag
+    from dagora.learners.search.rl_bic.rewards import best_random_dag
 
     objective = Objective.of(score, run.knowledge, "different")
     best = best_random_dag(objective, graphs, np.random.default_rng(run.seed))[1]

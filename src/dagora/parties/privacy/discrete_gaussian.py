@@ -143,7 +143,7 @@ def happens_small_exp(source: Uniform, numerators: Integers, denominator: int) -
     """Events of probability exp(−γ) for 0 ≤ γ = p/q ≤ 1.
 
     Events of probability γ/1, γ/2, γ/3, … are tried until one fails. That it is the k-th has probability
-    γ^(k−1)/(k−1)! − γ^k/k!; over odd k this adds up to exp(−γ).
+    γ^(k−1)/(k−1)! − γ^k/k!; over odd k this sums to exp(−γ).
     """
     happens = np.zeros(len(numerators), dtype=np.bool_)
     going = np.arange(len(numerators))

@@ -32,7 +32,7 @@ OPTIONS = (
            low=1e-15, high=1e-3),
     Option("colluders", "int", None, "sites that may tell others their noise (a third of the sites)", low=0),
     Option("rows_per_person", "int", 1, "most rows that one person can have", low=1, high=10_000),
-    Option("row_bound", "float", None, "moments: most that the squares of a row add up to, each value "
+    Option("row_bound", "float", None, "moments: largest sum of squares of a row, each value "
            "measured in half its column's range (columns / 6: right for ranges of 3 standard deviations "
            "either way)", low=0.0, open_low=True),
 )  # fmt: skip

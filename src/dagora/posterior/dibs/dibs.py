@@ -2,7 +2,7 @@
 
 While α and β grow with every step, each particle climbs ln p(Z) + ln E[p(D | G)] − β E[h(G)]: a normal prior,
 the likelihood of the graphs it stands for, and how cyclic they are. In the end a particle is one graph. DiBS+
-weighs each graph that was reached by its posterior probability among those reached. This is the version with
+weights each graph that was reached by its posterior probability among those reached. This is the version with
 marginal likelihoods of Lorch, Rothfuss, Schölkopf & Krause (2021), on any local score; α, β, step size,
 kernel and numbers of samples are the defaults of the authors' package. What it cannot know: the graphs that
 no particle became.
@@ -36,7 +36,7 @@ SHARPNESS, CYCLE_PENALTY, STEP, WIDTH = 1.0, 1.0, 0.005, 5.0
 # Graphs drawn per particle and step: for the likelihood, and for the cycles.
 LIKELIHOOD_GRAPHS, CYCLE_GRAPHS = 128, 32
 BIAS = (
-    "DiBS+ weighs only the graphs that its particles became: their probabilities add up to 1 whatever was "
+    "DiBS+ weights only the graphs that its particles became: their probabilities sum to 1 whatever was "
     "missed, so edges look surer than they are"
 )
 

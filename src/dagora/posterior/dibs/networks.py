@@ -3,7 +3,7 @@
 x_j = b₂ + w₂ · relu(W₁ (parents of j) + b₁) + noise, with a network of its own for every j; all weights have
 a standard normal prior, those of the first layer only where there is an edge (Lorch, Rothfuss, Schölkopf &
 Krause 2021, section 6.1, and the authors' package). A soft graph, with numbers between 0 and 1 for edges,
-weighs the parents, so that there are gradients by edges too.
+weights the parents, so that there are gradients by edges too.
 """
 
 from __future__ import annotations

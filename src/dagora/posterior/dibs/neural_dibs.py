@@ -2,7 +2,7 @@
 
 While α and β grow with every step, each particle climbs, in the latent numbers of its graph, ln p(Z) +
 ln E[p(D, Θ | G)] − β E[h(G)], and in its weights the second term (`networks`); in the end it is one graph
-with networks. DiBS+ weighs each particle by p(D, Θ, G). This is the version that the paper on
+with networks. DiBS+ weights each particle by p(D, Θ, G). This is the version that the paper on
 Gaussian-process networks compares itself with: one hidden layer of 5 units. α, β, step size, widths of the
 kernels, noise and numbers of samples are the defaults of the authors' package; columns are standardised.
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 Graphs = NDArray[np.bool_]
 
-# How fast α and β grow with each step; widths of the kernels of latent numbers and of weights: the defaults of
-# the authors' code (JointDiBS in github.com/larslorch/dibs).
+# How fast α and β grow with each step; widths of the kernels of latent numbers and of weights: the defaults
+# of the authors' code (JointDiBS in github.com/larslorch/dibs).
 SHARPNESS, CYCLE_PENALTY, LATENT_WIDTH, WEIGHT_WIDTH = 0.05, 1.0, 5.0, 500.0
 # Arrays of the size of all hidden units that a step holds at a time, roughly.
 ARRAYS = 6

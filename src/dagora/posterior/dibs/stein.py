@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# RMSprop: the share of the running mean square kept at each step, and what keeps it away from 0 (JAX's defaults).
+# RMSprop with JAX's defaults: the share of the mean square kept at each step, and what keeps it from 0.
 KEPT, LEAST = 0.9, 1e-8
 
 

@@ -101,7 +101,7 @@ def check_drawable(statistics: Statistics) -> None:
 
 
 def statistics_of_rows(statistics: Statistics, rows: Positions) -> Statistics:
-    """Statistics of some rows, with their holes and with what was set in them.
+    """Statistics of some rows, with their missing values and interventions.
 
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1], [0, 1]], names=["a", "b"], discrete=["a", "b"])

@@ -112,7 +112,7 @@ def check_samples(
 
 
 def fingerprint(statistics: Statistics) -> str:
-    """Fingerprint of the rows: names, levels, cells, holes, and what was set."""
+    """Fingerprint of the rows: names, levels, cells, missing values, and interventions."""
     digest = hashlib.sha256()
     table = statistics.table if isinstance(statistics, IncompleteStatistics) else statistics.rows()
     for variable, column in zip(table.schema, table.columns, strict=True):

@@ -1,6 +1,6 @@
 """A graph of high weight in a search space, by a search over orders.
 
-A family is left out if one of its subsets weighs as much: the subset could replace it in any graph. The
+A family is left out if one of its subsets has as large a weight, and could replace it in any graph. The
 remaining families are candidates, as in any other search over orders.
 """
 

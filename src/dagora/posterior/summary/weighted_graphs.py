@@ -1,7 +1,7 @@
 """A weighted sample of graphs: the base of `Posterior` and of `Strengths`.
 
-Graphs that occur several times are evaluated once. A subclass says which graphs there are, what each weighs,
-and what the standard error of a mean is.
+Graphs that occur several times are evaluated once. A subclass has the graphs, the weight of each, and the
+standard error of a mean.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The density often has several modes: a function may be smooth with more noise, or wiggly with less. Climbs
 with one parent start at the peaks along a grid of length-scales. Climbs with several parents start at long
 and at medium length-scales, and at those that each parent has alone, which are found once per pair. So a
-family's modes do not depend on what was scored before it.
+family's modes do not depend on the families before it.
 """
 
 from __future__ import annotations

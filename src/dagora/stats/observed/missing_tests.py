@@ -1,9 +1,9 @@
 """Tests of whether values are missing more often where other columns have certain values.
 
-Each column with holes is tested against the values of each other column: a chi-square test of independence
-for a discrete one, Welch's t-test for a continuous one, at 1 % over all tests together (Bonferroni). Holes
-that depend on values that were seen are missing at random, which is what the model assumes. Whether they
-depend on the missing values themselves cannot be seen in the data.
+Each column with missing values is tested against each other column: a chi-square test of independence for a
+discrete one, Welch's t-test for a continuous one, at 1 % over all tests together (Bonferroni). Missingness
+that depends on observed values is missing at random, as the model assumes. Whether it depends on the missing
+values themselves cannot be seen in the data.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def missing_value_warnings(table: IncompleteTable) -> list[str]:
     columns = {hole for (hole, _), value in tests.items() if value * len(tests) < LEVEL}
     more = f", and those of {len(columns) - 1} more columns on others" if len(columns) > 1 else ""
     told = (
-        f"holes in '{table.names[i]}' depend on the values of '{table.names[j]}'{more}: the model takes that "
-        "into account, but not whether they depend on the missing values themselves, which no data can show"
+        f"missing values in '{table.names[i]}' depend on the values of '{table.names[j]}'{more}: the model takes "
+        "that into account, but not whether they depend on the missing values themselves, which no data can show"
     )
     return [told]
 
 
 def hole_test(table: IncompleteTable, hole: int, other: int) -> float:
-    """The p-value of the test that the holes of one column are independent of the values of another."""
+    """The p-value of the test that missing values of one column are independent of the values of another."""
     seen = table.seen[other]
     gone = ~table.seen[hole][seen]
     values = table.columns[other][seen]

@@ -30,7 +30,7 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class ExpectedMoments:
-    """Rows with each hole replaced by its mean given the rest, and the sum of covariances that are left."""
+    """Rows with each missing value replaced by its conditional mean, and the sum of conditional covariances."""
 
     rows: Floats
     left: Floats
@@ -114,7 +114,7 @@ def check_estimable(n_rows: int, columns: int, what: str = "continuous columns")
     """Refuse tables with too few rows for a covariance of all columns."""
     if n_rows <= columns + 1:
         raise DataError(
-            f"{n_rows} rows are too few to model the missing cells of {columns} {what}: leave "
+            f"{n_rows} rows are too few to model the missing values of {columns} {what}: leave "
             f"columns out ({option('drop')}), or choose {option('missing', 'drop')}"
         )
 
@@ -128,7 +128,7 @@ def expect_rows(
     covariance: Floats,
     left: Floats,
 ) -> float:
-    """Fill holes of sorted rows by their means, add up covariances left, return the log-likelihood."""
+    """Fill missing values of sorted rows by their means, sum covariances, return the log-likelihood."""
     d = len(mean)
     factor = np.zeros((d, d))
     weights = np.zeros((d, d))

@@ -1,7 +1,7 @@
 """The number of rows in which the columns of a set are observed together.
 
 A row says of a set of columns what its seen part says. So whatever depends on a set is added up over the
-parts of it that rows have seen, each weighed by its rows.
+parts of it that rows have seen, each weighted by its rows.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 g(S) = max over p of Σ over rows of ln Σ p(cells of S that agree with what was seen of S in the row): the
 likelihood of a table of probabilities over all cells of S, without any structure. It is concave in p, so EM
-ends at the maximum from anywhere inside. Without holes it is Σ n ln(n / N). Rows of which nothing in S was
-seen say nothing.
+ends at the maximum from anywhere inside. Without missing values it is Σ n ln(n / N). Rows without an
+observed value in S do not count.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def saturated_likelihood(
     number: int,
     tolerance: float,
 ) -> float:
-    """Find g of one set from the counts of its patterns, a hole being one more level of each column."""
+    """Find g of one set from the counts of its patterns, a missing value being one more level."""
     size = len(levels)
     whole = np.zeros(number)
     digits = np.empty(size, dtype=np.int64)

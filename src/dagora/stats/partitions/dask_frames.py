@@ -11,16 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.dask_cluster import check_workers, same_version
-from dagora.base.errors import DagoraError, DataError
-from dagora.base.extras import DASK
+from dagora.base.errors import DagoraError, DataError, OptionError
+from dagora.base.extras import DASK, DISTRIBUTED
 from dagora.base.version import __version__
+from dagora.base.wording import option
+from dagora.data.columns.column_names import check_names
 from dagora.data.columns.frames import one_line
+from dagora.data.readers import SEPARATORS, check_separator
 from dagora.data.schema import Schema
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.indicators import Scales
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TITLE = "the Dask frame"
+PARQUET, CSV = (".parquet", ".pq"), (".csv", ".tsv")
 
 
 def is_dask(data: object) -> bool:
@@ -61,6 +66,33 @@ def is_dask(data: object) -> bool:
     False
     """
     return type(data).__module__.partition(".")[0] in {"dask", "dask_expr"}
+
+
+def open_worker_files(data: str, separator: str | None = None) -> tuple[Any, bool]:
+    """Files that the workers read, as a Dask frame, and whether its text may stand for numbers.
+
+    They are a file, a folder of Parquet, or a pattern; the workers need the same path: a shared folder, or
+    storage that Dask knows. All cells of CSV are read as text, so that our rules say what they mean.
+    """
+    DISTRIBUTED.require("a Dask cluster")
+    import dask.dataframe as dd
+
+    kind = Path(data).suffix.lower()
+    mark = check_separator(separator)
+    if kind not in (*PARQUET, *CSV, ""):
+        raise OptionError(f"{data}: a Dask cluster reads Parquet and CSV files, not '{kind}'")
+    if mark is not None and kind not in CSV:
+        raise OptionError(f"{data}: {option('separator')} is for CSV files: leave it out")
+    try:
+        if kind not in CSV:
+            return dd.read_parquet(data), False
+        frame = dd.read_csv(data, sep=mark or SEPARATORS[kind], dtype=str, keep_default_na=False)
+    except Exception as problem:
+        raise DataError(f"{data}: {one_line(problem)}") from None
+    if frame._meta.index.dtype != "int64":  # noqa: SLF001 - pandas takes cells beyond the header for names of rows
+        raise DataError(f"{data}: its rows have more cells than its header has names")
+    frame.columns = check_names(list(frame.columns))
+    return frame, True
 
 
 def open_dask(
@@ -246,7 +278,7 @@ def check_versions() -> None:
 
 
 def in_a_tree(tasks: Sequence[Any], add: Callable[[T, T], T]) -> Any:  # noqa: ANN401
-    """One task that adds up all: neighbours first, by the numbers of the partitions alone."""
+    """Sum all parts in one task: neighbours first, by the numbers of the partitions alone."""
     import dask
 
     level = list(tasks)

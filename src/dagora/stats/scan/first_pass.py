@@ -67,7 +67,7 @@ class LooksByItself(Protocol):
 def scan_source(
     source: RowSource, reading: ReadingOptions, jobs: int = 1, database: Database | None = None
 ) -> ScanStatistics:
-    """Statistics of a source, after a first pass over it (a second where rows with holes are left out).
+    """Statistics of a source, after a first pass over it (a second where incomplete rows are left out).
 
     With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
     """
@@ -76,7 +76,7 @@ def scan_source(
     look = partial(look_at_rows, sample) if database is None else partial(look_by_queries, database)
     if reading.missing not in ("error", "drop"):
         raise OptionError(
-            "missing cells of rows that are scanned are refused or dropped "
+            "missing values of rows that are scanned are refused or dropped "
             f"({option('missing', 'drop')}): for {option('missing', reading.missing)} take a sample "
             f"({option('sample', SAMPLE)})"
         )
@@ -135,7 +135,7 @@ def scan_source(
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
-            raise DataError(f"{source.title}: no row is left: all {rows} have a missing cell")
+            raise DataError(f"{source.title}: no row is left: all {rows} have a missing value")
         decided |= decide(again.values(), (), expected=False, wanted=wanted, again=True)
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}

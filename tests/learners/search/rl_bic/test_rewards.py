@@ -9,9 +9,14 @@ from scipy.linalg import expm
 import dagora
 from dagora.base.errors import OptionError
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.search.rl_bic.null_models import best_random_dag
 from dagora.learners.search.rl_bic.objective import Objective
-from dagora.learners.search.rl_bic.rewards import CyclePenalties, closed_walks, has_cycle, reward_graphs
+from dagora.learners.search.rl_bic.rewards import (
+    CyclePenalties,
+    best_random_dag,
+    closed_walks,
+    has_cycle,
+    reward_graphs,
+)
 from dagora.scores.bdeu import bdeu
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.stats.table import TableStatistics

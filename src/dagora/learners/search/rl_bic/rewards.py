@@ -24,6 +24,8 @@ SCALE, STEP, FACTOR, LARGEST, TIMES = 5.0, 1.0, 10.0, 0.01, 20
 # Terms of the exponential of a matrix whose rows each sum to a half at most.
 TERMS = 10
 
+SCORED_TOGETHER = 1024  # random DAGs: larger takes more memory, smaller more calls
+
 
 @dataclass(frozen=True)
 class CyclePenalties:
@@ -101,3 +103,24 @@ def closed_walks(graphs: Graphs) -> Floats:
     for _ in range(squarings):
         total = total @ total
     return np.asarray(np.trace(total, axis1=1, axis2=2) - nodes, dtype=np.float64)
+
+
+def best_random_dag(objective: Objective, count: int, rng: np.random.Generator) -> tuple[Graphs, float]:
+    """A null model that the policy must beat: the best of `count` random DAGs, pruned, and its score.
+
+    A random DAG has a random order, and each edge that the order and knowledge permit with a probability that
+    is drawn anew for every graph, so that sparse and dense graphs both occur.
+    """
+    nodes = len(objective.required)
+    best, value = objective.required, -np.inf
+    for start in range(0, count, SCORED_TOGETHER):
+        number = min(SCORED_TOGETHER, count - start)
+        places = rng.random((number, nodes))
+        chance = rng.random((number, 1, 1))
+        graphs = (places[:, :, None] < places[:, None]) & (rng.random((number, nodes, nodes)) < chance)
+        graphs = (graphs & objective.free) | objective.required
+        scores, extra = objective.evaluate(graphs)
+        scores = np.where((extra == 0) & ~has_cycle(graphs), scores, -np.inf)
+        if scores.max() > value:
+            best, value = graphs[int(scores.argmax())], float(scores.max())
+    return objective.prune(best)

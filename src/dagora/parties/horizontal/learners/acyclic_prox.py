@@ -116,7 +116,7 @@ def acyclic_prox(
 ) -> ProxSolution:
     """Weights near `target` under the penalties, zero where not free; `start` is where the search begins.
 
-    `q` weighs the squared distance to the target: one number, or one per edge.
+    `q` weights the squared distance to the target: one number, or one per edge.
 
     >>> target = np.array([[[0.0, 2.0], [1.0, 0.0]]])
     >>> off_diagonal = ~np.eye(2, dtype=bool)
