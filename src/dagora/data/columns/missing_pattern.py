@@ -76,6 +76,6 @@ def check_missing(names: Sequence[str], seen: NDArray[np.bool_]) -> None:
     if len(pairs):
         one, other = (names[int(i)] for i in pairs[0])
         raise DataError(
-            f"columns '{one}' and '{other}' were never seen in the same row, so nothing tells how "
+            f"columns '{one}' and '{other}' were never seen in the same row, so no data show how "
             f"they depend on each other: leave one of them out ({option('drop', other)})"
         )

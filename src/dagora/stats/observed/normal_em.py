@@ -30,7 +30,7 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class ExpectedMoments:
-    """Rows with each missing value replaced by its conditional mean, and the sum of conditional covariances."""
+    """Rows with each missing value replaced by its conditional mean, and the sum of their covariances."""
 
     rows: Floats
     left: Floats
