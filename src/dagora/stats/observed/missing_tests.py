@@ -41,8 +41,8 @@ def missing_value_warnings(table: IncompleteTable) -> list[str]:
     more = f", and those of {len(columns) - 1} more columns on others" if len(columns) > 1 else ""
     told = (
         f"missing values in '{table.names[i]}' depend on the values of '{table.names[j]}'{more}: the model "
-        "takes that into account, but not whether they depend on the missing values themselves, which no data "
-        "can show"
+        "takes that into account, but not whether they depend on the missing values themselves, which no "
+        "data can show"
     )
     return [told]
 
