@@ -299,4 +299,4 @@ def set_version(place: str, version: str | None) -> None:
 
 def test_workers_of_another_version_are_refused() -> None:
     with pytest.raises(OptionError, match=r"workers of the Dask cluster have dagora .*, not 0\.0\.1$"):
-        room.unpacked(b"", "0.0.1")
+        room.unpack(b"", "0.0.1")

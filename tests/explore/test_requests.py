@@ -10,7 +10,7 @@ from dagora.api.score import make_score
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.data.readers import look_at_file
-from dagora.explore.asking import Asked, asked_for, looking_at
+from dagora.explore.asking import ExploreRequest, asked_for, looking_at
 from dagora.explore.choosing import Fit
 from dagora.explore.session import NUMBERS_FOR, Data, Session
 from dagora.learners.registry import METHODS
@@ -193,7 +193,7 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
 def test_a_request_comes_back_as_it_was() -> None:
     asked = asked_for({"method": "tabu", "score": "bdeu", "options": {"ess": "2", "patience": "7"}, "seed": 3,
                        "bootstrap": 50, "reading": {"drop": ["a, b"], "missing": "drop"}, "knowledge": {"tiers": [["c"], ["d"]]}})  # fmt: skip
-    assert Asked.from_dict(asked.to_dict()) == asked
+    assert ExploreRequest.from_dict(asked.to_dict()) == asked
     assert asked.command("t.csv") == (
         "dagora learn t.csv --method tabu --score bdeu --option ess=2.0 --option patience=7 "
         "--drop '\"a, b\"' --missing drop --knowledge knowledge.json --seed 3 --bootstrap 50"

@@ -49,7 +49,7 @@ def test_what_is_shown(client: Client, first: int) -> None:
     report = client.get(f"/api/results/{first}/report.html")
     assert read(report.body.decode().replace("<!DOCTYPE html>", "")).tags
     assert b"tabu on garden.csv" in report.body
-    assert client.server.session.kept(first).report.exists()
+    assert client.server.session.find_result(first).report.exists()
 
 
 def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
@@ -112,7 +112,7 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
 
 def test_a_class_that_was_learned_is_drawn_while_samples_follow(garden) -> None:
     result = dagora.learn(garden, "pc")
-    said = GraphSender(result.graph.nodes, class_only=False).found(result)
+    said = GraphSender(result.graph.nodes, class_only=False).result_news(result)
     drawn = BestSoFar(1, json.loads(json.dumps(said))).picture
     assert drawn["svg"] == result.plot().svg
     assert drawn["edges"] == number_of_edges(result.graph)
@@ -189,10 +189,10 @@ def test_ended_without_a_result(client: Client, first: int) -> None:
     compared = client.get(f"/api/compare/{first}/{again}").json
     assert [one["number"] for one in compared["pair"]] == [first, again]
     assert all(one["picture"].startswith("<svg") for one in compared["pair"])
-    one, two = (client.server.session.kept(number).result.graph for number in (first, again))
+    one, two = (client.server.session.find_result(number).result.graph for number in (first, again))
     assert f">{compare(two, one).cpdag.shd}<" in compared["table"]
     assert client.get(f"/api/results/{again}/report.html").status == 200
-    report = client.server.session.kept(again).report
+    report = client.server.session.find_result(again).report
     assert report.exists()
     assert client.ask("DELETE", f"/api/results/{again}").status == 200
     assert not report.exists()
@@ -214,7 +214,7 @@ def test_a_report_that_cannot_be_written_is_no_end(client: Client) -> None:
     assert client.get(f"/api/results/{number}/result.json").status == 200
     assert client.get(f"/api/results/{after}/report.html").status == 200
 
-    session.kept(after).report = None  # as if it were still being written when the process is killed
+    session.find_result(after).report = None  # as if it were still being written when the process is killed
     assert client.post("/api/learn", ENDLESS).status == 200
     assert client.post("/api/stop", {"at_once": True}).status == 200
     assert "has ended" in client.get(f"/api/results/{after}/report.html").error
@@ -278,7 +278,7 @@ def test_a_run_has_its_whole_time_and_hears_a_stop_before_its_turn() -> None:
 def test_knowledge_is_obeyed_and_read_by_the_command(
     client: Client, first: int, garden, run, tmp_path
 ) -> None:
-    free = client.server.session.kept(first).result.graph
+    free = client.server.session.find_result(first).result.graph
     tail, head = free.edges[0]
     known = {
         "required": [["pests", "soil"]],
@@ -291,7 +291,7 @@ def test_knowledge_is_obeyed_and_read_by_the_command(
     (tmp_path / "knowledge.json").write_bytes(saved.body)
     ran = run("learn", garden, "--method", "tabu", "--knowledge", tmp_path / "knowledge.json", "--json")
     expected = {tuple(edge) for edge in json.loads(ran.out)["edges"]}
-    result = client.server.session.kept(client.learned(method="tabu", knowledge=known)).result
+    result = client.server.session.find_result(client.learned(method="tabu", knowledge=known)).result
     assert set(result.graph.edges) == expected
     assert ("pests", "soil") in expected
     assert dagora.Knowledge.from_dict(known).violations(result.graph) == []
@@ -307,7 +307,7 @@ def test_columns_are_left_out_and_retyped(client: Client) -> None:
 
 
 def test_questions(client: Client, first: int) -> None:
-    kept = client.server.session.kept(first)
+    kept = client.server.session.find_result(first)
     asked = {
         "of": ["harvest", "soil", "pests", "light"],
         "given": {"season": "summer"},

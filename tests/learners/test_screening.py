@@ -189,7 +189,7 @@ def test_rows_are_put_together_before_they_take_much_memory(small_samples, tmp_p
     assert dagora.open_rows(source).sample.equals(plain)
     words = pa.array(["a", "b"] * 500).dictionary_encode()
     taken = pa.table({"word": words.take(pa.array([0, 2, 4]))})
-    assert row_sample.worded(taken).column("word").chunk(0).dictionary.to_pylist() == ["a"]
+    assert row_sample.compact_words(taken).column("word").chunk(0).dictionary.to_pylist() == ["a"]
 
 
 def test_a_time_limit_that_is_not_reached_takes_no_more_passes():

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dagora.base.dask_cluster import check_cluster, connected
+from dagora.base.dask_cluster import check_cluster, connect_cluster
 from dagora.base.errors import OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
@@ -126,7 +126,7 @@ def sample(
     if reweight is not None and chosen is not None:
         options = laplace_options(chosen, reweight, options)
     sampler_options, score_options = split_options(entry, chosen, options)
-    with connected(dask) as cluster:  # before families are scored, which may take long
+    with connect_cluster(dask) as cluster:  # before families are scored, which may take long
         run = Run(known, seed, clock, jobs, on_event, cluster)
         draw = partial(entry.load(), run=run, draws=draws, chains=chains, **sampler_options)
         notes: list[str] = []

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DagoraError, OptionError
 from dagora.base.events import Budget
-from dagora.base.executor import answered, pass_over
+from dagora.base.executor import answer_questions, pass_over
 from dagora.base.extras import DISTRIBUTED
 from dagora.base.version import __version__
 from dagora.base.wording import option
@@ -58,7 +58,7 @@ def check_cluster(cluster: object) -> None:
 
 
 @contextmanager
-def connected(cluster: Any) -> Iterator[Any]:  # noqa: ANN401 (Dask need not be installed)
+def connect_cluster(cluster: Any) -> Iterator[Any]:  # noqa: ANN401 (Dask need not be installed)
     """A client of a cluster, for its address or for a client, which stays open then; None for None.
 
     Whatever Dask computes within the block runs on the cluster of a client that is made here.
@@ -81,7 +81,7 @@ def connected(cluster: Any) -> Iterator[Any]:  # noqa: ANN401 (Dask need not be 
 @contextmanager
 def workers_of(cluster: Any) -> Iterator[Workers]:  # noqa: ANN401
     """The workers of a cluster, for its address or for a client; what is under way at the end, they leave."""
-    with connected(cluster) as client:
+    with connect_cluster(cluster) as client:
         workers = Workers(client)
         try:
             yield workers
@@ -106,7 +106,7 @@ class Workers:
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
-            return self._client.submit(unpacked, pickle.dumps(content, protocol=5), __version__, pure=False)
+            return self._client.submit(unpack, pickle.dumps(content, protocol=5), __version__, pure=False)
 
     def answers(
         self,
@@ -127,11 +127,13 @@ class Workers:
             return future
 
         try:
-            yield from answered(submit, questions, lambda: max(1, AHEAD * self.threads), budget, meanwhile)
+            yield from answer_questions(
+                submit, questions, lambda: max(1, AHEAD * self.threads), budget, meanwhile
+            )
         except DagoraError:
             raise
         except Exception as problem:
-            raise failed(problem, connected=self._client.status == "running") from None
+            raise task_error(problem, connected=self._client.status == "running") from None
 
     def end(self) -> None:
         """Cancel whatever is under way; where the cluster is lost, nothing is."""
@@ -148,7 +150,7 @@ def check_workers(client: Any) -> None:  # noqa: ANN401
         check_version(__version__, version)
 
 
-def failed(problem: Exception, *, connected: bool) -> DagoraError:
+def task_error(problem: Exception, *, connected: bool) -> DagoraError:
     """The error for a task that gave no answer."""
     if type(problem).__name__ == "KilledWorker":
         return DagoraError(
@@ -180,7 +182,7 @@ def same_version(version: str, work: Callable[..., Answer], *arguments: Any) -> 
     return work(*arguments)
 
 
-def unpacked(packed: bytes, version: str) -> Any:  # noqa: ANN401
+def unpack(packed: bytes, version: str) -> Any:  # noqa: ANN401
     """Unpack shared content on a worker, which must have the same version of dagora."""
     check_version(version, __version__)
     return pickle.loads(packed)  # noqa: S301 - sent by the client, whom workers obey anyway

@@ -70,7 +70,7 @@ ignore: Observer = IgnoreEvents()
 Watch = Callable[[int, int], None]
 
 
-def unwatched(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Ignore progress."""
 
 

@@ -19,7 +19,7 @@ def pass_over(under_way: int) -> None:
     """Ignore how many questions are under way."""
 
 
-def answered(
+def answer_questions(
     ask: Callable[[Question], Future[Answer]],
     questions: Iterable[Question],
     most: Callable[[], int],
@@ -34,7 +34,7 @@ def answered(
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool:
-    ...     sorted(answered(lambda x: pool.submit(pow, x, 2), [3, 1, 2], lambda: 2, Budget()))
+    ...     sorted(answer_questions(lambda x: pool.submit(pow, x, 2), [3, 1, 2], lambda: 2, Budget()))
     [(1, 1), (2, 4), (3, 9)]
     """
     waiting = iter(questions)

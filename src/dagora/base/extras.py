@@ -23,7 +23,7 @@ class Need:
     extra: str
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """True if the package is there; it is not imported."""
         if self.module in sys.modules:
             return sys.modules[self.module] is not None
@@ -44,7 +44,7 @@ class Need:
         Traceback (most recent call last):
         dagora.OptionError: the method m needs NoSuch: pip install 'dagora[exact]'
         """
-        if not self.installed:
+        if not self.is_installed:
             raise OptionError(f"{who} needs {self.title}: {self.remedy}")
 
 

@@ -1,7 +1,7 @@
 """Display of objects in notebooks, apart from how pictures and tables are made.
 
 Graphs and results stand on low floors of the house, pages on a high one. What is to be shown inherits
-`Shown`; the front door says once what makes its HTML (`provide`), which is imported when first shown.
+`NotebookView`; the front door says once what makes its HTML (`provide`), which is imported when first shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def provide(maker: Callable[[object], str]) -> None:
     _maker[:] = [maker]
 
 
-class Shown:
+class NotebookView:
     """Something that a notebook shows as a picture or a table, when it is the last line of a cell."""
 
     __slots__ = ()

@@ -82,7 +82,7 @@ class Option:
             return value
         if isinstance(value, str) and value in self.words:
             return value
-        checked = self._typed(value)
+        checked = self._check_type(value)
         if self.choices and checked not in self.choices:
             raise self.refusal(f"is one of {', '.join(self.choices)}", checked)
         if isinstance(checked, int | float) and not isinstance(checked, bool):
@@ -99,7 +99,7 @@ class Option:
                 raise self.refusal("must be a finite number", checked)
         return checked
 
-    def _typed(self, value: object) -> object:
+    def _check_type(self, value: object) -> object:
         if self.type == "bool" and isinstance(value, bool):
             return value
         # Numpy's numbers count as numbers. An array has the same methods, but calling them fails.
@@ -224,13 +224,13 @@ def find(what: str, name: str, entries: Mapping[str, T]) -> T:
     elsewhere = NAMES_ELSEWHERE.get(written)
     close = elsewhere if elsewhere in entries else nearest(written, entries)
     hint = f"did you mean '{close}'? " if close else ""
-    raise OptionError(f"there is no {what} named {named(name)}: {hint}known are {', '.join(entries)}")
+    raise OptionError(f"there is no {what} named {quote_name(name)}: {hint}known are {', '.join(entries)}")
 
 
-def named(name: object) -> str:
+def quote_name(name: object) -> str:
     """A name in quotes, or briefly what was given in its place.
 
-    >>> named("tabu"), named(3.5)
+    >>> quote_name("tabu"), quote_name(3.5)
     ("'tabu'", '3.5')
     """
     return f"'{name}'" if isinstance(name, str) else " ".join(briefly(name).split())

@@ -49,7 +49,7 @@ class ProgressBar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._show()
-        if self._notebook is None and watched():
+        if self._notebook is None and is_terminal():
             sys.stderr.write("\n")
 
     @property
@@ -85,7 +85,7 @@ class ProgressBar:
             from IPython.display import display
 
             self._notebook = display(self, display_id=True)  # type: ignore[no-untyped-call]
-        elif watched():
+        elif is_terminal():
             sys.stderr.write(f"\r{str(self)[:WIDTH]:<{WIDTH}}")
             sys.stderr.flush()
 
@@ -97,6 +97,6 @@ def in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def watched() -> bool:
+def is_terminal() -> bool:
     """Return True if the standard error output is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()

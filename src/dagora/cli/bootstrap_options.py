@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.cli.gathering import F, gathered
+from dagora.cli.gathering import F, gather_options
 
 if TYPE_CHECKING:
     from dagora.base.events import Observer
@@ -117,4 +117,4 @@ def bootstrap_options(command: F) -> F:
             help="File that keeps the samples of --bootstrap; the same command goes on from it.",
         ),
     )
-    return gathered(command, BootstrapRequest, "again", options)
+    return gather_options(command, BootstrapRequest, "again", options)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from dagora.base.events import Event, Observer
-from dagora.cli.gathering import Decorator, F, gathered
+from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.live_line import live_line
-from dagora.data.columns.reading_options import READING, Listed, ReadingOptions, declared
+from dagora.data.columns.reading_options import READING, NameList, ReadingOptions, select_options
 
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
@@ -51,7 +51,7 @@ class Reading:
             raise OptionError("--push-down is for all rows of a database: leave it out")
         return self.sample is None and (self.scan or stays_outside(data))
 
-    def scanned(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
+    def open_scan(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
         """Statistics of rows that stay where they are."""
         from dagora.api.open_rows import database_of, source_of
         from dagora.stats.data_warnings import check_learnable
@@ -66,7 +66,7 @@ class Reading:
         check_learnable(rows.schema, rows.n_rows, rows.overview)
         return rows
 
-    def drawn(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
+    def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
         """A sample of rows that stay where they are; an error where none is asked for."""
         from dagora.api.open_rows import source_of
         from dagora.base.errors import OptionError
@@ -101,7 +101,7 @@ class Reading:
         live_line().phase(f"reading {path}")
         options = self.options(**purpose)
         outside = self.scans(path) or self.sample is not None
-        table = self.drawn(path, seed, options) if outside else read_any(Path(path), options)
+        table = self.draw_sample(path, seed, options) if outside else read_any(Path(path), options)
         with naming(path):
             check_learnable(table.schema, table.n_rows + part, table.overview)
         return table
@@ -109,7 +109,7 @@ class Reading:
     def options(self, **purpose: Unpack[Purpose]) -> ReadingOptions:
         """The same options as the library takes them."""
         listed: dict[str, Any] = {
-            name: tuple(map(Listed, value)) if READING[name].type == "names" else value
+            name: tuple(map(NameList, value)) if READING[name].type == "names" else value
             for name, value in self.given.items()
         }
         return ReadingOptions(**listed, **purpose)
@@ -227,8 +227,8 @@ def option_of(entry: ReadingOption) -> Decorator:
 
 
 def given_options(missing: str | None = None, names: Iterable[str] = ()) -> list[Decorator]:
-    """The command's options for the reading options that `declared` returns."""
-    return [option_of(entry) for entry in declared(names, missing)]
+    """The command's options for the reading options that `select_options` returns."""
+    return [option_of(entry) for entry in select_options(names, missing)]
 
 
 INTERVENTIONS = click.option(
@@ -329,12 +329,12 @@ class SiteTime:
 
 def site_time_options(command: F) -> F:
     """Add the columns of time and series to a command, which gets them as one argument `in_time`."""
-    return gathered(command, SiteTime, "in_time", TIME_OPTIONS[:2])
+    return gather_options(command, SiteTime, "in_time", TIME_OPTIONS[:2])
 
 
 def time_options(command: F) -> F:
     """Add the options about time to a command, which gets them as one argument `in_time`."""
-    return gathered(command, TimeRequest, "in_time", TIME_OPTIONS)
+    return gather_options(command, TimeRequest, "in_time", TIME_OPTIONS)
 
 
 def data_options(command: F) -> F:
@@ -348,11 +348,11 @@ def data_options_with_model(command: F) -> F:
 
 
 def reading_options(command: F, missing: str | None) -> F:
-    """Add the reading options to a command; `missing` is as in `declared`."""
-    return gathered(command, Reading, "reading", (*given_options(missing), *SOURCE_OPTIONS), READING)
+    """Add the reading options to a command; `missing` is as in `select_options`."""
+    return gather_options(command, Reading, "reading", (*given_options(missing), *SOURCE_OPTIONS), READING)
 
 
 def cell_options(command: F) -> F:
     """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
     options = (*given_options(names=CELLS), *DATABASE_OPTIONS)
-    return gathered(command, CellReading, "reading", options, CELLS)
+    return gather_options(command, CellReading, "reading", options, CELLS)

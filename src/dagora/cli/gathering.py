@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def gathered(
+def gather_options(
     command: F, record: type[Any], name: str, options: Sequence[Decorator], listed: Iterable[str] = ()
 ) -> F:
     """Add options to a command, which gets them as one argument `name`, a `record` of them.
@@ -21,13 +21,13 @@ def gathered(
     """
 
     @wraps(command)
-    def wrapped(**given: Any) -> Any:  # noqa: ANN401
+    def wrapper(**given: Any) -> Any:  # noqa: ANN401
         within = {each: given.pop(each) for each in listed}
         chosen = {field.name: given.pop(field.name) for field in fields(record) if field.name != "given"}
         chosen |= {"given": within} if within else {}
         return command(**{name: record(**chosen)}, **given)
 
-    result: Callable[..., Any] = wrapped
+    result: Callable[..., Any] = wrapper
     for option in reversed(options):
         result = option(result)
     return cast("F", result)

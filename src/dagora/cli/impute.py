@@ -66,7 +66,7 @@ def command(
     if reading.given["missing"] not in ("auto", "model"):
         raise OptionError(f"impute fills missing values: leave --missing {reading.given['missing']} out")
     file_format(output)
-    targets = [output, *(numbered(output, k + 1) for k in range(draws))]
+    targets = [output, *(number_path(output, k + 1) for k in range(draws))]
     for target in (*targets, *([certainty] if certainty else [])):
         check_target(target)
     check_overwriting((*targets, certainty), (network, data))
@@ -89,10 +89,10 @@ def command(
     files.end()
 
 
-def numbered(path: str, number: int) -> str:
+def number_path(path: str, number: int) -> str:
     """The name of a file with a number before its endings.
 
-    >>> numbered("folder/a.csv.gz", 2)
+    >>> number_path("folder/a.csv.gz", 2)
     'folder/a-2.csv.gz'
     """
     file = Path(path)

@@ -37,9 +37,9 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     options = reading.options(constants=False, why_not_model=always)
     if reading.scans(data):
         # Rows with missing values are dropped, so that such cells are counted and not refused.
-        overview = replace(reading, given={**reading.given, "missing": "drop"}).scanned(data, 1).overview
+        overview = replace(reading, given={**reading.given, "missing": "drop"}).open_scan(data, 1).overview
     elif reading.sample is not None:
-        table = reading.drawn(data, 0, options)
+        table = reading.draw_sample(data, 0, options)
         assert table.overview is not None
         overview = table.overview
     else:

@@ -82,7 +82,7 @@ def command(
     inspect` shows how a table is understood. Ctrl-C or --time-limit returns the best graph found so far.
     """
     from dagora.api.learn import learn
-    from dagora.base.dask_cluster import connected
+    from dagora.base.dask_cluster import connect_cluster
 
     request.check()
     outputs = (request.output, request.picture, request.report)
@@ -114,7 +114,7 @@ def command(
         return request.present(result, None, Path(data).name)
     if timing is not None:
         return learn_in_time(request, reading, data, timing, asked, interventions)
-    with connected(dask) as cluster:
+    with connect_cluster(dask) as cluster:
         return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
 
 
@@ -184,9 +184,9 @@ def learn_on_cluster(
 ) -> None:
     """Learn where the rows are: on the workers of a Dask cluster."""
     from dagora.api.learn import learn
-    from dagora.base.dask_cluster import connected
+    from dagora.base.dask_cluster import connect_cluster
 
-    with connected(address):
+    with connect_cluster(address):
         rows = rows_there(reading, data, request.jobs)
         request.check_data(rows.schema.names, rows.schema)
         with request.progress(rows, data) as on_event:
@@ -236,9 +236,9 @@ def is_jkl(path: str) -> bool:
 def read_scores(path: str, reading: Reading) -> Candidates:
     """Read scored parent sets; options about columns do not apply to them."""
     from dagora.base.errors import OptionError
-    from dagora.data.columns.reading_options import declared
+    from dagora.data.columns.reading_options import select_options
     from dagora.learners.candidates.jkl import read_jkl
 
-    if reading != Reading({entry.name: entry.default for entry in declared(missing="auto")}):
+    if reading != Reading({entry.name: entry.default for entry in select_options(missing="auto")}):
         raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

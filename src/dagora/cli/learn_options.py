@@ -14,7 +14,7 @@ from dagora.base.files import json_text
 from dagora.cli import completing
 from dagora.cli.command_line import command_line
 from dagora.cli.data_options import Reading, TimeRequest, overview_first, show_warnings
-from dagora.cli.gathering import Decorator, F, gathered
+from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.live_line import quiet_option
 from dagora.cli.truth_checks import check_kind_of_truth, check_truth
 from dagora.cli.written_options import parse_options
@@ -137,7 +137,7 @@ class CommonRequest:
 
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
         known = as_knowledge(self.knowledge, None).mentioned
-        return reading.scanned(
+        return reading.open_scan(
             data, self.jobs, wanted=(*wanted, *known), why_not_model=always, clock=self.budget
         )
 
@@ -451,7 +451,7 @@ def requesting(command: F, method: Decorator) -> F:
         REPORT,
         *PRINTING,
     )
-    return gathered(command, LearnRequest, "request", options)
+    return gather_options(command, LearnRequest, "request", options)
 
 
 def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:

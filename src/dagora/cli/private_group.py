@@ -12,7 +12,7 @@ import click
 from dagora.base.extras import FOR_OWNERS, require_all
 from dagora.base.wording import split_list
 from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
-from dagora.cli.gathering import F, gathered
+from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import REPORT
 from dagora.cli.live_line import live_line, quiet_option
@@ -204,7 +204,7 @@ def group_options(command: F) -> F:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),
     )  # fmt: skip
-    return gathered(command, GroupRequest, "request", options, CELLS)
+    return gather_options(command, GroupRequest, "request", options, CELLS)
 
 
 @click.group("group", short_help="Learn from columns of three and more owners.", epilog=EXAMPLES)

@@ -12,7 +12,7 @@ import click
 from dagora.base.extras import FOR_OWNERS, GMPY2, require_all
 from dagora.base.wording import option, split_list
 from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
-from dagora.cli.gathering import Decorator, F, gathered
+from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.learn_options import REPORT
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import seconds_option
@@ -329,4 +329,4 @@ def private_options(command: F) -> F:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         quiet_option("Print the graph and nothing else.", passed=True),
     )
-    return gathered(command, PrivateRequest, "request", options, CELLS)
+    return gather_options(command, PrivateRequest, "request", options, CELLS)

@@ -64,7 +64,7 @@ def command(
     Each cell is saved in FOLDER as soon as it is measured. Ctrl-C or --time-limit stops early, and the same
     command continues where it stopped. A table (Markdown and CSV) and charts (SVG) are written at the end.
     """
-    from dagora.base.dask_cluster import check_cluster, connected
+    from dagora.base.dask_cluster import check_cluster, connect_cluster
     from dagora.base.events import Budget
     from dagora.cli.progress import progress
     from dagora.learners.checks import check_circumstances
@@ -85,7 +85,7 @@ def command(
     entry = item_named(item)
     budget = Budget(check_circumstances(seed, time_limit, jobs))
     experiment = entry.load()(Size(full, seed))
-    with connected(dask) as cluster:
+    with connect_cluster(dask) as cluster:
         folder = make_folder(output)
         stem = entry.name.replace("/", "-")
         cells = CellFile(folder / f"{stem}.cells.jsonl")

@@ -14,7 +14,7 @@ from dagora.cli import completing
 from dagora.cli.cluster_options import dask_option
 from dagora.cli.command_line import command_line
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options
-from dagora.cli.gathering import F, gathered
+from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT, CommonRequest, untold
 from dagora.cli.truth_checks import check_truth
@@ -180,7 +180,7 @@ def sample_options(command: F) -> F:
         REPORT,
         *PRINTING,
     )
-    return gathered(command, SampleRequest, "request", options)
+    return gather_options(command, SampleRequest, "request", options)
 
 
 @click.command(

@@ -71,7 +71,7 @@ def command(
 ) -> None:
     """Score parent sets of every column of DATA; write those that score higher than all their subsets."""
     from dagora.api.candidates import candidates
-    from dagora.base.dask_cluster import connected
+    from dagora.base.dask_cluster import connect_cluster
     from dagora.base.errors import FormatError
     from dagora.base.events import Budget
     from dagora.base.files import write_whole
@@ -90,11 +90,11 @@ def command(
     if dask is not None:
         check_reading_there(reading, {"--interventions": interventions})
     table: Table | ScanStatistics
-    with connected(dask):
+    with connect_cluster(dask):
         if dask is not None:
             table = rows_there(reading, data, jobs)
         elif reading.scans(data):
-            table = reading.scanned(data, jobs)
+            table = reading.open_scan(data, jobs)
         else:
             table = reading.table(
                 data,

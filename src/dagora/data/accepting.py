@@ -50,7 +50,7 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
     if isinstance(data, Table):
         return reread(data, reading)
     if isinstance(data, IncompleteTable):
-        return with_columns_dropped(data, reading)
+        return drop_columns(data, reading)
     if isinstance(data, str) and "\n" in data:
         raise DataError("text with several lines is not the name of a file: write it to a file first")
     if isinstance(data, str | Path):
@@ -64,9 +64,9 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
     return table_of(*columns_of_frame(data, reading)).announced()
 
 
-def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> IncompleteTable:
+def drop_columns(table: IncompleteTable, reading: ReadingOptions) -> IncompleteTable:
     """A table with missing values without some columns; all else is settled when it is made."""
-    settled = [name for name in reading.stated() if name not in ("drop", "missing")]
+    settled = [name for name in reading.non_defaults() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(
             f"{option(settled[0] if settled else 'missing')} is settled when a table with missing values "
@@ -79,7 +79,9 @@ def with_columns_dropped(table: IncompleteTable, reading: ReadingOptions) -> Inc
 def reread(table: Table, reading: ReadingOptions) -> Table:
     """A table with columns dropped or cut into intervals; its types and cells are settled already."""
     settled = [
-        name for name in ("discrete", "continuous", "missing", "na", "separator") if name in reading.stated()
+        name
+        for name in ("discrete", "continuous", "missing", "na", "separator")
+        if name in reading.non_defaults()
     ]
     if settled:
         raise OptionError(
@@ -93,7 +95,7 @@ def reread(table: Table, reading: ReadingOptions) -> Table:
         table = discretise(table, reading.discretise, reading.bins or 2)
     if table.overview is None:
         return table
-    said = {**table.overview.reading, **reading.stated()}
+    said = {**table.overview.reading, **reading.non_defaults()}
     return replace(table, overview=replace(table.overview, reading=said))
 
 

@@ -82,7 +82,7 @@ def refuse_foreign_content(file: Path) -> None:
     with file.open("rb") as handle:
         beginning = handle.read(LOOK)
     if beginning.startswith(b"PK\x03\x04"):
-        raise DataError(f"{what_is_packed(file)} (renaming does not change what it is)")
+        raise DataError(f"{name_archive_content(file)} (renaming does not change what it is)")
     for mark, what in BY_BEGINNING:
         if beginning.startswith(mark):
             raise DataError(in_words(what, file))
@@ -92,7 +92,7 @@ def refuse_foreign_content(file: Path) -> None:
         raise DataError(not_utf8(file, encoding))
 
 
-def what_is_packed(file: Path) -> str:
+def name_archive_content(file: Path) -> str:
     """Name the content of a zip archive: spreadsheets are archives too."""
     with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(file) as archive:
         if any(name.startswith("xl/") or name == "content.xml" for name in archive.namelist()):

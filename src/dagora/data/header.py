@@ -40,7 +40,7 @@ def read_header(file: Path, separator: str) -> Header:
     """Read the names of the columns."""
     with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
         lines: list[str] = []
-        reader = csv.reader(remembered(text, lines), delimiter=separator)
+        reader = csv.reader(remember_lines(text, lines), delimiter=separator)
         blank = first_line = 0
         for names in reader:
             if len(names) > 1 or (names and names[0].strip()):
@@ -63,7 +63,7 @@ def read_header(file: Path, separator: str) -> Header:
     return Header(check_names(names), blank)
 
 
-def remembered(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+def remember_lines(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
     """Yield lines, and keep those that were taken."""
     for line in lines:
         seen.append(line)

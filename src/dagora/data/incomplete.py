@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import DataError, announce
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.data.columns.column_type import Column, seen_cells
 from dagora.data.columns.missing_pattern import missing_pattern, unseen
 from dagora.data.columns.overview import Overview
@@ -24,7 +24,7 @@ from dagora.data.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class IncompleteTable(Shown):
+class IncompleteTable(NotebookView):
     """Typed columns of equal length; `seen[i, row]` says whether column i was seen in that row.
 
     The content of a missing value means nothing: the code 0, or the number 0.

@@ -67,10 +67,10 @@ def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, li
         numbered = Table.from_columns(
             *type_columns(names, columns, reading, text_cells=text, words_nulled=text)
         )
-    return *unnumbered(numbered, key, keys), f"{file}, column '{key}'"
+    return *remove_row_numbers(numbered, key, keys), f"{file}, column '{key}'"
 
 
-def unnumbered(table: Table, key: str, keys: list[object]) -> tuple[Table, list[object]]:
+def remove_row_numbers(table: Table, key: str, keys: list[object]) -> tuple[Table, list[object]]:
     """Take the row numbers out of a table, and use them to look up the keys of its rows."""
     rows = table.values(table.schema.index(key)).astype(np.int64)
     return table.select([name for name in table.names if name != key]), [keys[row] for row in rows]
@@ -104,4 +104,4 @@ def split_frame(frame: object, key: str, reading: ReadingOptions) -> tuple[Table
         raise DataError(f"there is no column '{key}' for the key")
     keys = known[key].to_list()
     numbered = known.drop(key).with_row_index(key)
-    return unnumbered(Table.of_frame(numbered.to_native(), reading), key, keys)
+    return remove_row_numbers(Table.of_frame(numbered.to_native(), reading), key, keys)

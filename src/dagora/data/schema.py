@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.base.wording import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
@@ -49,7 +49,7 @@ class Variable:
         return len(self.levels)
 
 
-class Schema(Shown):
+class Schema(NotebookView):
     """The variables of a data set, in column order.
 
     >>> schema = Schema([Variable("a", Kind.DISCRETE, ("no", "yes")), Variable("x", Kind.CONTINUOUS)])

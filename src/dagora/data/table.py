@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import DataError, announce
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview
@@ -33,7 +33,7 @@ IN_MEMORY = [name for name in READING if name != "separator"]  # reading options
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Shown):
+class Table(NotebookView):
     """Typed columns of equal length.
 
     >>> table = Table.from_numpy([[0, 1.5], [1, 2.5], [1, 0.5]], names=["a", "x"], discrete=["a"])

@@ -80,7 +80,7 @@ def given_blanket(network: Classifying, target: str, known: dict[str, NDArray[An
             columns = {**known, target: np.full(rows, code, dtype=np.int64)}
             for node in (target, *network.graph.children(target)):
                 logs[:, code] += node_log_likelihoods(model, node, columns, model.tables)
-    return normalised(logs)
+    return normalise(logs)
 
 
 def by_likelihoods(network: Classifying, target: str, columns: IncompleteTable) -> Floats:
@@ -92,7 +92,7 @@ def by_likelihoods(network: Classifying, target: str, columns: IncompleteTable) 
             log_likelihoods(network, with_class(others, target, levels, np.full(others.n_rows, code)))
             for code in range(len(levels))
         ]
-    return normalised(np.stack(logs, axis=1))
+    return normalise(np.stack(logs, axis=1))
 
 
 def by_draws(network: MixedNetwork, target: str, columns: IncompleteTable, rows: NDArray[np.int64]) -> Floats:
@@ -110,10 +110,10 @@ def by_draws(network: MixedNetwork, target: str, columns: IncompleteTable, rows:
     return np.asarray(chances.reshape(draws, columns.n_rows, -1).mean(axis=0))
 
 
-def normalised(logs: Floats) -> Floats:
+def normalise(logs: Floats) -> Floats:
     """Logarithms as probabilities; where all are too small for numbers, the classes are equally probable.
 
-    >>> normalised(np.array([[0.0, -np.inf], [-np.inf, -np.inf]])).tolist()
+    >>> normalise(np.array([[0.0, -np.inf], [-np.inf, -np.inf]])).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
     logs = np.maximum(np.nan_to_num(logs, nan=LEAST), LEAST)

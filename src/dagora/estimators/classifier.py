@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from dagora.base.errors import GraphError, OptionError
 from dagora.data.incomplete import IncompleteTable
 from dagora.estimators.class_chances import Classifying, class_chances, with_class
-from dagora.estimators.reading import checked, column_names, read_as_fitted, read_for_fit, seed_of, varying
+from dagora.estimators.reading import check_data, column_names, read_as_fitted, read_for_fit, seed_of, varying
 from dagora.estimators.structure import GivenKnowledge, complete_or_not, fitted_network, learned_graph
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
@@ -83,7 +83,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """Learn a network over the columns of X and the classes y."""
         if not self.variance_smoothing > 0:
             raise OptionError(f"variance_smoothing must be above 0, not {self.variance_smoothing!r}")
-        data = checked(self, X, reset=True, rows=2)
+        data = check_data(self, X, reset=True, rows=2)
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         check_classification_targets(y)
@@ -105,14 +105,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         else:
             self.result_, graph = learned_graph(self, table, seed)
         fitted = fitted_network(graph, complete_or_not(table), self.pseudocount, seed)
-        self.network_ = smoothed(fitted, columns, self.variance_smoothing)
+        self.network_ = smooth(fitted, columns, self.variance_smoothing)
         self._names, self._schema = names, columns.schema
         return self
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | all columns) of every row, a column for each of `classes_`."""
         check_is_fitted(self)
-        data = checked(self, X, reset=False)
+        data = check_data(self, X, reset=False)
         columns = read_as_fitted(data, self._names, self._schema)
         return class_chances(self.network_, self.target, columns)
 
@@ -144,7 +144,7 @@ def given_graph(graph: DAG, target: str, names: tuple[str, ...], learnable: tupl
     return DAG(kept, [edge for edge in graph.edges if set(edge) <= set(kept)])
 
 
-def smoothed(network: Network, columns: IncompleteTable, share: float) -> Classifying:
+def smooth(network: Network, columns: IncompleteTable, share: float) -> Classifying:
     """A network whose regressions have a variance larger by a share of their column's."""
     if not isinstance(network, MixedNetwork):
         assert isinstance(network, DiscreteNetwork), "the class is discrete"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from dagora.base.errors import DataError, announce
 from dagora.data.columns.levels import level_name
 from dagora.estimators.reading import (
-    checked,
+    check_data,
     column_names,
     is_frame,
     read_as_fitted,
@@ -77,7 +77,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Learn a network over the columns of X; y is ignored."""
-        data = checked(self, X, reset=True, rows=2)
+        data = check_data(self, X, reset=True, rows=2)
         names = column_names(data)
         purpose = numbers_for(method_named(self.method), self.score_name, self.options)
         table = read_for_fit(data, names, self.discrete, self.continuous, purpose)
@@ -104,7 +104,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: object) -> NDArray[Any]:
         """X with its missing values filled."""
         check_is_fitted(self)
-        data = checked(self, X, reset=False)
+        data = check_data(self, X, reset=False)
         cells = [column_cells(data, i) for i in range(len(self._names))]
         if self.network_ is not None and any(missing.any() for _, missing in cells):
             self._fill(data, cells)

@@ -34,7 +34,7 @@ def is_frame(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
 
 
-def checked(estimator: Any, data: Any, *, reset: bool, rows: int = 1, columns: int = 1) -> Any:  # noqa: ANN401
+def check_data(estimator: Any, data: Any, *, reset: bool, rows: int = 1, columns: int = 1) -> Any:  # noqa: ANN401
     """Let scikit-learn check shape, names and cells; returns a frame as it is, all else as numbers.
 
     `rows` and `columns` are the fewest that will do.
@@ -61,10 +61,10 @@ def column_names(data: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(f"x{i}" for i in range(data.shape[1]))
 
 
-def named(columns: Iterable[Any], names: Sequence[str]) -> tuple[str, ...]:
+def resolve_names(columns: Iterable[Any], names: Sequence[str]) -> tuple[str, ...]:
     """Columns that were given by name or by position, by name.
 
-    >>> named([1, "x0"], ["x0", "x1"]), named("all", ["x0", "x1"])
+    >>> resolve_names([1, "x0"], ["x0", "x1"]), resolve_names("all", ["x0", "x1"])
     (('x1', 'x0'), ('all',))
     """
     if isinstance(columns, str):
@@ -89,7 +89,7 @@ def seed_of(random_state: Any) -> int:  # noqa: ANN401
     return int(check_random_state(random_state).randint(LARGEST_SEED))
 
 
-def typed(
+def type_data(
     data: Any,  # noqa: ANN401
     names: Sequence[str],
     reading: ReadingOptions,
@@ -111,8 +111,8 @@ def read_for_fit(
 ) -> IncompleteTable:
     """A table of checked data; no column is left out as an identifier, and cells may be missing."""
     reading = ReadingOptions(
-        named(discrete, names),
-        named(continuous, names),
+        resolve_names(discrete, names),
+        resolve_names(continuous, names),
         missing="model",
         na="none",
         wanted=names,
@@ -120,7 +120,7 @@ def read_for_fit(
         why_not_model=always,
         cuts=False,
     )
-    table = IncompleteTable.from_columns(*typed(data, names, reading))
+    table = IncompleteTable.from_columns(*type_data(data, names, reading))
     return table.announced()
 
 
@@ -139,7 +139,7 @@ def read_as_fitted(data: Any, names: Sequence[str], schema: Schema) -> Incomplet
         levels={variable.name: variable.levels for variable in schema if variable.levels},
         why_not_model=always,
     )
-    columns, _ = typed(data, names, reading)
+    columns, _ = type_data(data, names, reading)
     found = {column.variable.name: column for column in columns}
     values, seen, unknown = [], [], []
     for variable in schema:
@@ -147,7 +147,7 @@ def read_as_fitted(data: Any, names: Sequence[str], schema: Schema) -> Incomplet
         here = np.ones(len(column.values), dtype=np.bool_) if column.missing is None else ~column.missing
         cells: NDArray[Any] = column.values
         if variable.kind is Kind.DISCRETE:
-            cells, known = recoded(column, variable.levels)
+            cells, known = recode(column, variable.levels)
             if (here & ~known).any():
                 unknown.append(f"'{variable.name}' ({int((here & ~known).sum())} cells)")
             here = here & known
@@ -158,7 +158,7 @@ def read_as_fitted(data: Any, names: Sequence[str], schema: Schema) -> Incomplet
     return IncompleteTable(schema, tuple(values), np.array(seen, dtype=np.bool_))
 
 
-def recoded(column: Column, levels: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+def recode(column: Column, levels: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
     """A discrete column as codes of other levels, and whether each is one of them."""
     place = {level: code for code, level in enumerate(levels)}
     code_of = np.array([*(place.get(level, -1) for level in column.variable.levels), -1], dtype=np.int64)

@@ -18,7 +18,7 @@ from dagora.base.errors import GraphError
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.estimators.reading import checked, column_names, named, seed_of
+from dagora.estimators.reading import check_data, column_names, resolve_names, seed_of
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -79,7 +79,7 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Learn a graph over the columns of X; y is ignored."""
-        data = checked(self, X, reset=True, rows=2, columns=2)
+        data = check_data(self, X, reset=True, rows=2, columns=2)
         names = column_names(data)
         self.result_ = learn(
             data,
@@ -89,8 +89,8 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             max_parents=self.max_parents,
             seed=seed_of(self.random_state),
             time_limit=self.time_limit,
-            discrete=named(self.discrete, names),
-            continuous=named(self.continuous, names),
+            discrete=resolve_names(self.discrete, names),
+            continuous=resolve_names(self.continuous, names),
             **(self.options or {}),
         )
         self._names = names
@@ -170,7 +170,7 @@ class PosteriorSampler(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
         """Sample graphs over the columns of X; y is ignored."""
-        data = checked(self, X, reset=True, rows=FEWEST_ROWS, columns=2)
+        data = check_data(self, X, reset=True, rows=FEWEST_ROWS, columns=2)
         names = column_names(data)
         self.posterior_ = sample(
             data,
@@ -182,8 +182,8 @@ class PosteriorSampler(BaseEstimator):  # type: ignore[misc]
             max_parents=self.max_parents,
             seed=seed_of(self.random_state),
             time_limit=self.time_limit,
-            discrete=named(self.discrete, names),
-            continuous=named(self.continuous, names),
+            discrete=resolve_names(self.discrete, names),
+            continuous=resolve_names(self.continuous, names),
             **(self.options or {}),
         )
         self._names = names

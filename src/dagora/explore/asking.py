@@ -27,7 +27,7 @@ PLAIN = ("method", "score", "seed", "time_limit", "bootstrap", "jobs")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExploreRequest:
     """A request to learn: how to read the table, what to run, what is known."""
 
     reading: Mapping[str, Any] = field(default_factory=dict)
@@ -47,14 +47,14 @@ class Asked:
         return {**plain, "reading": dict(self.reading), "options": dict(self.options), "knowledge": known}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Asked:
+    def from_dict(cls, content: Mapping[str, Any]) -> ExploreRequest:
         """Undo `to_dict`."""
         return cls(**{**content, "knowledge": Knowledge.from_dict(content["knowledge"])})
 
     def command(self, data: str) -> str:
         """The line that learns the same without the page; the knowledge is to be saved beside it.
 
-        >>> Asked(reading={"drop": ["id"]}, method="tabu", options={"patience": 5}).command("a b.csv")
+        >>> ExploreRequest(reading={"drop": ["id"]}, method="tabu", options={"patience": 5}).command("a b.csv")
         "dagora learn 'a b.csv' --method tabu --option patience=5 --drop id"
         """
         line = ["dagora", "learn", data, "--method", self.method]
@@ -72,7 +72,7 @@ class Asked:
         return shlex.join(line)
 
 
-def asked_for(content: Mapping[str, Any], jobs: int = 1) -> Asked:
+def asked_for(content: Mapping[str, Any], jobs: int = 1) -> ExploreRequest:
     """Check a request; whatever is wrong with it is one line.
 
     >>> asked_for({"method": "tabu", "options": {"patience": "5"}}).options
@@ -88,7 +88,7 @@ def asked_for(content: Mapping[str, Any], jobs: int = 1) -> Asked:
     if score is not None:
         score = named_score(method, score).name
     seed, time_limit = content.get("seed", 0), content.get("time_limit")
-    return Asked(
+    return ExploreRequest(
         reading=reading_of(content.get("reading", {})),
         method=method.name,
         score=score,

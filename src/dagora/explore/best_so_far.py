@@ -69,14 +69,14 @@ class GraphSender:
         lines = () if event.lines is None else event.lines()
         self.next = now + max(ASK_EVERY, (time.perf_counter() - began) / SHARE)
         skeleton = event.lines is not None
-        return self._said(edges, lines, event.score, class_only=self._class_only, skeleton=skeleton)
+        return self._message(edges, lines, event.score, class_only=self._class_only, skeleton=skeleton)
 
-    def found(self, result: Result) -> dict[str, Any] | None:
+    def result_news(self, result: Result) -> dict[str, Any] | None:
         """The same of what was learned, where something comes after it."""
         graph = result.plain_graph
-        return self._said(graph.edges, graph.undirected, result.score, class_only=result.class_only)
+        return self._message(graph.edges, graph.undirected, result.score, class_only=result.class_only)
 
-    def _said(
+    def _message(
         self,
         edges: Edges,
         undirected: Edges,

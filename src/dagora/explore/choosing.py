@@ -40,7 +40,7 @@ class Fit:
         if any(option.required for option in method.options):
             return "needs a file: dagora learn"
         for need in method.needs:
-            if not need.installed:
+            if not need.is_installed:
                 return f"needs {need.title}: {need.remedy}"
         numbers_only = method.own_objective and not method.takes_any_kind({})
         if numbers_only and self._text:

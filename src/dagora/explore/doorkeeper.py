@@ -147,7 +147,7 @@ class Doorkeeper:
                 await send({"type": "websocket.close", "code": 1008})
             return
 
-        async def protected(message: Message) -> None:
+        async def send_protected(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), *PROTECTION]}
             await send(message)
@@ -156,10 +156,12 @@ class Doorkeeper:
         query = scope.get("query_string", b"").decode("latin1")
         reason = self._door.why_not(scope["method"], scope["path"], query, headers)
         if not reason:
-            await self._application(scope, receive, protected)
+            await self._application(scope, receive, send_protected)
             return
         line = f"dagora: {reason}\n".encode()
         kind = (b"content-type", b"text/plain; charset=utf-8")
         size = (b"content-length", str(len(line)).encode())
-        await protected({"type": "http.response.start", "status": 403, "headers": [kind, size]})
-        await protected({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else line})
+        await send_protected({"type": "http.response.start", "status": 403, "headers": [kind, size]})
+        await send_protected(
+            {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else line}
+        )

@@ -27,7 +27,7 @@ MOST_ASKED = 60  # variables whose distributions are shown together
 SAMPLES = 20_000  # where sampling answers: a standard error of at most 0.0035; more would delay the page
 
 
-class Kept:
+class KeptResult:
     """A result with its number and the name of its data; `text` is the file of `dagora learn -o`.
 
     `strengths` are titles and contents of what the report says of samples, where there were any.
@@ -65,7 +65,7 @@ class Kept:
         }
 
     @cached_property
-    def shown(self) -> dict[str, Any]:
+    def page_entry(self) -> dict[str, Any]:
         """Everything that the page shows of it; what is HTML was escaped by the report's own code."""
         result = self.result
         pictures = [result.plot().svg]
@@ -135,14 +135,14 @@ def answer_entry(answer: Answer) -> dict[str, Any]:
     return {"of": answer.variables[0], **answer.to_dict()}
 
 
-def told(result: Result) -> AnyGraph:
+def decided_graph(result: Result) -> AnyGraph:
     """The graph as far as the data decide it, so that no difference is shown that they cannot tell."""
     return result.cpdag if result.open_edges else result.graph
 
 
-def side_by_side(first: Kept, second: Kept) -> dict[str, Any]:
+def side_by_side(first: KeptResult, second: KeptResult) -> dict[str, Any]:
     """Two results beside each other, each variable in the same place in both; colours show what differs."""
     comparison = compare(second.result.graph, first.result.graph)
-    drawings = draw_pair(told(first.result), told(second.result))
+    drawings = draw_pair(decided_graph(first.result), decided_graph(second.result))
     shown = [{**kept.summary, "picture": one} for kept, one in zip((first, second), drawings, strict=True)]
     return {"pair": shown, "note": NOTE, "table": comparison_table(comparison)}

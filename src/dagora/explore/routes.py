@@ -72,11 +72,11 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/results/{number:count}/report.html", answers.report),
         Route("/api/compare/{first:count}/{second:count}", answers.compare),
     ]
-    handlers = {DagoraError: refused, HTTPException: not_found, Exception: failed}
+    handlers = {DagoraError: refusal_response, HTTPException: not_found, Exception: failure_response}
     return Doorkeeper(Starlette(routes=routes, exception_handlers=handlers), door)
 
 
-def refused(_request: Request, error: Exception) -> Response:
+def refusal_response(_request: Request, error: Exception) -> Response:
     """One line that says what is wrong."""
     status = 413 if isinstance(error, TooLargeError) else 409 if isinstance(error, BusyError) else 400
     return JSONResponse({"error": shown(" ".join(str(error).split()))}, status)
@@ -88,7 +88,7 @@ def not_found(_request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "there is nothing here"}, status)
 
 
-def failed(_request: Request, _error: Exception) -> Response:
+def failure_response(_request: Request, _error: Exception) -> Response:
     """A fault of ours: the terminal has the traceback, the answer has not."""
     return JSONResponse({"error": "this is a fault of dagora: the terminal says more"}, 500)
 
@@ -217,7 +217,7 @@ class Answers:
         if self._session.run is None:
             raise OptionError("nothing is running")
 
-        async def told() -> AsyncIterator[str]:
+        async def stream_states() -> AsyncIterator[str]:
             seen = drawn = 0
             again = 0.0  # when the next graph may be drawn
             run = self._session.run
@@ -234,14 +234,14 @@ class Answers:
                     return
                 await asyncio.sleep(EVERY)
 
-        return StreamingResponse(told(), media_type="text/event-stream")
+        return StreamingResponse(stream_states(), media_type="text/event-stream")
 
     # Results
 
     async def result(self, request: Request) -> Response:
         """A result with its pictures."""
-        kept = self._session.kept(request.path_params["number"])
-        return JSONResponse(await in_thread(lambda: kept.shown))
+        kept = self._session.find_result(request.path_params["number"])
+        return JSONResponse(await in_thread(lambda: kept.page_entry))
 
     async def remove(self, request: Request) -> Response:
         """Forget a result."""
@@ -251,29 +251,29 @@ class Answers:
     @for_the_page
     async def ask(self, request: Request) -> Response:
         """Distributions of variables, given levels and values of others."""
-        kept = self._session.kept(request.path_params["number"])
+        kept = self._session.find_result(request.path_params["number"])
         return JSONResponse(await in_thread(kept.ask, await read_json(request)))
 
     async def result_file(self, request: Request) -> Response:
         """The result as `dagora learn -o result.json` writes it."""
-        kept = self._session.kept(request.path_params["number"])
+        kept = self._session.find_result(request.path_params["number"])
         return download(kept.text, f"result-{kept.number}.json", "application/json")
 
     async def report(self, request: Request) -> Response:
         """The report as `dagora learn --report` writes it."""
-        kept = self._session.kept(request.path_params["number"])
+        kept = self._session.find_result(request.path_params["number"])
         while kept.report is None:
             if kept.no_report or self._session.closed:
                 raise OptionError(f"there is no report: {kept.no_report or 'the server ends'}")
             await asyncio.sleep(EVERY)
-            self._session.kept(kept.number)  # it may have been removed
+            self._session.find_result(kept.number)  # it may have been removed
         page = await in_thread(kept.report.read_text, "utf-8")
         return download(page, f"report-{kept.number}.html", "text/html")
 
     @for_the_page
     async def compare(self, request: Request) -> Response:
         """Two results side by side."""
-        first, second = (self._session.kept(request.path_params[key]) for key in ("first", "second"))
+        first, second = (self._session.find_result(request.path_params[key]) for key in ("first", "second"))
         return JSONResponse(await in_thread(side_by_side, first, second))
 
 

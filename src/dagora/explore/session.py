@@ -18,10 +18,10 @@ from dagora.base.wording import shown
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING
 from dagora.data.readers import column_names, file_format, look_at_file
-from dagora.explore.asking import Asked, looking_at, reading_of
+from dagora.explore.asking import ExploreRequest, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
-from dagora.explore.results import Kept
+from dagora.explore.results import KeptResult
 from dagora.explore.worker_process import Cleaner, Estimates, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
@@ -52,7 +52,7 @@ class LearningRun:
     """One run: what was asked for, how far it is, and how it ended."""
 
     number: int
-    asked: Asked
+    asked: ExploreRequest
     data: Data
     started: float = field(default_factory=time.monotonic)
     last: Mapping[str, Any] = field(default_factory=dict)
@@ -98,10 +98,10 @@ class LearningRun:
 def finite(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message in which floats that JSON does not have are None."""
 
-    def said(value: object) -> object:
+    def finite_value(value: object) -> object:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return {key: said(value) for key, value in message.items()}
+    return {key: finite_value(value) for key, value in message.items()}
 
 
 def estimate_in_words(message: Mapping[str, Any], data: Data | None) -> str:
@@ -121,7 +121,7 @@ class Session:
         self.data: Data | None = None
         self.columns: list[str] = []  # of the table as it was opened
         self.run: LearningRun | None = None
-        self.results: dict[int, Kept] = {}
+        self.results: dict[int, KeptResult] = {}
         self.closed = False
         self._lock = threading.RLock()
         self._uploads = 0
@@ -232,7 +232,7 @@ class Session:
                 self._give_up_reports()
                 self._worker = WorkerProcess(self._hear)
 
-    def learn(self, asked: Asked) -> LearningRun:
+    def learn(self, asked: ExploreRequest) -> LearningRun:
         """Begin a run; there is one at a time."""
         data = self.require_data()
         with self._lock:
@@ -255,7 +255,7 @@ class Session:
             )
             return self.run
 
-    def estimate(self, asked: Asked) -> Future[str]:
+    def estimate(self, asked: ExploreRequest) -> Future[str]:
         """About how long a run would take, in words; empty where something else is asked for meanwhile."""
         data = self.require_data()
         with self._lock:
@@ -309,7 +309,7 @@ class Session:
                 run.compiling = message["words"] if message["now"] else ""
             elif kind == "result":
                 run.result, run.over = run.number, True
-                self.results[run.number] = Kept(
+                self.results[run.number] = KeptResult(
                     run.number, run.data.name, message["text"], message["strengths"]
                 )
             elif kind == "error":
@@ -336,7 +336,7 @@ class Session:
             if kept.report is None and not kept.no_report:
                 kept.no_report = "the process that wrote it has ended"
 
-    def kept(self, number: int) -> Kept:
+    def find_result(self, number: int) -> KeptResult:
         """A result by its number."""
         found = self.results.get(number)
         if found is None:
@@ -345,7 +345,7 @@ class Session:
 
     def remove(self, number: int) -> None:
         """Forget a result."""
-        report = self.kept(number).report
+        report = self.find_result(number).report
         del self.results[number]
         if report is not None:
             report.unlink(missing_ok=True)

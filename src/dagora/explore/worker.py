@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
 from dagora.base.wording import shown
-from dagora.explore.asking import Asked
+from dagora.explore.asking import ExploreRequest
 from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import PAGE
 from dagora.kernels.compilation import compilation
@@ -124,7 +124,7 @@ def work() -> None:
     with speaking(PAGE):
         while True:
             message = ear.waiting.get()
-            asked = Asked.from_dict(message["asked"])
+            asked = ExploreRequest.from_dict(message["asked"])
             if message["do"] == "estimate":
                 estimate(voice, message["estimate"], Path(message["path"]), asked, ear)
                 continue
@@ -142,12 +142,12 @@ class Task:
     report: Path
 
 
-def answer(voice: Voice, task: Task, asked: Asked, budget: Budget) -> None:
+def answer(voice: Voice, task: Task, asked: ExploreRequest, budget: Budget) -> None:
     """Learn, say what came of it, and write the report; whatever goes wrong with either is one line."""
     from dagora.formats.json_format import render_result
 
     with failing(voice, "error", task.run):
-        found = learned(task, asked, budget, Watcher(voice, task.run, budget))
+        found = learn_graph(task, asked, budget, Watcher(voice, task.run, budget))
         text = render_result(found.content, *found.parameters)
         voice.say("result", run=task.run, text=text, strengths=found.strength_parts)
         with failing(voice, "report-failed", task.run):
@@ -171,7 +171,7 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
         voice.say(kind, run=run, line=line)
 
 
-def estimate(voice: Voice, number: int, path: Path, asked: Asked, ear: Ear) -> None:
+def estimate(voice: Voice, number: int, path: Path, asked: ExploreRequest, ear: Ear) -> None:
     """Say about how long a run would take, unless nobody wants to know any more."""
     from dagora.api.estimate_time import estimate_time
 
@@ -217,7 +217,7 @@ def limit_in_words(seconds: float | None, limit: float | None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedResult:
     """A result, the rows that it was learned from, and how often samples of them show each edge."""
 
     result: Result
@@ -263,7 +263,7 @@ class Learned:
         )
 
 
-def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learned:
+def learn_graph(task: Task, asked: ExploreRequest, budget: Budget, observe: Watcher) -> LearnedResult:
     """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
     from dagora.api.bootstrap import before_samples, bootstrap
     from dagora.api.learn import EM_ROUNDS, learn
@@ -285,7 +285,7 @@ def learned(task: Task, asked: Asked, budget: Budget, observe: Watcher) -> Learn
     if asked.bootstrap:
         observe.tell_of(result)
         strengths = bootstrap(rows, asked.method, samples=asked.bootstrap, budget=budget, **same)
-    return Learned(replace(result, command=asked.command(task.name)), rows, strengths)
+    return LearnedResult(replace(result, command=asked.command(task.name)), rows, strengths)
 
 
 TOLD = ("phase", "step", "score", "total", "bound", "message")
@@ -324,7 +324,7 @@ class Watcher:
     def tell_of(self, result: Result) -> None:
         """Pass on the graph that was learned, where the run goes on after it."""
         if self.sender is not None:
-            self._tell(self.sender.found(result))
+            self._tell(self.sender.result_news(result))
 
     def _tell(self, graph: Mapping[str, Any] | None) -> None:
         if graph is not None:

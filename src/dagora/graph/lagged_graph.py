@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from dagora.base.errors import GraphError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import interventional_cpdag
@@ -60,7 +60,7 @@ def window_names(variables: Sequence[str], lags: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class LaggedGraph(Shown):
+class LaggedGraph(NotebookView):
     """Edges within a step (lag 0) and from up to `lags` steps earlier.
 
     >>> graph = LaggedGraph(("rain", "river"), 1, [("rain", "river", 0), ("river", "river", 1)])

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
@@ -61,7 +61,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Shown):
+class Comparison(NotebookView):
     """An estimate compared three times: as it is, by its skeleton, and by its equivalence class.
 
     `raw` compares it as it was before edges were dropped to make it acyclic, if that is known; `within` and

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.base.wording import among
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-class NamedGraph(Shown, ABC):
+class NamedGraph(NotebookView, ABC):
     """A graph over named nodes, with a boolean matrix whose entry [i, j] is a mark from i to j."""
 
     _nodes: tuple[str, ...]

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from dagora.base.errors import GraphError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.graph.ancestral.pag import CIRCLE, NONE, PAG
 from dagora.graph.ancestral.true_pag import true_pag
 from dagora.graph.cpdag import CPDAG, require_graph
@@ -43,7 +43,7 @@ class MarkCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class PAGComparison(Shown):
+class PAGComparison(NotebookView):
     """A PAG compared by its edges, its skeleton, and its marks; `graphs` are the estimate and the truth."""
 
     pag: Metrics

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
 from dagora.base.files import json_text
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.base.parsing import parse_json
 from dagora.base.wording import render_fields
 from dagora.graph.ancestral.pag import PAG
@@ -92,7 +92,7 @@ class TracePoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Shown):
+class Result(NotebookView):
     """A learned graph with everything needed to judge and to repeat it.
 
     >>> import dagora

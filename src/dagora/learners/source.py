@@ -149,7 +149,7 @@ def read_source(
     if isinstance(data, str | Path) and str(data).lower().removesuffix(".gz").endswith(".jkl"):
         data = read_jkl(data)
     if isinstance(data, Candidates):
-        said = list(reading.stated()) if reading else []
+        said = list(reading.non_defaults()) if reading else []
         if said:
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option(said[0])} out")
         if interventions is not None:

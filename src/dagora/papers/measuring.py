@@ -23,7 +23,7 @@ from typing import Any
 from dagora.base.dask_cluster import TaskBudget, workers_of
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget, Event, Observer
-from dagora.base.executor import answered
+from dagora.base.executor import answer_questions
 from dagora.base.wording import option
 from dagora.learners.run import Run
 from dagora.papers.cell import Measured, Numbers, Parameters, describe
@@ -124,7 +124,7 @@ def measure_in_processes(
 
         tell = Telling(experiment, run, done)
         try:
-            for cell, measured in answered(ask, pending, lambda: workers, run.budget, tell.under_way):
+            for cell, measured in answer_questions(ask, pending, lambda: workers, run.budget, tell.under_way):
                 yield cell, *measured
                 tell.done += 1
         except BrokenProcessPool:

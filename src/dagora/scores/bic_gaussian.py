@@ -54,11 +54,11 @@ class GaussianBIC(MomentScore):
         """Linearly dependent columns, and edges that chance alone may bring."""
         rows, columns = self._moments.n, len(self._schema)
 
-        def expected(penalty: float) -> float:
+        def expected_edges(penalty: float) -> float:
             return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
 
         dependent = dependence_warnings(self.dependent, "bge")
-        return [*dependent, *noise_warnings(expected, self._penalty, rows, columns)]
+        return [*dependent, *noise_warnings(expected_edges, self._penalty, rows, columns)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         return form_scores(self._form, families)

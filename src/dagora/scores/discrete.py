@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
@@ -125,10 +125,10 @@ class DiscreteScore:
         if factor is None:
             return []
 
-        def expected(penalty: float) -> float:
+        def expected_edges(penalty: float) -> float:
             return discrete_noise_edges(self._cardinalities, self.price * penalty / factor)
 
-        return noise_warnings(expected, factor, self.n_rows, len(self._cardinalities))
+        return noise_warnings(expected_edges, factor, self.n_rows, len(self._cardinalities))
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, their counts asked for in one call."""
@@ -153,7 +153,7 @@ class DiscreteScore:
         return fit - self.penalty(levels, configurations)
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Floats:
         """Scores of many families of one size, whose parents are ascending rows; each set is counted once."""
         d = len(self._cardinalities)
@@ -168,7 +168,7 @@ class DiscreteScore:
             fit[rows] -= self._parent_sums(different, float(group), watch)[place]
         return fit - self.penalty(levels, self.cells(parents))
 
-    def joint_sums(self, sets: NDArray[np.int64], watch: Watch = unwatched) -> Floats:
+    def joint_sums(self, sets: NDArray[np.int64], watch: Watch = ignore_progress) -> Floats:
         """Σ φ of sets of one size, given as rows in lexicographic order."""
         d, size = len(self._cardinalities), sets.shape[1]
         if not self._counts_rows or len(sets) < WORTH_KEEPING or size > largest_size(d):
@@ -180,7 +180,7 @@ class DiscreteScore:
         return sums
 
     def sums_of_keys(
-        self, size: int, parts: Sequence[NDArray[np.int64]], threads: Threads, watch: Watch = unwatched
+        self, size: int, parts: Sequence[NDArray[np.int64]], threads: Threads, watch: Watch = ignore_progress
     ) -> list[Floats]:
         """Σ φ of sets of one size, given by ascending keys in parts; each is counted once, by threads."""
         if not self._counts_rows:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities
 from dagora.scores.pivot_form import join_groups
@@ -95,7 +95,7 @@ class InterventionalScore:
         return found
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> NDArray[np.float64]:
         """Scores of many families of one size."""
         found = np.empty(len(children))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.events import Budget, Watch, unwatched
+from dagora.base.events import Budget, Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -55,7 +55,7 @@ class ScoreBlock(Protocol):
     """A function that scores many families of one size."""
 
     def __call__(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Floats:
         """Scores of `children[k]` with the parents in row k (ascending) of `parents`."""
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family, ScoreCapabilities
@@ -50,7 +50,7 @@ class MomentScore(ABC):
         return self._score(FlatFamilies.of(families))
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> NDArray[np.float64]:
         """Scores of many families of one size."""
         return in_blocks(self._score, children, parents, watch, self._jobs)

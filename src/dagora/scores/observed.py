@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
@@ -64,10 +64,10 @@ class ObservedBIC:
     def _warnings(self) -> list[str]:
         """A warning if chance alone may bring many edges."""
 
-        def expected(penalty: float) -> float:
+        def expected_edges(penalty: float) -> float:
             return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
 
-        return noise_warnings(expected, self._penalty, self.n_rows, len(self._cardinalities))
+        return noise_warnings(expected_edges, self._penalty, self.n_rows, len(self._cardinalities))
 
     def _messages(self) -> list[str]:
         """The rows that were used, and families that were left out."""
@@ -80,7 +80,7 @@ class ObservedBIC:
         """Scores of many families."""
         joint = [tuple(sorted((child, *parents))) for child, parents in families]
         given = [tuple(sorted(parents)) for _, parents in families]
-        self._learn_about([*joint, *given], unwatched)
+        self._learn_about([*joint, *given], ignore_progress)
         fit = np.array([self._gain(*pair) for pair in zip(joint, given, strict=True)])
         levels = np.array([self._cardinalities[child] for child, _ in families])
         cells = np.array([self._cells(parents) for parents in given])
@@ -88,7 +88,7 @@ class ObservedBIC:
         return values
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Floats:
         """Scores of many families of one size, whose parents are ascending rows; each set is scored once."""
         d = len(self._cardinalities)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.gaussian import FlatFamilies, family_pivots
 from dagora.scores.linear_dependence import EM_ROUNDING
@@ -77,7 +77,7 @@ class ObservedGaussianBIC:
         return values
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Floats:
         """Scores of many families of one size."""
         values = self.families(list(zip(children.tolist(), map(tuple, parents.tolist()), strict=True)))

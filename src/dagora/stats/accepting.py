@@ -23,7 +23,7 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
     if is_dask(data):
         return open_dask(data, reading or ReadingOptions(), jobs)
     if hasattr(data, "schema") and any(hasattr(data, name) for name in ("counts", "contingency", "moments")):
-        options = list(reading.stated()) if reading else []
+        options = list(reading.non_defaults()) if reading else []
         if options:
             raise OptionError(f"{options[0]} is about reading a table: leave it out for statistics")
         if isinstance(data, IncompleteStatistics) and reading:

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import dagora
 from dagora.base.shared_parameters import SHARED
-from dagora.data.columns.reading_options import READING, WITH_MODEL, declared, takes_reading
+from dagora.data.columns.reading_options import READING, WITH_MODEL, select_options, takes_reading
 
 ALL = [
     "learn",
@@ -102,7 +102,7 @@ def test_the_command_has_the_same_options(name: str) -> None:
     options = {each.name: each for each in command.params}
     expected = {
         each.name: each
-        for each in declared(missing="auto" if "auto" in str(options["missing"].type) else None)
+        for each in select_options(missing="auto" if "auto" in str(options["missing"].type) else None)
     }
     for each, entry in expected.items():
         assert options[each].help == entry.help
@@ -130,7 +130,7 @@ def test_one_declaration_is_enough() -> None:
 def test_the_table_in_the_documents_is_the_declaration() -> None:
     rows = [
         f"| `{each.name}` | `--{each.name}` | {each.values} | {each.help} |"
-        for each in declared(missing="auto")
+        for each in select_options(missing="auto")
     ]
     table = "\n".join(["| in Python | of the command | values | |", "|---|---|---|---|", *rows])
     assert table in DATA.read_text(encoding="utf-8"), f"docs/data.md should have\n{table}"

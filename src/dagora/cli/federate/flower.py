@@ -11,7 +11,7 @@ import click
 
 from dagora.base.wording import shown
 from dagora.cli.federate.planning import Planning, planning_options, prepare
-from dagora.cli.gathering import F, gathered
+from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
 from dagora.cli.live_line import live_line
@@ -56,7 +56,7 @@ def serving_options(command: F) -> F:
             "--idle", 3600.0, "With --serve: seconds without a message after which a run counts as lost."
         ),
     )
-    return gathered(command, Serving, "serving", options)
+    return gather_options(command, Serving, "serving", options)
 
 
 def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.cli.federate.keys import COORDINATOR, MINIMUM, check_number, site_names
-from dagora.cli.gathering import F, gathered
+from dagora.cli.gathering import F, gather_options
 from dagora.cli.learn_options import LearnRequest
 from dagora.cli.party_options import as_bad_input
 
@@ -37,7 +37,7 @@ class Planning:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPlan:
     """A plan that only lacks certificates that are not known yet, its author, and what is to be learned."""
 
     credentials: Credentials
@@ -82,10 +82,10 @@ def planning_options(command: F) -> F:
         ),
         MINIMUM,
     )
-    return gathered(command, Planning, "planning", options)
+    return gather_options(command, Planning, "planning", options)
 
 
-def prepare(planning: Planning, request: LearnRequest) -> Prepared:
+def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
     from dagora.base.errors import OptionError
     from dagora.parties.horizontal.learners.tasks import shown_by
@@ -122,7 +122,7 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
     request = request.settled(schema, noisy=terms is not None)
     columns_per_table = 0
     if terms is None:
-        request, columns_per_table = limited(request, consortium, planning.table_columns)
+        request, columns_per_table = limit_request(request, consortium, planning.table_columns)
     request.check()
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
@@ -154,10 +154,10 @@ def prepare(planning: Planning, request: LearnRequest) -> Prepared:
         largest_rows=consortium.largest_rows,
         privacy=terms,
     )
-    return Prepared(credentials, identity, plan, request)
+    return PreparedPlan(credentials, identity, plan, request)
 
 
-def learn_over_transport(transport: Transport, prepared: Prepared, patience: float) -> None:
+def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience: float) -> None:
     """Offer the plan to the sites at the other end of a transport, learn, and write and print the result."""
     from dagora.api.learn import learn
     from dagora.parties.horizontal.methods_over_sites import statistics_over
@@ -205,7 +205,7 @@ def names_of_sites(sites: str | None, consortium: Consortium) -> list[str]:
     return site_names(sites if sites is not None else ",".join(consortium.sites))
 
 
-def limited(
+def limit_request(
     request: LearnRequest, consortium: Consortium, table_columns: int | None
 ) -> tuple[LearnRequest, int]:
     """A request that asks for no larger tables than the plan allows, and their number of columns.

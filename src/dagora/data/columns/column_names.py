@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dagora.base.errors import DataError
 from dagora.base.wording import nearest, option, split_list
-from dagora.data.columns.reading_options import Listed, ReadingOptions
+from dagora.data.columns.reading_options import NameList, ReadingOptions
 from dagora.data.schema import Kind
 
 EVERY = "all"  # in place of a name: every column
@@ -58,12 +58,12 @@ def declare_kinds(
 def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
     """Split lists as written on a command line, unless the whole text is the name of a column.
 
-    >>> resolve([Listed("a,b"), Listed("c, d")], ["a", "b", "c, d"])
+    >>> resolve([NameList("a,b"), NameList("c, d")], ["a", "b", "c, d"])
     ['a', 'b', 'c, d']
     """
     found: list[str] = []
     for text in chosen:
-        if isinstance(text, Listed) and text not in names:
+        if isinstance(text, NameList) and text not in names:
             found += split_list(text)
         else:
             found.append(str(text))

@@ -247,7 +247,7 @@ def type_all(
         else ColumnSummary(column.name, LEFT_OUT, column.left_out, missing=column.missing)
         for column in raw
     )
-    overview = Overview(summaries, rows + dropped, dropped, reading.stated())
+    overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
     return typed, replace(overview, warnings=tuple(reading_warnings(overview, raw, typed)))
 
 

@@ -185,18 +185,18 @@ HEAD = ("column", "type", "levels or range", "missing", "why")
 def row_of(column: ColumnSummary) -> tuple[str, str, str, str, str]:
     """The cells of a column's line, in the order of `HEAD`."""
     return (
-        shortened(column.name),
+        shorten_cell(column.name),
         column.type,
-        shortened(column.values),
+        shorten_cell(column.values),
         str(column.missing or ""),
         column.why,
     )
 
 
-def shortened(cell: str) -> str:
+def shorten_cell(cell: str) -> str:
     """A cell in one line, cut where it is too wide.
 
-    >>> shortened("a" * 50)
+    >>> shorten_cell("a" * 50)
     'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
     """
     line = " ".join(cell.split())

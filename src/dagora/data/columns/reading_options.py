@@ -68,7 +68,7 @@ def public(default: object, type: str, help: str, **more: object) -> Any:  # noq
     return field(default=default, metadata={"type": type, "help": help, **more})
 
 
-class Listed(str):
+class NameList(str):
     """A name, or several with commas between them, as written on a command line."""
 
     __slots__ = ()
@@ -102,7 +102,7 @@ class ReadingOptions:
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
     `in_time` says that rows follow each other in time, so that none can be left out.
 
-    >>> ReadingOptions(discrete="age", missing="drop").stated()
+    >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
     """
 
@@ -163,7 +163,7 @@ class ReadingOptions:
 
             check_intervals(self.discretise, self.bins or 2)
 
-    def stated(self) -> dict[str, Any]:
+    def non_defaults(self) -> dict[str, Any]:
         """The options that are not at their default, as JSON holds them."""
         values = {name: getattr(self, name) for name in READING}
         return {
@@ -244,10 +244,10 @@ READING = {
 }
 
 
-def declared(names: Iterable[str] = (), missing: str | None = None) -> list[ReadingOption]:
+def select_options(names: Iterable[str] = (), missing: str | None = None) -> list[ReadingOption]:
     """Return the named reading options, or all; `missing` is a default where values can be modelled.
 
-    >>> [entry.name for entry in declared(["missing", "na"])], declared(["missing"], "auto")[0].choices
+    >>> [entry.name for entry in select_options(["missing", "na"])], select_options(["missing"], "auto")[0].choices
     (['missing', 'na'], ('error', 'drop', 'level', 'model', 'auto'))
     """
     chosen = [entry for entry in READING.values() if not names or entry.name in names]
@@ -258,7 +258,7 @@ def declared(names: Iterable[str] = (), missing: str | None = None) -> list[Read
 
 
 def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
-    """Give a function the reading options that `declared` returns: in its signature and its docstring.
+    """Give a function the reading options that `select_options` returns: in its signature and its docstring.
 
     The function gets them in its last parameter, `**reading` or, along with options of others, `**options`.
     Unknown names are refused unless others have options too. The line `{reading}` of the docstring becomes
@@ -270,7 +270,7 @@ def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
     >>> inspect.signature(read), read("a.csv", na="none")
     (<Signature (path, *, drop: 'Iterable[str]' = (), na: 'str | Iterable[str]' = 'auto')>, {'na': 'none'})
     """
-    entries = declared(names, missing)
+    entries = select_options(names, missing)
 
     def give(function: F) -> F:
         signature = inspect.signature(function)

@@ -133,7 +133,7 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
     if not bare or any(PADDED.match(word) for word in bare):
         return None
     name = next((name for name, (_, shape) in GROUPED.items() if any(map(shape.fullmatch, bare))), None)
-    found = by_comma_or_point(bare) if name is None else ungrouped(bare, name)
+    found = by_comma_or_point(bare) if name is None else remove_grouping(bare, name)
     if found is None:
         return None
     numbers, how = found
@@ -161,7 +161,7 @@ def without_currency(text: str) -> str:
     return found["before"] if found["after"] is None else f"{found['sign']}{found['after']}"
 
 
-def ungrouped(words: list[str], name: str) -> tuple[list[str], str] | None:
+def remove_grouping(words: list[str], name: str) -> tuple[list[str], str] | None:
     """Numbers with spaces or apostrophes between thousands, without them; a comma is a decimal one then."""
     mark, shape = GROUPED[name]
     plain = [word.replace(mark, "") if shape.fullmatch(word) else word for word in words]

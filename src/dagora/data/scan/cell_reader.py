@@ -13,7 +13,7 @@ import numpy as np
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.scan.changes import changed_value
-from dagora.data.scan.profile import as_words, cleaned, cleaned_words, with_cleaned_words
+from dagora.data.scan.profile import as_words, clean_cells, cleaned_words, with_cleaned_words
 from dagora.kernels.decorators import kernel
 
 if TYPE_CHECKING:
@@ -44,25 +44,25 @@ class ColumnReader:
     def read(self, cells: pa.Array) -> NDArray[Any] | None:
         """Codes of discrete cells, numbers of continuous ones."""
         if self._results is None:
-            return self._measured(self._cleaned(cells))
+            return self._read_numbers(self._clean(cells))
         if self._coding.text:
-            return self._worded(cells)
-        column = self._cleaned(cells)
+            return self._read_words(cells)
+        column = self._clean(cells)
         if column.null_count:
             return None
         if self._by_number is not None:
             return self._looked_up(small_integers(column), self._first, *self._by_number)
         return self._results[self._places(column)]
 
-    def _cleaned(self, cells: pa.Array) -> pa.Array:
+    def _clean(self, cells: pa.Array) -> pa.Array:
         import pyarrow as pa
 
         if self._coding.text and pa.types.is_dictionary(cells.type):
             return with_cleaned_words(cells, self._coding.words)
         days = self._coding.variable.name if self._coding.days else None
-        return cleaned(cells, self._coding.words, days_of=days)
+        return clean_cells(cells, self._coding.words, days_of=days)
 
-    def _worded(self, cells: pa.Array) -> NDArray[Any] | None:
+    def _read_words(self, cells: pa.Array) -> NDArray[Any] | None:
         """Text cells, each of which is a place in a list of words."""
         encoded = as_words(cells)
         if encoded.null_count:
@@ -110,7 +110,7 @@ class ColumnReader:
     ) -> NDArray[Any]:
         out = np.empty(len(places), dtype=table.dtype)
         if not look_up(places, first, table, known, out):
-            raise self._changed()
+            raise self._change_error()
         return out
 
     def _places(self, column: pa.Array) -> NDArray[np.int64]:
@@ -128,11 +128,11 @@ class ColumnReader:
             values = self._coding.values.cast(column.type)
             places = np.asarray(pc.index_in(column, value_set=values).fill_null(-1))
         if (places < 0).any():
-            raise self._changed()
+            raise self._change_error()
         found: NDArray[np.int64] = places
         return found
 
-    def _measured(self, column: pa.Array) -> NDArray[np.float64] | None:
+    def _read_numbers(self, column: pa.Array) -> NDArray[np.float64] | None:
         """Numbers as they are."""
         import pyarrow as pa
 
@@ -143,14 +143,14 @@ class ColumnReader:
         if is_text(column.type):
             parsed = parse_floats(pa.chunked_array([column]))
             if parsed is None:
-                raise self._changed()
+                raise self._change_error()
             column = parsed.combine_chunks()
         values = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
         if np.isinf(values).any():
-            raise self._changed()
+            raise self._change_error()
         return values
 
-    def _changed(self) -> DataError:
+    def _change_error(self) -> DataError:
         return changed_value(self._coding.variable.name)
 
 

@@ -139,7 +139,7 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
         return as_days(profile.name, column), DAYS
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
-        cells = profile.numbered if profile.all_cells is None else profile.all_cells
+        cells = profile.n_values if profile.all_cells is None else profile.all_cells
         rewritten = rewrite_numbers(whole, profile.fewest, cells)
         if rewritten is not None:
             return rewritten[0].slice(0, len(known)), rewritten[1]
@@ -217,7 +217,7 @@ def code_many(
 
     text = is_text(profile.type)
     holes = missing_among_many(profile, expected=expected) if words is None else ()
-    cells = profile.numbered if holes else profile.rows - profile.missing
+    cells = profile.n_values if holes else profile.rows - profile.missing
     odd = spoiling(profile, holes)
     spelled = text and spells_numbers(profile, holes) and odd is None
     if profile.spelled is not None and profile.declared is not Kind.DISCRETE:

@@ -40,22 +40,22 @@ def ipc_batches(
         places = [reader.schema.get_field_index(name) for name in columns]
         some = pa.ipc.open_file(raw, options=pa.ipc.IpcReadOptions(included_fields=places))
         for place in range(number):
-            batch = checked(some.get_batch(place), fresh)
+            batch = check_batch(some.get_batch(place), fresh)
             if batch.num_rows <= most:
                 yield batch
                 continue
             for start in range(0, batch.num_rows, most):
-                yield copied(batch.slice(start, most))
+                yield copy_batch(batch.slice(start, most))
 
 
-def checked(batch: pa.RecordBatch, fresh: Collection[str]) -> pa.RecordBatch:
+def check_batch(batch: pa.RecordBatch, fresh: Collection[str]) -> pa.RecordBatch:
     """A batch, once Arrow has found nothing wrong with some of its columns."""
     for name in fresh:
         batch.column(name).validate(full=True)
     return batch
 
 
-def copied(batch: pa.RecordBatch) -> pa.RecordBatch:
+def copy_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A part of a batch, in memory of its own."""
     import pyarrow as pa
 
@@ -93,6 +93,6 @@ class MappedFile:
                 # What is mapped and no longer there would end the process.
                 if self._pages.size() < self._bytes.size:
                     raise DataError("it was cut short while it was read")
-                yield copied(checked(batch.slice(start, most), fresh))
+                yield copy_batch(check_batch(batch.slice(start, most), fresh))
                 if hasattr(self._pages, "madvise"):  # not on all systems
                     self._pages.madvise(mmap.MADV_DONTNEED)  # pages are read again where they are needed

@@ -14,7 +14,7 @@ from dagora.base.wording import option
 from dagora.data.columns.frames import one_line
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
-from dagora.data.scan.sql import as_double, as_text, quoted, relation
+from dagora.data.scan.sql import as_double, as_text, quote, relation
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,7 +124,7 @@ class QueriedRows:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
-        names = ", ".join(map(quoted, columns))
+        names = ", ".join(map(quote, columns))
         # Names are quoted; the query is the user's own.
         for batch in self._run(f"SELECT {names} FROM {relation(self._query)}"):  # noqa: S608
             yield batch.rename_columns(list(columns))
@@ -146,7 +146,9 @@ class QueriedRows:
     def _run(self, query: str) -> Iterator[pa.RecordBatch]:
         with self._answering() as cursor:
             batches = arrow_batches(cursor, query)
-            yield from map(plain_text, fetched(cursor, query, self._schema) if batches is None else batches)
+            yield from map(
+                plain_text, fetch_batches(cursor, query, self._schema) if batches is None else batches
+            )
 
     def state(self) -> object:
         """A value that changes when the database's file is written to, if it has one."""
@@ -172,7 +174,7 @@ def as_known_types(schema: pa.Schema) -> str | None:
     if not read:
         return None
     return ", ".join(
-        f"{read[name]} AS {quoted(name)}" if name in read else quoted(name) for name in schema.names
+        f"{read[name]} AS {quote(name)}" if name in read else quote(name) for name in schema.names
     )
 
 
@@ -182,9 +184,9 @@ def as_known_type(field: pa.Field) -> str | None:
 
     stated = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
     if stated == "money":
-        return f"CAST(CAST({quoted(field.name)} AS NUMERIC) AS DOUBLE PRECISION)"
+        return f"CAST(CAST({quote(field.name)} AS NUMERIC) AS DOUBLE PRECISION)"
     if stated == "oid":
-        return f"CAST({quoted(field.name)} AS BIGINT)"
+        return f"CAST({quote(field.name)} AS BIGINT)"
     if not isinstance(field.type, pa.BaseExtensionType):
         return None
     is_numeric = getattr(field.type, "type_name", "") == "numeric"
@@ -202,7 +204,7 @@ def arrow_batches(cursor: Any, query: str) -> pa.RecordBatchReader | None:  # no
     return reader
 
 
-def fetched(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+def fetch_batches(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
     """The rows of a cursor that hands out tuples; the first batch settles the types."""
     import pyarrow as pa
 
@@ -251,7 +253,7 @@ def query_of(table: str | None, query: str | None) -> str:
             raise OptionError(f"{what} must be text, not {type(given).__name__}")
     if query is not None:
         return query
-    parts = ".".join(map(quoted, str(table).split(".")))
+    parts = ".".join(map(quote, str(table).split(".")))
     return f"SELECT * FROM {parts}"  # noqa: S608 - quoted
 
 
@@ -268,7 +270,7 @@ class MadeRows:
     def schema(self) -> pa.Schema:
         """Names and types of the first batch."""
         if self._schema is None:
-            first = next(self._made(), None)
+            first = next(self._make_batches(), None)
             if first is None:
                 raise DataError(f"{self.title} returned no record batch: at least one is needed")
             self._schema = first.schema
@@ -277,12 +279,12 @@ class MadeRows:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns."""
         expected = self.schema()
-        for batch in self._made():
+        for batch in self._make_batches():
             if batch.schema.names != expected.names or batch.schema.types != expected.types:
                 raise DataError(f"{self.title} returned batches whose columns or types differ")
             yield batch.select(list(columns))
 
-    def _made(self) -> Iterator[pa.RecordBatch]:
+    def _make_batches(self) -> Iterator[pa.RecordBatch]:
         """The function's result as record batches; anything but batches, a table or one batch is refused."""
         import pyarrow as pa
 

@@ -105,13 +105,13 @@ def with_path_values(
     import pyarrow as pa
 
     arrays = [
-        repeated(known.get(name), kinds[name], batch.num_rows) if name in kinds else batch.column(name)
+        repeat_value(known.get(name), kinds[name], batch.num_rows) if name in kinds else batch.column(name)
         for name in columns
     ]
     return pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
-def repeated(value: Any, kind: pa.DataType, rows: int) -> pa.Array:  # noqa: ANN401 - of any type
+def repeat_value(value: Any, kind: pa.DataType, rows: int) -> pa.Array:  # noqa: ANN401 - of any type
     """A column that is the same in all rows; text as words and a place among them for each row."""
     import pyarrow as pa
 

@@ -112,7 +112,7 @@ class Profile:
         if text and (self.firsts is not None or pa.types.is_dictionary(cells.type)):
             column = with_cleaned_words(as_words(cells), words)
         else:
-            column = cleaned(cells, words, days_of=self.name if self.days else None)
+            column = clean_cells(cells, words, days_of=self.name if self.days else None)
         if column.null_count:
             self.missing += column.null_count
             if self.first_missing < 0:
@@ -230,7 +230,7 @@ class Profile:
         """Note the range of numbers that text spells, given all distinct ones so far."""
         import pyarrow as pa
 
-        self.repeats = len(values) < self.numbered
+        self.repeats = len(values) < self.n_values
         self._measure(pa.array(values), 0)
 
     def _measure(self, column: pa.Array, begin: int) -> None:
@@ -266,14 +266,14 @@ class Profile:
         self.sums = [total, squares]
 
     @property
-    def numbered(self) -> int:
+    def n_values(self) -> int:
         """The number of cells that are not missing, and hold no text that often means missing."""
         return self.rows - self.missing - self.suspected
 
     @property
     def numbers_the_rows(self) -> bool:
         """True if whole numbers run on from the smallest to the largest, each once, in any order."""
-        cells = self.numbered
+        cells = self.n_values
         if self.repeats or not self.whole or self.high - self.low != cells - 1:
             return False
         low, high = int(self.low), int(self.high)
@@ -316,7 +316,7 @@ def spoilt_by_commas(odd: Sequence[str], number: int) -> bool:
     return 2 * sum(bool(WITH_COMMAS.fullmatch(text)) for text in odd) > number
 
 
-def cleaned(cells: pa.Array, words: Collection[str], days_of: str | None = None) -> pa.Array:
+def clean_cells(cells: pa.Array, words: Collection[str], days_of: str | None = None) -> pa.Array:
     """Cells whose missing ones are null, text without margins; those of a column of dates as days.
 
     Negative zeros become zeros, so that they are found among the values seen before.

@@ -37,7 +37,7 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     names, state = kept_names(source, reading), source.state()
     drawn = draw_rows(source, names, size, seed)
     refuse_changed(source, state)
-    return typed(source, names, drawn, reading)
+    return type_rows(source, names, drawn, reading)
 
 
 def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
@@ -49,7 +49,7 @@ def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
     refuse_changed(source, state)
     if not batches:
         batches = [pa.table({name: [] for name in names})]
-    return typed(
+    return type_rows(
         source, names, pa.concat_tables(batches, promote_options="none").unify_dictionaries(), reading
     )
 
@@ -60,7 +60,7 @@ def kept_names(source: RowSource, reading: ReadingOptions) -> list[str]:
     return [names[place] for place in kept_positions(names, reading)]
 
 
-def typed(source: RowSource, names: list[str], rows: pa.Table, reading: ReadingOptions) -> AnyTable:
+def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: ReadingOptions) -> AnyTable:
     """The table of some rows of a source."""
     schema = source.schema()
     if not rows.num_rows:
@@ -118,7 +118,7 @@ class Reservoir:
             self._kept = [rows.select(names) for rows in self._kept]
         if len(near):
             taken = wide_places(pa.Table.from_batches([batch]).take(near))
-            self._kept.append(worded(taken) if self._as_words else taken)
+            self._kept.append(compact_words(taken) if self._as_words else taken)
             self._added += self._kept[-1].nbytes
             self._numbers = np.concatenate([self._numbers, own[near]])
         if len(self._numbers) >= 2 * self._size or self._added > self._most_added:
@@ -143,7 +143,7 @@ class Reservoir:
         return np.sort(np.argsort(self._numbers, kind="stable")[:size])
 
 
-def worded(rows: pa.Table) -> pa.Table:
+def compact_words(rows: pa.Table) -> pa.Table:
     """Rows whose text is a list of words, without those of other rows, and a place in it for each cell."""
     import pyarrow as pa
 

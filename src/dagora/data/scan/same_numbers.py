@@ -59,5 +59,5 @@ def profiles_again(
             profile.read_as = pa.int64() if before.integers else pa.float64()
         else:
             profile.read_as = as_numbers(before, distinct_cells(before)[0]).type
-            profile.all_texts, profile.all_cells = tuple(before.firsts), before.numbered
+            profile.all_texts, profile.all_cells = tuple(before.firsts), before.n_values
     return again

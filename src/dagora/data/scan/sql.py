@@ -6,10 +6,10 @@ from __future__ import annotations
 WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """A name as SQL takes it literally.
 
-    >>> print(quoted('an "odd" name'))
+    >>> print(quote('an "odd" name'))
     "an ""odd"" name"
     """
     return '"' + name.replace('"', '""') + '"'
@@ -22,15 +22,15 @@ def relation(query: str, where: str = "") -> str:
 
 def as_double(name: str, *, text: bool = False) -> str:
     """A column as floating-point numbers; of `text`, without margins."""
-    return f"CAST({trimmed(name) if text else quoted(name)} AS DOUBLE PRECISION)"
+    return f"CAST({trim(name) if text else quote(name)} AS DOUBLE PRECISION)"
 
 
 def as_text(name: str) -> str:
     """A column as text."""
-    return f"CAST({quoted(name)} AS VARCHAR)"
+    return f"CAST({quote(name)} AS VARCHAR)"
 
 
-def trimmed(name: str) -> str:
+def trim(name: str) -> str:
     """A column of text without margins."""
     return f"trim({as_text(name)}, {literal(WHITE_SPACE)})"
 

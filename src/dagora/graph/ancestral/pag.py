@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
@@ -43,7 +43,7 @@ FORWARD = ("-->", "<->", "o->", "o-o", "---", "--o")
 SHOWN = {"-->": "→", "<->": "↔", "o->": "o→", "o-o": "o–o", "---": "—", "--o": "–o"}
 
 
-class PAG(Shown):
+class PAG(NotebookView):
     """An immutable graph over named nodes whose edges have a mark at each end.
 
     >>> graph = PAG("abcd", [("a", "o->", "c"), ("b", "o->", "c"), ("d", "<--", "c")])

@@ -68,22 +68,22 @@ def simple_path(
     return None
 
 
-def potentially_directed(marks: EndMarks) -> Step:
+def may_be_directed(marks: EndMarks) -> Step:
     """Return a test of steps that may be directed: no arrow at the first node, no tail at the second."""
 
-    def allowed(one: int, other: int) -> bool:
+    def is_allowed(one: int, other: int) -> bool:
         return not marks.is_arrow(other, one) and not marks.is_tail(one, other)
 
-    return allowed
+    return is_allowed
 
 
 def circles_only(marks: EndMarks) -> Step:
     """Return a test of steps along edges with circles at both ends."""
 
-    def allowed(one: int, other: int) -> bool:
+    def is_allowed(one: int, other: int) -> bool:
         return marks.is_circle(other, one) and marks.is_circle(one, other)
 
-    return allowed
+    return is_allowed
 
 
 def discriminating_path(marks: EndMarks, a: int, b: int, c: int) -> list[int] | None:

@@ -27,12 +27,7 @@ from collections.abc import Callable
 from itertools import combinations
 
 from dagora.graph.ancestral.end_marks import EndMarks
-from dagora.graph.ancestral.paths import (
-    circles_only,
-    discriminating_path,
-    potentially_directed,
-    uncovered_path,
-)
+from dagora.graph.ancestral.paths import circles_only, discriminating_path, may_be_directed, uncovered_path
 
 # Whether the second node is in the set that separates the first and the third.
 Separates = Callable[[int, int, int], bool]
@@ -185,7 +180,7 @@ def rule_8(marks: EndMarks) -> bool:
 
 def rule_9(marks: EndMarks, go_on: GoOn) -> bool:
     """R9."""
-    allowed = potentially_directed(marks)
+    allowed = may_be_directed(marks)
     changed = False
     for a in range(len(marks)):
         if not go_on():
@@ -204,7 +199,7 @@ def rule_9(marks: EndMarks, go_on: GoOn) -> bool:
 
 def rule_10(marks: EndMarks, go_on: GoOn) -> bool:
     """R10."""
-    allowed = potentially_directed(marks)
+    allowed = may_be_directed(marks)
     changed = False
     for a in range(len(marks)):
         if not go_on():

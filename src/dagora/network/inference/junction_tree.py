@@ -120,12 +120,12 @@ class JunctionTree:
         """Condition on the codes of observed nodes; tables keep an axis of length 1 for each of them."""
         seen = {self._position[node]: code for node, code in (evidence or {}).items()}
 
-        def reduced(clique: Clique, potential: Array) -> Array:
+        def reduce_clique(clique: Clique, potential: Array) -> Array:
             picked = [slice(seen[v], seen[v] + 1) if v in seen else slice(None) for v in clique.variables]
             return potential[tuple(picked)]
 
         potentials = [
-            reduced(clique, potential)[None]
+            reduce_clique(clique, potential)[None]
             for clique, potential in zip(self._cliques, self._potentials, strict=True)
         ]
         beliefs, log_probability = self._pass_messages(potentials)

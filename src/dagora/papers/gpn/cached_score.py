@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.stats.statistics import Moments
@@ -105,7 +105,7 @@ class CachedScore:
         return self._recall(keys, set(new))
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> NDArray[np.float64]:
         """Scores of many families of one size."""
         sets = [tuple(row) for row in parents.tolist()]

@@ -31,11 +31,11 @@ def in_decimals(function: Callable[P, T]) -> Callable[P, T]:
     """Compute with `DIGITS` digits."""
 
     @wraps(function)
-    def wrapped(*arguments: P.args, **options: P.kwargs) -> T:
+    def wrapper(*arguments: P.args, **options: P.kwargs) -> T:
         with localcontext(prec=DIGITS):
             return function(*arguments, **options)
 
-    return wrapped
+    return wrapper
 
 
 def units(value: Decimal, bits: int) -> int:

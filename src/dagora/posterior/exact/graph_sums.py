@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.posterior.exact.family_flows import Flow, add_families, send_rows
 from dagora.posterior.exact.graph_draws import FamilyWeights, draw_graphs
 from dagora.posterior.exact.layer_kernels import LayerTable, ParentShares, fill_rows, fill_shares
@@ -38,7 +38,7 @@ class GraphSums:
     543
     """
 
-    def __init__(self, log_weights: Floats, watch: Watch = unwatched) -> None:
+    def __init__(self, log_weights: Floats, watch: Watch = ignore_progress) -> None:
         nodes, families = log_weights.shape
         if families != 1 << (nodes - 1):
             raise ValueError(f"{nodes} nodes have {1 << (nodes - 1)} families each, not {families}")
@@ -92,7 +92,7 @@ class GraphSums:
             return -np.inf
         return float(self._largest.sum() + self._table.scales[0] + np.log(self._first))
 
-    def families(self, watch: Watch = unwatched) -> Floats:
+    def families(self, watch: Watch = ignore_progress) -> Floats:
         """Posterior probability of every family, in the layout of the weights.
 
         >>> GraphSums(np.zeros((2, 2))).families()

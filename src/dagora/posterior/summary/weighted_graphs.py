@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.files import json_text
-from dagora.base.notebook import Shown
+from dagora.base.notebook import NotebookView
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
@@ -33,7 +33,7 @@ G = TypeVar("G", DAG, Graph)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WeightedGraphs(Shown, ABC, Generic[G]):
+class WeightedGraphs(NotebookView, ABC, Generic[G]):
     """Graphs with weights: shares of graphs and of classes, means of features and of metrics."""
 
     score_name: str | None = None

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
 from dagora.kernels.threads import Threads
 from dagora.scores.gp.additive import Additive
@@ -106,11 +106,11 @@ class GaussianProcessScore:
     def families(self, families: Sequence[Family]) -> Array:
         """Scores of many families."""
         keys = [(int(child), tuple(sorted(map(int, parents)))) for child, parents in families]
-        self._learn(keys, unwatched)
+        self._learn(keys, ignore_progress)
         return np.array([self._known[key].log_score for key in keys])
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Array:
         """Scores of many families of one size."""
         keys = [

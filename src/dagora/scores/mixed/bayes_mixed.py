@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import KnowledgeError, OptionError
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Kind, Schema
 from dagora.graph.knowledge import Knowledge
 from dagora.kernels.decorators import inlined, kernel
@@ -109,7 +109,7 @@ class BayesMixed:
         return values
 
     def block(
-        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = unwatched
+        self, children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
     ) -> Floats:
         """Scores of many families of one size."""
         values = np.empty(len(children))

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.events import Watch, unwatched
+from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Kind, Schema
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.discrete import distinct
@@ -46,7 +46,7 @@ NOISE = 1e-10
 class PartScore(LocalScore, Protocol):
     """A score of families of one kind: of all rows, or of the observed values where some are missing."""
 
-    def block(self, children: Columns, parents: Columns, watch: Watch = unwatched) -> Floats:
+    def block(self, children: Columns, parents: Columns, watch: Watch = ignore_progress) -> Floats:
         """Scores of many families of one size."""
 
 
@@ -121,11 +121,11 @@ class MixedBIC:
             return (self._lines or self._counted).capabilities.warnings()
         levels = np.where(self._continuous, POWERS + 1, self._schema.cardinalities).astype(np.float64)
 
-        def expected(penalty: float) -> float:
+        def expected_edges(penalty: float) -> float:
             return discrete_noise_edges(levels, self._price * penalty / self._penalty)
 
         dependent = dependence_warnings(self._lines.dependent)
-        return [*dependent, *noise_warnings(expected, self._penalty, self._rows, len(levels))]
+        return [*dependent, *noise_warnings(expected_edges, self._penalty, self._rows, len(levels))]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""
@@ -151,7 +151,7 @@ class MixedBIC:
             values = self._adding(values, found, found, place[: len(families)], place[len(families) :])
         return values
 
-    def block(self, children: Columns, parents: Columns, watch: Watch = unwatched) -> Floats:
+    def block(self, children: Columns, parents: Columns, watch: Watch = ignore_progress) -> Floats:
         """Scores of many families of one size, whose parents are ascending rows."""
         values = np.empty(len(children))
         numbers = self._continuous[children]

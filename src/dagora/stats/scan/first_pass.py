@@ -131,7 +131,7 @@ def scan_source(
             profile.read_as = kept[name].read_as if na_words is None else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):
-                profile.all_texts, profile.all_cells = seen, profiles[name].numbered
+                profile.all_texts, profile.all_cells = seen, profiles[name].n_values
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
@@ -256,5 +256,5 @@ def overview_of(
             ColumnSummary(name, str(variable.kind), coding.why, values, variable.cardinality, missing)
         )
         noted.append(ColumnNotes(name, dict.fromkeys(holes.get(name, ()), 1), dict(coding.doubtful or {})))
-    overview = Overview(tuple(summaries), rows, dropped, reading.stated(), source=source.title)
+    overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
     return replace(overview, warnings=tuple(reading_warnings(overview, noted, ())))

@@ -18,7 +18,7 @@ from dagora.base.errors import DataError
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows
-from dagora.data.scan.sql import as_double, literal, quoted, relation, trimmed
+from dagora.data.scan.sql import as_double, literal, quote, relation, trim
 from dagora.stats.indicators import Scales, no_indicator_moments
 from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
@@ -127,7 +127,7 @@ class QueryCounts:
     def _grouped(self, columns: Set) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The cells of one query, as codes, with their counts."""
         names = [self._codings[column].variable.name for column in columns]
-        listed = ", ".join(map(quoted, names))
+        listed = ", ".join(map(quote, names))
         readers = [ColumnReader(self._codings[column]) for column in columns]
         text = f"SELECT {listed}, count(*) AS {COUNT} FROM {self._relation} GROUP BY {listed}"  # noqa: S608
         cells: list[NDArray[np.int64]] = [np.empty((0, len(columns)), dtype=np.int64)]
@@ -199,11 +199,11 @@ def present(name: str, kind: Any, words: Iterable[str]) -> str:  # noqa: ANN401 
     from dagora.data.columns.cells import is_text
     from dagora.data.columns.levels import IS_NUMBER
 
-    column = quoted(name)
+    column = quote(name)
     tests = [f"{column} IS NOT NULL"]
     if is_text(kind) or pa.types.is_dictionary(kind):  # an ENUM of PostgreSQL comes as text, too
         listed = ", ".join(map(literal, (*MISSING_WORDS, *words)))
-        tests.append(f"{trimmed(name)} NOT IN ({listed})")
+        tests.append(f"{trim(name)} NOT IN ({listed})")
     if pa.types.is_floating(kind):
         tests.append(f"{column} <> CAST('NaN' AS DOUBLE PRECISION)")
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):

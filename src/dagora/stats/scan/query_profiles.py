@@ -10,8 +10,8 @@ from dagora.data.columns.cells import is_text
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.scan.codebook import is_categorical
-from dagora.data.scan.profile import WRAP, Profile, as_words, cleaned, sum_of_squares, with_cleaned_words
-from dagora.data.scan.sql import literal, quoted, relation, trimmed
+from dagora.data.scan.profile import WRAP, Profile, as_words, clean_cells, sum_of_squares, with_cleaned_words
+from dagora.data.scan.sql import literal, quote, relation, trim
 from dagora.stats.scan.query_counts import condition, present
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def look_at_column(
     database: Database, profile: Profile, rows: str, filled: str, words: Collection[str]
 ) -> None:
     """Fill one profile; `filled` is the condition that a cell is not missing."""
-    column = quoted(profile.name)
+    column = quote(profile.name)
     (counts,) = answer(
         database,
         f"SELECT count(*) AS n, sum(CASE WHEN {filled} THEN 1 ELSE 0 END) AS filled FROM {rows}",  # noqa: S608
@@ -60,7 +60,7 @@ def look_at_column(
     found = list(database.ask(f"SELECT DISTINCT {column} FROM {inner} LIMIT {most + 1}"))  # noqa: S608
     if is_categorical(profile.type):
         # All levels that are declared, in their order, whichever of them occur.
-        levels = cleaned(found[0].column(0), words).dictionary.to_pylist()
+        levels = clean_cells(found[0].column(0), words).dictionary.to_pylist()
         profile.firsts = dict.fromkeys(levels, 0) if len(levels) <= most else None
         return
     firsts: dict[Any, int] = {}
@@ -88,7 +88,7 @@ def count_suspects(database: Database, profile: Profile, inner: str) -> None:
     listed = ", ".join(map(literal, found))
     (about,) = answer(
         database,
-        f"SELECT count(*) AS n FROM {inner} AND {trimmed(profile.name)} IN ({listed})",  # noqa: S608
+        f"SELECT count(*) AS n FROM {inner} AND {trim(profile.name)} IN ({listed})",  # noqa: S608
     )
     profile.suspected = int(about["n"])
 

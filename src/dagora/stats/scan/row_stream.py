@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows, refuse_changed
-from dagora.data.scan.profile import cleaned
+from dagora.data.scan.profile import clean_cells
 from dagora.data.scan.row_source import InTransactions
 from dagora.stats.moments import BLOCK_ROWS
 
@@ -102,7 +102,7 @@ def complete_part(batch: pa.RecordBatch, words: Words) -> pa.RecordBatch:
 
     mask = np.ones(batch.num_rows, dtype=np.bool_)
     for name in words:
-        column = cleaned(batch.column(name), words[name])
+        column = clean_cells(batch.column(name), words[name])
         if column.null_count:
             mask &= np.asarray(column.is_valid())
     return batch if mask.all() else batch.filter(pa.array(mask))

@@ -33,7 +33,7 @@ OUT_OF_MEMORY = "RESOURCE_EXHAUSTED"
 
 def find_gpu() -> Device | None:
     """The first GPU that JAX sees; None without JAX or without a GPU."""
-    if not JAX_GPU.installed:
+    if not JAX_GPU.is_installed:
         return None
     import jax
 
