@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import dagora
-from dagora.papers.gpn.other_methods import judged
+from dagora.papers.gpn.other_methods import evaluate_graphs
 from dagora.papers.gpn.others import LAMBDAS, table_parameters
-from dagora.papers.gpn.simulation import simulated
+from dagora.papers.gpn.simulation import simulate_cell
 from dagora.papers.gpn.table1 import CONSENSUS, proteins
 from dagora.papers.reference_data import reference_file
 from report import deliver, digits, machine, markdown_table
@@ -33,7 +33,7 @@ def distances(table: dagora.Table, truth: dagora.DAG, particles: int, noise: flo
     found = dagora.sample(table, "dibs-neural", draws=particles, noise=noise, seed=seed).graphs()
     graphs = np.array([graph.to_numpy() for graph, _ in found])
     shares = [np.array([share for _, share in found]), np.full(len(found), 1 / max(1, len(found)))]
-    return [judged(graphs, each, truth)["shd"] for each in shares] if found else []
+    return [evaluate_graphs(graphs, each, truth)["shd"] for each in shares] if found else []
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
             for decay in LAMBDAS:
                 found = []
                 for seed in range(options.graphs):
-                    truth, table = simulated(table_parameters(decay, seed))
+                    truth, table = simulate_cell(table_parameters(decay, seed))
                     found.append(distances(table, truth, 1, noise, seed))
                     note(f"noise {noise:g}, λ = {decay:g}, graph {seed}: {found[-1][:1]}")
                 none += sum(not each for each in found)

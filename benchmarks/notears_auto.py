@@ -16,7 +16,7 @@ import numpy as np
 
 import dagora
 from dagora.graph.metrics import compare
-from dagora.papers.notears.contenders import GRAPHS, simulated
+from dagora.papers.notears.contenders import GRAPHS, simulate_cell
 from dagora.papers.notears.fig3 import NOISES, ROWS
 from report import deliver, machine, markdown_table, promises, verdict
 from runs import note
@@ -27,7 +27,7 @@ CHOICES = {"auto": {"lambda1": "auto", "threshold": "auto"}, "fixed": {"lambda1"
 
 def distances(graph: str, d: int, n: int, noise: str, seed: int) -> list[int]:
     """SHD of each choice on one table."""
-    drawn = simulated({"graph": graph, "d": d, "n": n, "noise": noise, "seed": seed})
+    drawn = simulate_cell({"graph": graph, "d": d, "n": n, "noise": noise, "seed": seed})
     found = [dagora.learn(drawn.table, "notears", seed=seed, **options) for options in CHOICES.values()]
     return [compare(result.graph, drawn.graph).dag.shd for result in found]
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dagora.learners.result import Result
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.networks import Drawn, random_network, sampled
+from dagora.papers.private_k2.networks import NetworkRows, random_network, sample_rows
 from dagora.parties.processes.simulation import run_group
 from report import deliver, digits, machine, markdown_table, promises, verdict
 from runs import note, one_thread
@@ -30,7 +30,7 @@ PHASES = ("agreement", "rows", "moments", "search", "result")
 PROMISED_SECONDS = 15.0
 
 
-def write_files(rows: Drawn, owners: int, folder: Path) -> list[str]:
+def write_files(rows: NetworkRows, owners: int, folder: Path) -> list[str]:
     """A file per owner, the columns dealt out in turn, rows in a sequence of its own."""
     files = []
     for owner in range(owners):
@@ -46,7 +46,7 @@ def write_files(rows: Drawn, owners: int, folder: Path) -> list[str]:
     return list(map(str, files))
 
 
-def session(rows: Drawn, owners: int, limit: int) -> tuple[dict[str, Result], bool]:
+def session(rows: NetworkRows, owners: int, limit: int) -> tuple[dict[str, Result], bool]:
     """Run all owners; returns their results, and whether the graph is that of the joined rows."""
     options = ["--key", "ID", "--patience", "3600", "--quiet", "--min-rows", "2"]
     terms = ["--max-parents", str(limit), "--order", rows.written_order]
@@ -71,7 +71,7 @@ def main() -> None:
     os.environ.update(one_thread())
     where = machine("dagora", "numpy", "numba", "cryptography")
     variables, count = (options.owners + 1, 200) if options.small else (VARIABLES, ROWS)
-    rows = sampled(random_network(SEED, variables, PROBABILITIES), count, SEED)
+    rows = sample_rows(random_network(SEED, variables, PROBABILITIES), count, SEED)
     lines, seconds, same = [], [], True
     for number in range(options.repeats):
         note(f"{variables} variables, {count} rows, {options.owners} owners, {number + 1}")
@@ -104,7 +104,7 @@ def main() -> None:
         for number in range(options.tables):
             note(f"random table {number + 1} of {options.tables}")
             owners = int(rng.integers(3, 6))
-            few = sampled(
+            few = sample_rows(
                 random_network(number, int(rng.integers(owners, 9)), PROBABILITIES),
                 int(rng.integers(40, 2000)),
                 number,

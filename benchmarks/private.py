@@ -23,7 +23,7 @@ import numpy as np
 import dagora
 from dagora.data.table import Table
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.networks import Drawn, leveled_network, sampled_codes
+from dagora.papers.private_k2.networks import NetworkRows, leveled_network, sampled_codes
 from dagora.papers.private_k2.scaling import K2Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import BitWidths
@@ -194,7 +194,7 @@ def wide_section(options: argparse.Namespace) -> Section:
     return ["### Twenty variables each", markdown_table(HEADER, lines)], judged
 
 
-def leveled_rows(rows: int, levels: list[int], seed: int) -> Drawn:
+def leveled_rows(rows: int, levels: list[int], seed: int) -> NetworkRows:
     """Rows of a random network in which no column is constant."""
     while True:
         drawn = sampled_codes(leveled_network(seed, levels), rows, seed)
@@ -203,7 +203,7 @@ def leveled_rows(rows: int, levels: list[int], seed: int) -> Drawn:
         seed += 1_000_000
 
 
-def central_edges(rows: Drawn, limit: int) -> set[tuple[str, str]]:
+def central_edges(rows: NetworkRows, limit: int) -> set[tuple[str, str]]:
     """What the library's K2 learns from the joined rows."""
     names = rows.truth.nodes
     table = Table.from_numpy(rows.bits, names=names, discrete=names)

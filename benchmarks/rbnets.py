@@ -24,7 +24,15 @@ import dagora
 from dagora.learners.candidates.jkl import read_jkl, render_jkl
 from dagora.learners.run import Run
 from dagora.learners.search.rbnets.null_models import descended_orders, random_orders
-from dagora.papers.rbnets.contenders import CLIMB, IMPROVED, PARENT_SETS, RANDOMISED, SETS, entered, measured
+from dagora.papers.rbnets.contenders import (
+    CLIMB,
+    IMPROVED,
+    PARENT_SETS,
+    RANDOMISED,
+    SETS,
+    contender_cells,
+    measure_cell,
+)
 from dagora.papers.rbnets.published import SECONDS, SECONDS_COLUMNS
 from problems import OPTIMA, run_learner, sample_file, scored_sets
 from report import deliver, digits, machine, markdown_table, promises, seconds, verdict
@@ -152,11 +160,11 @@ def wide(names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
     chosen = {name: RANDOMISED[name] for name in WIDE_CONTENDERS}
     for data in names:
         given = {"data": data, "reading": "kept"}
-        cells = [*entered(given, SETS), *entered(given, CLIMB, limit=LIMIT, seed=0)]
-        cells += entered(given, chosen, limit=LIMIT, seed=0)
+        cells = [*contender_cells(given, SETS), *contender_cells(given, CLIMB, limit=LIMIT, seed=0)]
+        cells += contender_cells(given, chosen, limit=LIMIT, seed=0)
         found = {}
         for name, cell in zip((PARENT_SETS, *CLIMB, *chosen), cells, strict=True):
-            found[name] = measured(cell, Run())
+            found[name] = measure_cell(cell, Run())
             note(f"{data}: {name}, {found[name].get('bic', '')}, {digits(found[name]['cpu_seconds'])} CPU s")
         sets = found.pop(PARENT_SETS)
         for name, numbers in found.items():

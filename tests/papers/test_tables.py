@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.tables import Mean, ResultTable, group, mean, mean_of
 
 CELLS = [
-    Measured({"d": 10, "method": "a", "seed": 0}, {"shd": 1.0}),
-    Measured({"d": 20, "method": "a", "seed": 0}, {"shd": 7.0}),
-    Measured({"d": 10, "method": "a", "seed": 1}, {"shd": 5.0}),
-    Measured({"d": 10, "method": "a", "seed": 2}, {"shd": None}),
+    MeasuredCell({"d": 10, "method": "a", "seed": 0}, {"shd": 1.0}),
+    MeasuredCell({"d": 20, "method": "a", "seed": 0}, {"shd": 7.0}),
+    MeasuredCell({"d": 10, "method": "a", "seed": 1}, {"shd": 5.0}),
+    MeasuredCell({"d": 10, "method": "a", "seed": 2}, {"shd": None}),
 ]
 
 

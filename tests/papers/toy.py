@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dagora.base.errors import DataError
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment
 from dagora.papers.reports import Report
 from dagora.papers.tables import ResultTable, group, mean_of
@@ -37,7 +37,7 @@ def end_the_process(parameters: Parameters, run: Run) -> Numbers:
     os._exit(9)
 
 
-def summary(measured: Sequence[Measured]) -> Report:
+def summary(measured: Sequence[MeasuredCell]) -> Report:
     rows = tuple((*key, mean_of(cells, "square")) for key, cells in group(measured, ("x",)).items())
     return Report("toy", (ResultTable("squares", "Squares", ("x", "x²"), rows),), notes=("squares",))
 

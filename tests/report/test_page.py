@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.report.page import POLICY, Cell, Section, attribute, folded, number, page, table, text
+from dagora.report.page import POLICY, Cell, Section, attribute, fold, number, page, table, text
 from tests.report.reading import read
 
 LETTERS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=("Cs", "Cc")))
@@ -21,7 +21,7 @@ def test_any_text_comes_back_as_it_was(words):
 
 
 def test_the_page_may_load_nothing():
-    found = read(page("t", "", [Section("s", folded("more", "<p>x</p>"))]))
+    found = read(page("t", "", [Section("s", fold("more", "<p>x</p>"))]))
     policies = [tags["content"] for tag, tags in found.tags if "http-equiv" in tags]
     assert policies == [POLICY]
     assert POLICY.startswith("default-src 'none'")

@@ -123,11 +123,11 @@ def write_result(
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_graph, write_network
     from dagora.graph.dag import DAG
-    from dagora.report.fitted_parameters import fitted
+    from dagora.report.fitted_parameters import fit_parameters
 
     name = find_format(path).name
     if name == "JSON":
-        network, reason = fitted(result.graph, statistics)
+        network, reason = fit_parameters(result.graph, statistics)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
     if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
@@ -148,9 +148,9 @@ def write_result_report(
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
-    from dagora.report.fitted_parameters import fitted, fitted_processes, own_table
+    from dagora.report.fitted_parameters import fit_parameters, fitted_processes, own_table
 
-    network = fitted_processes(result, statistics) or fitted(result.graph, statistics)[0]
+    network = fitted_processes(result, statistics) or fit_parameters(result.graph, statistics)[0]
     write_report(
         result,
         path,

@@ -54,8 +54,8 @@ class ExploreRequest:
     def command(self, data: str) -> str:
         """The line that learns the same without the page; the knowledge is to be saved beside it.
 
-        >>> ExploreRequest(reading={"drop": ["id"]}, method="tabu", options={"patience": 5}).command("a b.csv")
-        "dagora learn 'a b.csv' --method tabu --option patience=5 --drop id"
+        >>> ExploreRequest(reading={"drop": ["i"]}, method="tabu", options={"patience": 5}).command("a b.csv")
+        "dagora learn 'a b.csv' --method tabu --option patience=5 --drop i"
         """
         line = ["dagora", "learn", data, "--method", self.method]
         line += ["--score", self.score] if self.score else []

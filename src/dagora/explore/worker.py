@@ -243,9 +243,9 @@ class LearnedResult:
     @cached_property
     def parameters(self) -> tuple[Network | None, str | None]:
         """The fitted network, or the reason why there is none."""
-        from dagora.report.fitted_parameters import fitted
+        from dagora.report.fitted_parameters import fit_parameters
 
-        return fitted(self.result.graph, self.rows)
+        return fit_parameters(self.result.graph, self.rows)
 
     def write_report(self, file: str, source: str) -> None:
         """Write the page that `dagora learn --report` writes."""

@@ -70,10 +70,10 @@ class Method:
         Traceback (most recent call last):
         dagora.KnowledgeError: the method notears cannot obey max_parents: raise lambda1 or the threshold ...
         """
-        for part in self._not_obeyed(knowledge, names):
+        for part in self._refusals(knowledge, names):
             raise KnowledgeError(f"{owner or f'the method {self.name}'} cannot obey {part}")
 
-    def _not_obeyed(self, knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
+    def _refusals(self, knowledge: Knowledge, names: Sequence[str]) -> Iterator[str]:
         """Each part of the knowledge that is refused, with the reason or the way out."""
         undirected = "it learns a class of equivalent graphs, which leaves directions open: "
         other = f"{undirected if self.returns == 'cpdag' else ''}use hill-climb or tabu"

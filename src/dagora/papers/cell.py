@@ -16,7 +16,7 @@ Numbers = Mapping[str, Any]  # what JSON can hold; numbers for the tables, edges
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCell:
     """A cell with its numbers."""
 
     parameters: Parameters

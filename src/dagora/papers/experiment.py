@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters, cell_key
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters, cell_key
 from dagora.papers.reports import Report
 
 
@@ -39,7 +39,7 @@ class Experiment:
     name: str
     cells: tuple[Parameters, ...]
     measure: Callable[[Parameters, Run], Numbers]
-    report: Callable[[Sequence[Measured]], Report]
+    report: Callable[[Sequence[MeasuredCell]], Report]
     revision: int = 1
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from dagora.base.events import Budget, Event, Observer
 from dagora.base.executor import answer_questions
 from dagora.base.wording import option
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters, describe
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
 
@@ -37,7 +37,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 class Harvest:
     """The measured cells, in the order of the experiment; `kept` of them were in the file before the run."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredCell, ...]
     total: int
     kept: int
 
@@ -70,7 +70,7 @@ def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: obj
         done += 1
         run.on_event(Event("measuring", done, total=len(experiment.cells), message=describe(cell)))
     measured = tuple(
-        Measured(cell, known[experiment.key(cell)])
+        MeasuredCell(cell, known[experiment.key(cell)])
         for cell in experiment.cells
         if experiment.key(cell) in known
     )

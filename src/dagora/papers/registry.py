@@ -260,7 +260,7 @@ ITEMS = (
     Item(
         "private-k2/published",
         "the paper's shares of ln x and x ln x by Taylor series: their error, and a search beside ours",
-        "dagora.papers.private_k2.published_search:published",
+        "dagora.papers.private_k2.published_search:make_experiment",
         PRIVATE_K2,
         quick="asia, 100 rows, 4 to 16 terms, one parent",
         full="asia, 100 and 1000 rows, 4 to 16 terms, up to two parents",

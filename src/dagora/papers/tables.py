@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dagora.papers.cell import Measured
+    from dagora.papers.cell import MeasuredCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,16 @@ def mean(values: Iterable[float]) -> Mean | None:
 
 
 def group(
-    measured: Iterable[Measured], by: Sequence[str]
-) -> dict[tuple[str | int | float, ...], list[Measured]]:
+    measured: Iterable[MeasuredCell], by: Sequence[str]
+) -> dict[tuple[str | int | float, ...], list[MeasuredCell]]:
     """Cells that agree in some parameters, in the order in which the groups first appear."""
-    groups: dict[tuple[str | int | float, ...], list[Measured]] = {}
+    groups: dict[tuple[str | int | float, ...], list[MeasuredCell]] = {}
     for cell in measured:
         groups.setdefault(tuple(cell.parameters[name] for name in by), []).append(cell)
     return groups
 
 
-def mean_of(measured: Iterable[Measured], number: str) -> Mean | None:
+def mean_of(measured: Iterable[MeasuredCell], number: str) -> Mean | None:
     """Mean of one number over cells; cells that have none are left out."""
     return mean(cell.numbers[number] for cell in measured if cell.numbers.get(number) is not None)
 

@@ -28,7 +28,7 @@ def private_folder() -> Iterator[Path]:
     remove_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
-        with _claimed(folder):
+        with _claim(folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -38,13 +38,13 @@ def remove_abandoned() -> None:
     """Remove this user's folders whose makers are dead."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         # Another process may remove the same folder at the same time; it does not matter which succeeds.
-        with contextlib.suppress(OSError), _abandoned(folder) as abandoned:
+        with contextlib.suppress(OSError), _check_abandonment(folder) as abandoned:
             if abandoned:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
+def _claim(folder: Path) -> Iterator[None]:
     """Hold the lock that says that the folder is in use."""
     # The file gets its final name only once it is locked, so nobody ever sees it unlocked.
     unnamed = folder / f"{IN_USE}.new"
@@ -60,7 +60,7 @@ def _claimed(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _abandoned(folder: Path) -> Iterator[bool]:
+def _check_abandonment(folder: Path) -> Iterator[bool]:
     """Yield True if this user made the folder and its maker is dead; hold the lock meanwhile."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():

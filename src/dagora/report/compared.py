@@ -61,15 +61,15 @@ def differing(estimate: AnyGraph, truth: AnyGraph, names: tuple[str, str]) -> li
     rows: list[list[Content]] = []
     for stroke in strokes_of(estimate, truth):
         there = true.get(frozenset(stroke.edge))
-        found = "" if stroke.verdict == "missing" else written(stroke)
-        rows.append([found, "" if there is None else written(there), said[stroke.verdict]])
+        found = "" if stroke.verdict == "missing" else edge_text(stroke)
+        rows.append([found, "" if there is None else edge_text(there), said[stroke.verdict]])
     return rows
 
 
-def written(stroke: Stroke) -> str:
+def edge_text(stroke: Stroke) -> str:
     """An edge as people read it.
 
-    >>> written(Stroke(("a", "b"), "-->", "plain", None))
+    >>> edge_text(Stroke(("a", "b"), "-->", "plain", None))
     'a → b'
     """
     return f"{stroke.edge[0]} {SHOWN[stroke.sign]} {stroke.edge[1]}"

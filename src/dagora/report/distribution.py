@@ -14,7 +14,7 @@ from dagora.base.wording import counted
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.graph.drawing import FONT, INK, clean_text, short_label
-from dagora.report.line_chart import COLOURS, Scale, ticks, written
+from dagora.report.line_chart import COLOURS, Scale, tick_text, ticks
 
 MOST_LEVELS = 12  # bars; rarer levels share the last
 LARGEST = float(np.finfo(np.float64).max)
@@ -80,7 +80,7 @@ def draw_distribution(name: str, shown: ColumnDistribution) -> str:
     if not total:
         return "<p>No value was seen.</p>"
     if shown.labels:
-        drawing = _bars(name, *_shortened(shown.labels, shown.counts), total)
+        drawing = _bars(name, *_frequent_levels(shown.labels, shown.counts), total)
     elif len(shown.counts) == 1:
         drawing = f"<p>All {counted(total, 'value')} are {shown.edges[0]:g}.</p>"
     else:
@@ -89,7 +89,7 @@ def draw_distribution(name: str, shown: ColumnDistribution) -> str:
     return drawing + unseen
 
 
-def _shortened(labels: Sequence[str], counts: Sequence[int]) -> tuple[list[str], list[int]]:
+def _frequent_levels(labels: Sequence[str], counts: Sequence[int]) -> tuple[list[str], list[int]]:
     """The most frequent levels in their own order, and one bar for all others."""
     if len(labels) <= MOST_LEVELS:
         return list(labels), list(counts)
@@ -101,7 +101,7 @@ def _shortened(labels: Sequence[str], counts: Sequence[int]) -> tuple[list[str],
     )
 
 
-def _opened(name: str, height: float, words: str) -> str:
+def _svg_start(name: str, height: float, words: str) -> str:
     size = f'viewBox="0 0 {WIDTH:g} {height:g}" width="{WIDTH:g}" height="{height:g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="distribution" {size} role="img" {FONT}'
     return f'{head} font-size="11" fill="{INK}"><title>{clean_text(name)}: {clean_text(words)}</title>'
@@ -109,7 +109,7 @@ def _opened(name: str, height: float, words: str) -> str:
 
 def _bars(name: str, labels: Sequence[str], counts: Sequence[int], total: int) -> str:
     longest = max(counts)
-    parts = [_opened(name, BAR * len(labels) + 4, "rows of each level")]
+    parts = [_svg_start(name, BAR * len(labels) + 4, "rows of each level")]
     for k, (label, count) in enumerate(zip(labels, counts, strict=True)):
         y = 2 + BAR * k
         length = (WIDTH - LABELS - NUMBERS) * count / longest
@@ -133,15 +133,15 @@ def _columns(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
     left, right, top, bottom = 44.0, 12.0, 6.0, 22.0
     across = Scale(ticks(edges[0], edges[-1], 4), left, WIDTH - right)
     up = Scale(ticks(0.0, float(max(counts)), 3), HISTOGRAM - bottom, top)
-    parts = [_opened(name, HISTOGRAM, "rows in each interval")]
+    parts = [_svg_start(name, HISTOGRAM, "rows in each interval")]
     for value in up.ticks:
         y = up.at(value)
         parts.append(f'<path d="M{left:g} {y:.1f}H{WIDTH - right:g}" stroke="#e4e8ee"/>')
         parts.append(
-            f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{written(value, up.ticks)}</text>'
+            f'<text x="{left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{tick_text(value, up.ticks)}</text>'
         )
     for value in across.ticks:
-        label = written(value, across.ticks)
+        label = tick_text(value, across.ticks)
         parts.append(
             f'<text x="{across.at(value):.1f}" y="{HISTOGRAM - 6:g}" text-anchor="middle">{label}</text>'
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Statistics
 
 
-def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
+def fit_parameters(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
     """The network of a graph with fitted parameters, or the reason why it has none."""
     from dagora.api.fit import fit
     from dagora.graph.ancestral.pag import PAG
@@ -35,13 +35,13 @@ def fitted(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | No
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
-        return None, why_not_fitted(statistics)
+        return None, reason_without_fit(statistics)
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
     return fit(graph, statistics, name="learned"), None
 
 
-def why_not_fitted(statistics: Statistics) -> str:
+def reason_without_fit(statistics: Statistics) -> str:
     """The reason why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
     from dagora.base.wording import option, render
     from dagora.data.schema import Kind

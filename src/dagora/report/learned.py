@@ -66,7 +66,7 @@ def result_page(
     if network is not None:
         sections.append(parameters(network))
     if "leakage" in result.settings:
-        sections.append(Section("Who learned what", listed(result.settings["leakage"])))
+        sections.append(Section("Who learned what", sentence_list(result.settings["leakage"])))
     sections.append(repeating(result.settings, result.seed, result.stats, result.versions, result.to_dict()))
     title = f"{result.method} on {source}" if source else f"A network learned by {result.method}"
     return page(title, lead(result), sections)
@@ -155,10 +155,10 @@ def sentence(words: str) -> str:
 
 def warnings(lines: Sequence[str]) -> list[Section]:
     """A section of warnings, if there are any."""
-    return [Section("Warnings", f'<div class="warnings">{listed(lines)}</div>')] if lines else []
+    return [Section("Warnings", f'<div class="warnings">{sentence_list(lines)}</div>')] if lines else []
 
 
-def listed(lines: Sequence[str]) -> str:
+def sentence_list(lines: Sequence[str]) -> str:
     """Sentences as a list."""
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
@@ -171,7 +171,7 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
         drawing = draw_svg(graph, truth=truth)
         picture = canvas([drawing], informed=True)
-        return Section("The graph", picture + pag_section.marks_explained(graph) + words)
+        return Section("The graph", picture + pag_section.explain_marks(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
     found = draw_svg(
         graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None

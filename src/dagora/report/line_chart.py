@@ -49,7 +49,7 @@ def draw_lines(lines: Sequence[Line], *, across: str, up: str) -> str:
     >>> draw_lines([Line([0, 1], [2, 3])], across="seconds", up="score")[:4]
     '<svg'
     """
-    points = [_thinned(line) for line in lines]
+    points = [_thin(line) for line in lines]
     both = np.concatenate([some for some in points if len(some)] or [np.zeros((1, 2))])
     x_scale = Scale(ticks(*_range(both[:, 0])), LEFT, WIDTH - RIGHT)
     y_scale = Scale(ticks(*_range(both[:, 1])), HEIGHT - BOTTOM, TOP)
@@ -59,12 +59,12 @@ def draw_lines(lines: Sequence[Line], *, across: str, up: str) -> str:
         f"<title>{clean_text(up)} against {clean_text(across)}</title>",
     ]
     for value in y_scale.ticks:
-        y, label = y_scale.at(value), written(value, y_scale.ticks)
+        y, label = y_scale.at(value), tick_text(value, y_scale.ticks)
         parts.append(f'<path d="M{LEFT:g} {y:.1f}H{WIDTH - RIGHT:g}" stroke="#e4e8ee"/>')
         parts.append(f'<text x="{LEFT - 8:g}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
     low = HEIGHT - BOTTOM + 18
     for value in x_scale.ticks:
-        x, label = x_scale.at(value), written(value, x_scale.ticks)
+        x, label = x_scale.at(value), tick_text(value, x_scale.ticks)
         parts.append(f'<text x="{x:.1f}" y="{low:g}" text-anchor="middle">{label}</text>')
     middle, half = (LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2
     turned = f'transform="translate(14 {half:g}) rotate(-90)"'
@@ -81,7 +81,7 @@ def _range(values: Floats) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _thinned(line: Line) -> Floats:
+def _thin(line: Line) -> Floats:
     """Finite points, at most `MOST_POINTS`, always with the last one."""
     points = np.column_stack([np.asarray(line.x, dtype=np.float64), np.asarray(line.y, dtype=np.float64)])
     points = points[np.isfinite(points).all(axis=1)]
@@ -111,7 +111,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [step * k for k in range(first, last + 1)]
 
 
-def written(value: float, among: Sequence[float]) -> str:
+def tick_text(value: float, among: Sequence[float]) -> str:
     """A tick with as many decimals as its step needs."""
     step = among[1] - among[0]
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))

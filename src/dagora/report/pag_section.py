@@ -37,7 +37,7 @@ def meaning(edge: tuple[str, str, str]) -> str:
     return MEANINGS[sign].format(one, other)
 
 
-def marks_explained(graph: PAG) -> str:
+def explain_marks(graph: PAG) -> str:
     """A table of the kinds of edges that the graph has, and what they mean."""
     present = {sign for _, sign, _ in graph.marked_edges}
     rows: list[list[Content]] = [

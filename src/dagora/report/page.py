@@ -90,7 +90,7 @@ def table(
     # What scrolls must be in reach of the keyboard, and what is in its reach needs a name.
     name = f"table: {', '.join(filter(None, head[:HEADS_IN_NAME]))}"
     top = "".join(f'<th scope="col">{text(name)}</th>' for name in head)
-    marks = [""] * len(rows) if about is None else [_about(name) for name in about]
+    marks = [""] * len(rows) if about is None else [_mark(name) for name in about]
     lines = (
         f"<tr{mark}>" + "".join(_cell(content) for content in row) + "</tr>"
         for mark, row in zip(marks, rows, strict=True)
@@ -101,7 +101,7 @@ def table(
     )
 
 
-def _about(name: str | None) -> str:
+def _mark(name: str | None) -> str:
     return "" if name is None else f" data-about={attribute(name)}"
 
 
@@ -120,9 +120,9 @@ def facts(named: Sequence[tuple[str, str]]) -> str:
     return '<dl class="facts">' + "".join(boxes) + "</dl>"
 
 
-def folded(summary: str, body: str, *, opened: bool = False, about: str | None = None) -> str:
+def fold(summary: str, body: str, *, opened: bool = False, about: str | None = None) -> str:
     """A part that is folded away until its summary is clicked; it may be about a variable."""
-    return f"<details{' open' * opened}{_about(about)}><summary>{text(summary)}</summary>{body}</details>"
+    return f"<details{' open' * opened}{_mark(about)}><summary>{text(summary)}</summary>{body}</details>"
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:

@@ -14,8 +14,8 @@ from dagora.graph.dag import DAG
 from dagora.graph.drawing import FONT, INK, clean_text
 from dagora.network.gaussian_process.network import GaussianProcessNetwork, ParentFunction
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
-from dagora.report.line_chart import COLOURS, Scale, ticks, written
-from dagora.report.page import Cell, Content, Section, attribute, folded, number, table, text
+from dagora.report.line_chart import COLOURS, Scale, tick_text, ticks
+from dagora.report.page import Cell, Content, Section, attribute, fold, number, table, text
 
 MOST_CONFIGURATIONS = 64  # rows of a table that is still read
 MOST_LEVELS = 12
@@ -47,7 +47,7 @@ def parameters(network: Network | GaussianProcessNetwork) -> Section:
     if isinstance(network, GaussianNetwork):
         return Section("Regressions", _regressions(network))
     if isinstance(network, MixedNetwork):
-        return Section("Probabilities and regressions", _mixed(network))
+        return Section("Probabilities and regressions", _mixed_tables(network))
     return Section("Conditional probabilities", _distributions(network))
 
 
@@ -95,23 +95,23 @@ def _distributions(network: DiscreteNetwork) -> str:
         '<p class="soft">Relative frequencies given the learned parents. A combination of parent '
         "levels that does not occur in the data gets equal probabilities.</p>"
     )
-    return note + _listed(_distribution(network, node) for node in network.graph)
+    return note + _part_list(_distribution(network, node) for node in network.graph)
 
 
-def _mixed(network: MixedNetwork) -> str:
+def _mixed_tables(network: MixedNetwork) -> str:
     """A table per node: probabilities, or one regression per combination of the discrete parents' levels."""
     note = (
         '<p class="soft">Relative frequencies, and regressions for each combination of the levels of '
         "discrete parents. A combination with too few rows has the regression over all rows, or equal "
         "probabilities.</p>"
     )
-    return note + _listed(
+    return note + _part_list(
         _distribution(network, node) if node in network.tables else _node_regressions(network, node)
         for node in network.graph
     )
 
 
-def _listed(parts: Iterable[str]) -> str:
+def _part_list(parts: Iterable[str]) -> str:
     """Folded parts below each other, in a box of their own where they are many."""
     return f'<div class="listed">{"".join(parts)}</div>'
 
@@ -140,7 +140,7 @@ def _node_regressions(network: MixedNetwork, node: str) -> str:
         for k, values in enumerate(islice(product(*groups), MOST_CONFIGURATIONS))
     ]
     cut = f'<p class="soft">Shown: {MOST_CONFIGURATIONS} of {len(flat)} combinations.</p>'
-    return folded(title, table(head, rows) + (cut if len(flat) > MOST_CONFIGURATIONS else ""), about=node)
+    return fold(title, table(head, rows) + (cut if len(flat) > MOST_CONFIGURATIONS else ""), about=node)
 
 
 def _distribution(network: DiscreteNetwork | MixedNetwork, node: str) -> str:
@@ -160,7 +160,7 @@ def _distribution(network: DiscreteNetwork | MixedNetwork, node: str) -> str:
         cut.append(f"{MOST_LEVELS} of {len(levels)} levels")
     rest = f'<p class="soft">Shown: {text(" and ".join(cut))}.</p>' if cut else ""
     given = f" given {', '.join(parents)}" if parents else ""
-    return folded(f"{node}{given}", table(head, rows) + rest, about=node)
+    return fold(f"{node}{given}", table(head, rows) + rest, about=node)
 
 
 def _share(value: np.float64) -> Cell:
@@ -191,11 +191,11 @@ def draw_function(curve: ParentFunction) -> str:
         y = up.at(value)
         parts.append(f'<path d="M{LEFT:g} {y:.1f}H{WIDTH - RIGHT:g}" stroke="#e4e8ee"/>')
         parts.append(
-            f'<text x="{LEFT - 6:g}" y="{y + 3:.1f}" text-anchor="end">{written(value, up.ticks)}</text>'
+            f'<text x="{LEFT - 6:g}" y="{y + 3:.1f}" text-anchor="end">{tick_text(value, up.ticks)}</text>'
         )
     for value in across.ticks:
         x, y = across.at(value), HEIGHT - BOTTOM + 15
-        label = written(value, across.ticks)
+        label = tick_text(value, across.ticks)
         parts.append(f'<text x="{x:.1f}" y="{y:g}" text-anchor="middle">{label}</text>')
     middle, half = (LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2
     band = f"{corners(curve.x, high, across, up)} {corners(curve.x[::-1], low[::-1], across, up)}"

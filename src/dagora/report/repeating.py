@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dagora.base.files import json_text
-from dagora.report.page import Content, Section, attribute, folded, number, table, text
+from dagora.report.page import Content, Section, attribute, fold, number, table, text
 
 
 def repeating(
@@ -19,12 +19,12 @@ def repeating(
     content: Mapping[str, Any],
 ) -> Section:
     """Command line, file, settings, numbers about the work, versions, and the result as JSON."""
-    given = [(name, shown(value)) for name, value in {**settings, "seed": seed}.items()]
+    given = [(name, setting_text(value)) for name, value in {**settings, "seed": seed}.items()]
     work: list[tuple[str, Content]] = [(name.replace("_", " "), value) for name, value in stats.items()]
     body = origin(content.get("command"), content.get("data", {}))
-    body += folded("settings", table(("setting", "value"), given), opened=True)
-    body += folded("numbers about the work", table(("", ""), work)) if work else ""
-    body += folded("versions", table(("package", "version"), list(versions.items())))
+    body += fold("settings", table(("setting", "value"), given), opened=True)
+    body += fold("numbers about the work", table(("", ""), work)) if work else ""
+    body += fold("versions", table(("package", "version"), list(versions.items())))
     encoded = b64encode(json_text(content).encode()).decode()
     address = attribute(f"data:application/json;base64,{encoded}")
     body += f'<p><a download="result.json" href={address}>The whole result as JSON</a></p>'
@@ -38,15 +38,15 @@ def origin(command: str | None, data: Mapping[str, Any]) -> str:
         facts += [("file", data["source"])] if data.get("source") else []
         facts += [("SHA-256 of the file", data["sha256"])] if data.get("sha256") else []
         facts += [("rows", data["rows"]), ("rows dropped", data["rows_dropped"])]
-        facts += [(name, shown(value)) for name, value in data["reading"].items()]
+        facts += [(name, setting_text(value)) for name, value in data["reading"].items()]
     line = f"<pre>{text(command)}</pre>" if command else ""
-    return line + (folded("data", table(("data", ""), facts), opened=True) if facts else "")
+    return line + (fold("data", table(("data", ""), facts), opened=True) if facts else "")
 
 
-def shown(value: object) -> str:
+def setting_text(value: object) -> str:
     """A setting as text.
 
-    >>> shown(None), shown(True), shown(0.1), shown({"required": [["a", "b"]]})
+    >>> setting_text(None), setting_text(True), setting_text(0.1), setting_text({"required": [["a", "b"]]})
     ('none', 'yes', '0.1', '{"required": [["a", "b"]]}')
     """
     if value is None:

@@ -106,7 +106,7 @@ def table_snippet(rows: Table | IncompleteTable) -> str:
         [column["name"], column["type"], column["values"], column["missing"], column["why"]]
         for column in columns
     ]
-    return f"<p>{text(repr(rows))}</p>" + shortened(
+    return f"<p>{text(repr(rows))}</p>" + short_table(
         ("column", "type", "levels or range", "missing", "why"), listed, "column"
     )
 
@@ -117,7 +117,7 @@ def schema_snippet(schema: Schema) -> str:
     listed: list[list[Content]] = [
         [variable.name, str(variable.kind), ", ".join(variable.levels)] for variable in schema
     ]
-    return shortened(("column", "type", "levels"), listed, "column")
+    return short_table(("column", "type", "levels"), listed, "column")
 
 
 def edge_table(nodes: tuple[str, ...], probability: np.ndarray, named: str) -> str:
@@ -127,10 +127,10 @@ def edge_table(nodes: tuple[str, ...], probability: np.ndarray, named: str) -> s
     listed: list[list[Content]] = [
         [nodes[tails[k]], nodes[heads[k]], float(probability[tails[k], heads[k]])] for k in order
     ]
-    return shortened(("from", "to", named), listed, "edge")
+    return short_table(("from", "to", named), listed, "edge")
 
 
-def shortened(head: tuple[str, ...], rows: list[list[Content]], noun: str) -> str:
+def short_table(head: tuple[str, ...], rows: list[list[Content]], noun: str) -> str:
     """A table of the first rows, which says how many there are."""
     more = len(rows) - MOST_ROWS
     note = f"<p>… and {counted(more, noun)} more</p>" if more > 0 else ""

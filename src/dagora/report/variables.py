@@ -19,7 +19,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph, split_name
 from dagora.graph.separation import moral_graph
 from dagora.report.distribution import ColumnDistribution, draw_distribution
-from dagora.report.page import Content, Section, attribute, folded, table, text
+from dagora.report.page import Content, Section, attribute, fold, table, text
 
 BLANKET = (
     "The Markov blanket of a variable are those it is joined with, and those that have a common child with "
@@ -39,19 +39,19 @@ def variable_section(
         note += f" Here it is that of {summary}."
     elif note:
         note += f" {IN_TIME}" if in_time else f" {SAME}" * (class_only or not isinstance(graph, DAG))
-    joined, through = _joined(graph)
+    joined, through = _neighbourhoods(graph)
     parts = []
     for place, name in enumerate(graph.nodes):
         shown = distributions.get(split_name(name)[0] if in_time else name)
         drawing = "" if shown is None else draw_distribution(name, shown)
         said = f"<p>{_members(graph, joined[place], through[place])}</p>"
         body = f'<div id="variable-{place}">{drawing}{said}</div>'
-        parts.append(folded(name, body, about=name))
+        parts.append(fold(name, body, about=name))
     lead = f'<p class="soft">{text(note)}</p>' if note else ""
     return Section("Variables", f'{lead}<div class="listed">{"".join(parts)}</div>')
 
 
-def _joined(graph: AnyGraph) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _neighbourhoods(graph: AnyGraph) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each node its neighbours, and the others of its blanket; none of these in a PAG."""
     if isinstance(graph, PAG):
         place = {name: k for k, name in enumerate(graph.nodes)}
@@ -98,7 +98,7 @@ def data_section(data: Mapping[str, Any]) -> list[Section]:
     body = f"<p>{text(f'{rows} rows{lost}.')}</p>"
     return [
         Section(
-            "The data", body + folded("columns", table(head, listed)) + missing_values(data.get("holes", {}))
+            "The data", body + fold("columns", table(head, listed)) + missing_values(data.get("holes", {}))
         )
     ]
 
@@ -109,4 +109,4 @@ def missing_values(pattern: Mapping[str, Any]) -> str:
         return ""
     listed: list[list[Content]] = [[", ".join(each["missing"]), each["rows"]] for each in pattern["patterns"]]
     line = f"{describe_missing(pattern)}; {pattern['distinct_patterns']} patterns of missing values."
-    return f"<p>{text(line)}</p>" + folded("most frequent patterns", table(("missing", "rows"), listed))
+    return f"<p>{text(line)}</p>" + fold("most frequent patterns", table(("missing", "rows"), listed))

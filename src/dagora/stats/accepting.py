@@ -27,12 +27,12 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
         if options:
             raise OptionError(f"{options[0]} is about reading a table: leave it out for statistics")
         if isinstance(data, IncompleteStatistics) and reading:
-            return data.within(reading.clock)
+            return data.with_clock(reading.clock)
         return cast("Statistics", data)
     if reading is None or reading.why_not_model is None:
         return TableStatistics(as_table(data, reading), jobs)
     found = statistics_of(as_any_table(data, reading), jobs)
-    return found.within(reading.clock) if isinstance(found, IncompleteStatistics) else found
+    return found.with_clock(reading.clock) if isinstance(found, IncompleteStatistics) else found
 
 
 def statistics_of(table: AnyTable, jobs: int = 1) -> Statistics:

@@ -25,7 +25,7 @@ from dagora.stats.indicators import Scales, add_features, feature_starts, no_fea
 from dagora.stats.moments import merge_moments
 from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.scan_statistics import ScanStatistics
-from dagora.stats.scan.sparse import summed
+from dagora.stats.scan.sparse import sum_by_key
 from dagora.stats.statistics import Contingency, Moments, Statistics
 
 TITLE = "the parts"
@@ -134,7 +134,7 @@ class PartCounts:
             self._check_rows([int(table.counts.sum()) for table in tables])
             cells = np.concatenate([np.asarray(table.cells, dtype=np.int64) for table in tables])
             counts = np.concatenate([table.counts for table in tables])
-            kept, sums = summed(cells, counts) if columns else (cells[:1], counts.sum(keepdims=True))
+            kept, sums = sum_by_key(cells, counts) if columns else (cells[:1], counts.sum(keepdims=True))
             found[columns] = OccupiedCells(kept.astype(np.uint16), sums)
         return found
 

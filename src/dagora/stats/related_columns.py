@@ -32,7 +32,7 @@ def related_columns(table: AnyTable, seed: int = 0) -> list[str]:
     names = random.permutation(np.array(table.schema.names, dtype=np.object_)).tolist()
     some, others = names[:MOST_COLUMNS], names[MOST_COLUMNS:]
     picked = np.sort(random.permutation(table.n_rows)[:MOST_ROWS])
-    near = information(np.stack([binned(table, name, picked) for name in some]))
+    near = information(np.stack([bin_cells(table, name, picked) for name in some]))
     order = [0]
     nearest = near[0].copy()
     nearest[0] = -np.inf
@@ -44,7 +44,7 @@ def related_columns(table: AnyTable, seed: int = 0) -> list[str]:
     return [*(some[k] for k in order), *others]
 
 
-def binned(table: AnyTable, name: str, picked: NDArray[np.int64]) -> NDArray[np.int64]:
+def bin_cells(table: AnyTable, name: str, picked: NDArray[np.int64]) -> NDArray[np.int64]:
     """The bin of each picked cell of a column; levels beyond the most frequent share a bin."""
     place = table.schema.index(name)
     cells = np.asarray(table.columns[place])[picked]

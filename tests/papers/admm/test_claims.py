@@ -15,7 +15,7 @@ from dagora.papers.admm.claims import (
 )
 from dagora.papers.admm.contenders import ALL_DATA, BEST, LINEAR, MEANS, PUBLISHED, VOTES
 from dagora.papers.admm.curves import with_uncut
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.tables import Mean
 
 SITES, RUNS = (2, 4, 64), 30
@@ -33,7 +33,7 @@ def cell(label, d, sites, seed, shd, tpr, fdr=0.1):
     if label in (VOTES, MEANS):
         uncut = {f"uncut_{name}": numbers[name] for name in ("shd", "tpr", "fdr")}
         numbers = {"shd": 99.0, "tpr": 0.0, "fdr": 1.0, "finished": True, **uncut}
-    return Measured({"d": d, "n": 256, "sites": sites, **options, "seed": seed}, numbers)
+    return MeasuredCell({"d": d, "n": 256, "sites": sites, **options, "seed": seed}, numbers)
 
 
 def figure2(runs=RUNS, early=(3.5, 0.9), **changed):

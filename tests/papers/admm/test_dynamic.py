@@ -7,8 +7,17 @@ import dagora
 from dagora.data.partition import split_series
 from dagora.learners.run import Run
 from dagora.papers.admm import dynamic
-from dagora.papers.admm.dynamic import LINES, SETTINGS, TIMING, learned, measure, quiet, report, simulated
-from dagora.papers.cell import Measured
+from dagora.papers.admm.dynamic import (
+    LINES,
+    SETTINGS,
+    TIMING,
+    learn_cell,
+    measure,
+    quiet,
+    report,
+    simulate_cell,
+)
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 
 SMALL = {**SETTINGS, "d": 3, "n": 160, "series": 8, "seed": 1}
@@ -24,7 +33,7 @@ def test_every_line_is_measured_and_reported():
     cells = []
     for options in LINES.values():
         cell = {**SMALL, "sites": 2, **options}
-        cells.append(Measured(cell, measure(cell, Run())))
+        cells.append(MeasuredCell(cell, measure(cell, Run())))
     page = report(cells)
     assert [table.name for table in page.tables] == ["within", "lagged"]
     for table, part in zip(page.tables, ("within", "lagged"), strict=True):
@@ -39,10 +48,10 @@ def test_every_line_is_measured_and_reported():
 
 @pytest.mark.parametrize("method", ["vote", "average"])
 def test_votes_and_means_are_those_of_the_sites_alone(method):
-    table = simulated(SMALL).table
+    table = simulate_cell(SMALL).table
     own = {"threshold": 0.0, "threshold_lagged": 0.0} if method == "average" else {}
     with quiet():
-        graph, _ = learned({**SMALL, "method": method, "sites": 3}, table, Run())
+        graph, _ = learn_cell({**SMALL, "method": method, "sites": 3}, table, Run())
         alone = [
             dagora.learn(part, "dynotears", time="t", series="series", seed=1, **own).weights
             for part in split_series(table, TIMING, 3)

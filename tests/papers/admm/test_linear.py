@@ -13,7 +13,7 @@ import pytest
 from dagora.learners.run import Run
 from dagora.papers.admm import linear
 from dagora.papers.admm.claims import FIGURE1, FIGURE2
-from dagora.papers.admm.contenders import ALL_DATA, LINEAR, SECURE_SUM, VOTES, dealt_out, simulated
+from dagora.papers.admm.contenders import ALL_DATA, LINEAR, SECURE_SUM, VOTES, dealt_out, simulate_cell
 from dagora.papers.admm.curves import label_of
 from dagora.papers.experiment import Size
 
@@ -32,13 +32,13 @@ def test_the_full_sizes_are_those_of_the_paper() -> None:
 
 
 def test_every_row_is_at_one_site_and_graphs_have_as_many_edges_as_variables() -> None:
-    table = simulated(CELL).table
+    table = simulate_cell(CELL).table
     sites = dealt_out(table, 4)
     assert [part.n_rows for part in sites.values()] == [12] * 4
     for i in range(6):
         together = np.concatenate([part.values(i) for part in sites.values()])
         np.testing.assert_array_equal(together, table.values(i))
-    edges = [len(simulated({**CELL, "d": 50, "n": 2, "seed": seed}).graph.edges) for seed in range(40)]
+    edges = [len(simulate_cell({**CELL, "d": 50, "n": 2, "seed": seed}).graph.edges) for seed in range(40)]
     assert edges == [50] * 40
 
 

@@ -13,10 +13,10 @@ from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.papers.admm import contenders, linear, other_learners
 from dagora.papers.admm.claims import FIGURE5, Curves, claims_table
-from dagora.papers.admm.contenders import FGES_VOTING, PC_VOTING, PUBLISHED, judged, simulated
+from dagora.papers.admm.contenders import FGES_VOTING, PC_VOTING, PUBLISHED, evaluate_cell, simulate_cell
 from dagora.papers.admm.curves import silent
 from dagora.papers.admm.other_learners import LINES
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 
 CELL = {**linear.SETTINGS, "d": 4, "n": 12, "sites": 4, "seed": 1}
@@ -38,10 +38,10 @@ def test_an_undirected_edge_is_true_where_the_truth_joins_the_pair(monkeypatch: 
     truth = DAG("abcd", [("a", "b"), ("b", "c")])
     made = Result(DAG("abcd"), "vote", "finished", "", raw_weights=share, dropped=(("a", "d"),))
     monkeypatch.setattr(contenders, "learned", lambda *_: made)
-    found = judged({**CELL, "method": "vote", "model": "pc"}, simulated(CELL).table, truth, Run())
+    found = evaluate_cell({**CELL, "method": "vote", "model": "pc"}, simulate_cell(CELL).table, truth, Run())
     assert (found["shd"], found["tpr"], found["fdr"], found["edges"]) == (4, 0.5, 0.8, 5)
     assert "uncut_shd" not in found
-    assert contenders.voted(made) == CPDAG(
+    assert contenders.vote_graph(made) == CPDAG(
         "abcd", [("c", "b"), ("c", "d"), ("d", "a"), ("a", "c")], [("a", "b")]
     )
 
@@ -49,7 +49,7 @@ def test_an_undirected_edge_is_true_where_the_truth_joins_the_pair(monkeypatch: 
 def test_three_rows_leave_no_graph_and_the_page_says_so() -> None:
     found = other_learners.measure({**CELL, **LINES[PC_VOTING]}, Run())
     assert (found["edges"], found["silent"], found["shd"]) == (0, 4, 4)
-    told = silent([Measured({**CELL, **LINES[PC_VOTING]}, found)], LINES)
+    told = silent([MeasuredCell({**CELL, **LINES[PC_VOTING]}, found)], LINES)
     assert told == (
         "PC-Voting, d = 4: with 3 rows each, no site could learn; such a site votes for no edge.",
     )
@@ -59,7 +59,7 @@ def test_the_claim_needs_both_votes_to_be_worse_in_both_numbers() -> None:
     def verdict(worst: float) -> str:
         numbers = {PUBLISHED: (5.0, 0.8), PC_VOTING: (9.0, 0.3), FGES_VOTING: (9.0, worst)}
         cells = [
-            Measured(
+            MeasuredCell(
                 {**CELL, **LINES[label], "seed": seed}, {"shd": shd + 0.1 * seed, "tpr": tpr - 0.01 * seed}
             )
             for label, (shd, tpr) in numbers.items()

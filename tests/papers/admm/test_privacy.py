@@ -9,8 +9,15 @@ import pytest
 
 from dagora.learners.run import Run
 from dagora.papers.admm import privacy
-from dagora.papers.admm.attack import additive_sums, centred, relative_error, rows_recovered, shown, summed
-from dagora.papers.admm.contenders import dealt_out, simulated
+from dagora.papers.admm.attack import (
+    additive_sums,
+    centre_rows,
+    count_recovered_rows,
+    relative_error,
+    run_first_round,
+    run_summed_rounds,
+)
+from dagora.papers.admm.contenders import dealt_out, simulate_cell
 from dagora.papers.admm.power_sums import covariances_from, eigenpairs, power_sums
 
 CELL = {"sem": "gaussian", "d": 8, "n": 20, "sites": 5, "seed": 2}
@@ -18,20 +25,20 @@ SQUARE = {"sem": "gaussian", "d": 4, "n": 64, "sites": 4, "seed": 1}
 
 
 def tables_of(cell: dict) -> dict:
-    return dealt_out(simulated(cell).table, cell["sites"])
+    return dealt_out(simulate_cell(cell).table, cell["sites"])
 
 
 def covariances(tables: dict) -> list:
     n = sum(table.n_rows for table in tables.values())
-    return [centred(table).T @ centred(table) / n for table in tables.values()]
+    return [centre_rows(table).T @ centre_rows(table) / n for table in tables.values()]
 
 
 def test_the_published_round_is_equation_10() -> None:
     tables = tables_of(CELL)
-    found = shown(tables)
+    found = run_first_round(tables)
     assert found.rho == 0.001
     for name, table in tables.items():
-        x = centred(table)
+        x = centre_rows(table)
         S = x.T @ x / 20
         by_hand = np.linalg.solve(S + 0.001 * np.eye(8), S)
         np.testing.assert_allclose(found.weights[name], by_hand, atol=1e-9)
@@ -39,7 +46,7 @@ def test_the_published_round_is_equation_10() -> None:
 
 def test_sums_of_rounds_are_power_sums_whatever_the_weights() -> None:
     tables = tables_of(SQUARE)
-    record = summed(tables, 8, Run())
+    record = run_summed_rounds(tables, 8, Run())
     assert not np.allclose(record.weights[0], record.weights[-1], atol=0.01), "W moves, ρ does not"
     found = power_sums(record)
     scaled = [S / np.outer(record.unit, record.unit) for S in covariances(tables)]
@@ -56,7 +63,7 @@ def test_sums_of_rounds_are_power_sums_whatever_the_weights() -> None:
 @pytest.mark.parametrize(("cell", "rounds"), [(SQUARE, 8), (CELL, 6)])
 def test_masked_sums_of_a_few_rounds_give_every_site_away(cell: dict, rounds: int) -> None:
     tables = tables_of(cell)
-    found = covariances_from(summed(tables, rounds, Run()), cell["sites"])
+    found = covariances_from(run_summed_rounds(tables, rounds, Run()), cell["sites"])
     assert len(found) == cell["sites"]
     for S in covariances(tables):
         assert min(relative_error(guess, S) for guess in found) < 1e-5
@@ -65,7 +72,7 @@ def test_masked_sums_of_a_few_rounds_give_every_site_away(cell: dict, rounds: in
 def test_the_sums_that_the_attack_uses_show_no_single_answer() -> None:
     """The coordinator is told one number for all sites, not those of one."""
     tables = tables_of(SQUARE)
-    record = summed(tables, 3, Run())
+    record = run_summed_rounds(tables, 3, Run())
     for S in covariances(tables):
         own = S / np.outer(record.unit, record.unit)
         answer = record.rho * np.linalg.solve(own + record.rho * np.eye(4), own)
@@ -75,7 +82,7 @@ def test_the_sums_that_the_attack_uses_show_no_single_answer() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_that_are_additive_over_rows_are_the_same_however_rows_are_spread(seed: int) -> None:
     """Any estimator of a site's covariance gives one answer for all splits: bit for bit, nothing to go by."""
-    table = simulated({**CELL, "seed": seed}).table
+    table = simulate_cell({**CELL, "seed": seed}).table
     rng = np.random.default_rng(seed)
     straight = dealt_out(table, 5)
     shuffled = dealt_out(table.take(rng.permutation(table.n_rows)), 5)
@@ -86,7 +93,7 @@ def test_sums_that_are_additive_over_rows_are_the_same_however_rows_are_spread(s
     differ = [relative_error(a, b) for a, b in zip(covariances(straight), covariances(shuffled), strict=True)]
     assert min(differ) > 0.05, "though every site has other rows"
     # ADMM is not additive: its sums tell the splits apart.
-    one, two = (summed(tables, 2, Run()).sums for tables in (straight, shuffled))
+    one, two = (run_summed_rounds(tables, 2, Run()).sums for tables in (straight, shuffled))
     assert not np.allclose(one[0], two[0], rtol=1e-3)
 
 
@@ -104,9 +111,9 @@ def test_rows_are_counted_up_to_rotation_only() -> None:
     rows = rng.standard_normal((4, 9))
     rows -= rows.mean(axis=0)
     S = rows.T @ rows / 40
-    assert rows_recovered(S, rows, 40) == 4
-    assert rows_recovered(1.001 * S, rows, 40) == 0
-    assert rows_recovered(rng.standard_normal((9, 9)), rows, 40) == 0
+    assert count_recovered_rows(S, rows, 40) == 4
+    assert count_recovered_rows(1.001 * S, rows, 40) == 0
+    assert count_recovered_rows(rng.standard_normal((9, 9)), rows, 40) == 0
 
 
 def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dagora.papers.admm import sachs
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 
 
@@ -31,11 +31,11 @@ def few_proteins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_draws_are_rows_of_the_data_without_repetition(few_proteins: Path) -> None:
-    one = sachs.drawn({"scale": "raw", "n": 60, "seed": 0})
+    one = sachs.draw_rows({"scale": "raw", "n": 60, "seed": 0})
     assert one.n_rows == 60
     assert len(np.unique(one.values(0))) == 60
-    assert not one.equals(sachs.drawn({"scale": "raw", "n": 60, "seed": 1}))
-    scaled = sachs.drawn({"scale": "standardised", "n": 60, "seed": 0})
+    assert not one.equals(sachs.draw_rows({"scale": "raw", "n": 60, "seed": 1}))
+    scaled = sachs.draw_rows({"scale": "standardised", "n": 60, "seed": 0})
     assert scaled.values(1).std() == pytest.approx(1)
     assert np.corrcoef(one.values(1), scaled.values(1))[0, 1] == pytest.approx(1)
 
@@ -65,14 +65,14 @@ def test_the_reference_data(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert {cell["seed"] for cell in cells} == set(range(30))
     names, rows = sachs.proteins(str(sachs.reference_file(sachs.DATA)))
     assert (len(names), len(rows)) == (11, 853)
-    assert sachs.drawn(cells[0]).n_rows == 512
+    assert sachs.draw_rows(cells[0]).n_rows == 512
 
 
 def test_runs_that_did_not_settle_are_told() -> None:
     numbers = {"shd": 3, "tpr": 0.5, "fdr": 0.1, "dropped": 0.0, "rounds": 1000.0, "cpu_seconds": 1.0}
     base = {"scale": "raw", "n": 60, "sites": 2, "method": "admm"}
     cells = [
-        Measured({**base, "seed": seed}, {**numbers, "finished": done})
+        MeasuredCell({**base, "seed": seed}, {**numbers, "finished": done})
         for seed, done in enumerate((True, False))
     ]
     assert sachs.report(cells).notes[-1] == "ADMM: 1 of 2 runs ended at their limit, without agreement."

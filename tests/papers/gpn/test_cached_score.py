@@ -54,7 +54,7 @@ def test_it_changes_no_score() -> None:
         assert remembered.families(families) == pytest.approx(expected, abs=0)
     children, parents = np.array([0, 1, 2]), np.array([[1, 2], [0, 3], [0, 1]])
     assert remembered.block(children, parents) == pytest.approx(score.block(children, parents), abs=1e-12)
-    assert remembered.computed == 6
+    assert remembered.n_computed == 6
 
 
 @pytest.mark.parametrize("kind", [Slow, SlowBlocks])
@@ -73,9 +73,9 @@ def test_each_family_is_paid_once_and_told_of_always(
     assert values == pytest.approx([0.3, 0.4])
     assert slow.calls == [(0, (1, 2)), (1, ()), (0, (1, 3))]
     assert seen == [(2, 2)]
-    assert (score.recalled.wall, score.asked) == (0, 3)  # what it paid itself it does not pay again
+    assert (score.recalled.wall, score.n_asked) == (0, 3)  # what it paid itself it does not pay again
     score.begin()
     score.families([(0, (1, 2)), (0, (1, 2)), (2, ())])
     # alone, the second sampler would have paid two seconds: one it did pay, one was saved
-    assert (score.recalled.wall, score.asked) == (pytest.approx(1.0), 2)
+    assert (score.recalled.wall, score.n_asked) == (pytest.approx(1.0), 2)
     assert len(slow.calls) == 4

@@ -13,12 +13,12 @@ import pytest
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import contest, fig1, fig1_report
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, BRIDGE, GP, LAPLACE, PRIORS, WEIGHTED, Tuning, compete
-from dagora.papers.gpn.sampled import judged
+from dagora.papers.gpn.sampled import evaluate_draws
 
 SETTINGS = {"space": "full", "alpha": 0.05, "chains": 2, "draws": 200, "seed": 3}
 RUN = {
@@ -62,7 +62,7 @@ def runs(chain: tuple[DAG, Table]) -> list[dict]:
     truth, table = chain
 
     def judge(found):
-        return {**judged(found, truth), "prior_sentence": found.draws.prior, "draws": found.draws}
+        return {**evaluate_draws(found, truth), "prior_sentence": found.draws.prior, "draws": found.draws}
 
     return compete(
         table, "gp", SETTINGS, Run(), judge,
@@ -113,7 +113,7 @@ def test_published_weights_aim_at_the_uniform_prior(runs: list[dict]) -> None:
 def test_bge_takes_its_published_sample_size_for_a_prior(chain: tuple[DAG, Table]) -> None:
     truth, table = chain
     found = compete(
-        table, "bge", SETTINGS, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 1.0, 0.1)
+        table, "bge", SETTINGS, Run(), lambda some: evaluate_draws(some, truth), Tuning(lambda *_: 1.0, 0.1)
     )
     assert [(run["sampler"], run["prior"]) for run in found] == [
         (sampler, prior) for prior in PRIORS for sampler in ("partition", "order")
@@ -135,7 +135,12 @@ def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table], monkeypatch: pytest
     monkeypatch.setattr(contest, "gp_score", stand_in)
     settings = {**SETTINGS, "chains": 1, "draws": 101}
     (found,) = compete(
-        table, "bridge", settings, Run(), lambda some: judged(some, truth), Tuning(lambda *_: 10.0, 0.1)
+        table,
+        "bridge",
+        settings,
+        Run(),
+        lambda some: evaluate_draws(some, truth),
+        Tuning(lambda *_: 10.0, 0.1),
     )
     assert (found["method"], found["sampler"], found["prior"]) == (BRIDGE, "partition", "published")
     assert asked[-2:] == ["laplace", "bridge"]
@@ -143,7 +148,7 @@ def test_algorithm_1_to_the_letter(chain: tuple[DAG, Table], monkeypatch: pytest
     assert found["shd"] < 1.5
 
 
-def cell(seed: int, shd: float, **changes: object) -> Measured:
+def cell(seed: int, shd: float, **changes: object) -> MeasuredCell:
     parameters = {"score": "gp", "simulator": "code", "lambda": 0.5, "nodes": 10, "seed": seed}
     names = [(WEIGHTED, "published"), (GP, "uniform")]
     made = [
@@ -151,7 +156,7 @@ def cell(seed: int, shd: float, **changes: object) -> Measured:
         for method, prior in names
         for sampler in ("partition", "order")
     ]
-    return Measured(parameters, {"runs": made, "true_edges": 9})
+    return MeasuredCell(parameters, {"runs": made, "true_edges": 9})
 
 
 def test_medians_stand_beside_the_paper_s() -> None:

@@ -11,7 +11,7 @@ import pytest
 from dagora.data.table import Table
 from dagora.graph.enumerate import all_parent_sets
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import fig3
 from dagora.papers.gpn.cached_score import CachedScore
@@ -81,7 +81,7 @@ def test_probabilities_of_the_most_probable_graphs(numbers: dict) -> None:
 
 
 def test_report(numbers: dict) -> None:
-    cells = [Measured({"most": 4000, "seed": seed}, numbers) for seed in range(2)]
+    cells = [MeasuredCell({"most": 4000, "seed": seed}, numbers) for seed in range(2)]
     report = fig3.report(cells)
     grown, limits, top = report.tables
     assert grown.columns == ("method", "M = 100", "M = 400", "M = 1000", "M = 4000", "ESS of weights / M")

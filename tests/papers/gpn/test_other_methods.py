@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dagora.graph.dag import DAG
-from dagora.papers.gpn.other_methods import judged
+from dagora.papers.gpn.other_methods import evaluate_graphs
 
 TRUTH = DAG("abcd", [("a", "b"), ("c", "b"), ("b", "d")])
 
@@ -30,7 +30,7 @@ def marks(*edges: str) -> np.ndarray:
 def test_graphs_are_judged_as_by_hand(
     edges: tuple[str, ...], shd: float, tp: float, fp: float, class_shd: float
 ) -> None:
-    numbers = judged(marks(*edges)[None], np.ones(1), TRUTH)
+    numbers = evaluate_graphs(marks(*edges)[None], np.ones(1), TRUTH)
     assert (numbers["shd"], numbers["tp"], numbers["fp"]) == (shd, tp, fp)
     assert numbers["class_shd"] == class_shd
     assert numbers["shd"] == len(TRUTH.edges) - numbers["tp"] + numbers["fp"]
@@ -38,4 +38,4 @@ def test_graphs_are_judged_as_by_hand(
 
 def test_shares_weigh_graphs() -> None:
     both = np.array([marks(), marks("ab", "cb", "bd")])
-    assert judged(both, np.array([0.25, 0.75]), TRUTH)["shd"] == pytest.approx(0.75)
+    assert evaluate_graphs(both, np.array([0.25, 0.75]), TRUTH)["shd"] == pytest.approx(0.75)

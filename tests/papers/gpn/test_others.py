@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import others
 from dagora.papers.gpn.published import published_simulations
@@ -37,7 +37,7 @@ def test_the_page_says_how_far_the_paper_is(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(others, "draw_boxes", lambda panels, **_: drawn.append(panels) or "")
     numbers = {"shd": 8.2, "tp": 3.0, "fp": 2.0, "class_shd": 6.0, "edges": 5.0, "cpu_seconds": 1.0}
     cells = [
-        Measured({**options, **others.table_parameters(decay, 0)}, {**numbers, "true_edges": 9})
+        MeasuredCell({**options, **others.table_parameters(decay, 0)}, {**numbers, "true_edges": 9})
         for options in others.METHODS.values()
         for decay in others.LAMBDAS
     ]

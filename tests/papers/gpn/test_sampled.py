@@ -5,7 +5,7 @@ import pytest
 
 from dagora.graph.dag import DAG
 from dagora.papers.gpn.cached_score import Cost
-from dagora.papers.gpn.sampled import Timed, judged, without_prior
+from dagora.papers.gpn.sampled import TimedDraws, evaluate_draws, without_prior
 from dagora.posterior.space.priors import prior_named
 from tests.posterior.oracle import draws_of
 
@@ -14,7 +14,7 @@ def test_a_reversed_edge_is_half_true_and_half_false() -> None:
     truth = DAG("abcd", [("a", "b"), ("b", "c")])
     right, turned, other = [("a", "b"), ("b", "c")], [("b", "a")], [("a", "b"), ("c", "d")]
     draws = draws_of([[DAG("abcd", edges) for edges in (right, turned, other, other)]])
-    found = judged(Timed(draws, Cost(1.0, 1.0), 5), truth)
+    found = evaluate_draws(TimedDraws(draws, Cost(1.0, 1.0), 5), truth)
     assert found["tp"] == pytest.approx(np.mean([2, 0.5, 1, 1]))
     assert found["fp"] == pytest.approx(np.mean([0, 0.5, 1, 1]))
     assert found["shd"] == pytest.approx(np.mean([0, 2, 2, 2]))

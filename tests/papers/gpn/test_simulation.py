@@ -3,31 +3,33 @@
 import numpy as np
 import pytest
 
-from dagora.papers.gpn.simulation import simulated
+from dagora.papers.gpn.simulation import simulate_cell
 
 CELL = {"nodes": 10, "rows": 100, "probability": 0.2, "lambda": 1.0, "simulator": "text", "seed": 0}
 
 
 def test_pairs_are_joined_with_the_given_probability() -> None:
-    edges = [len(simulated({**CELL, "lambda": 0.0, "rows": 2, "seed": seed})[0].edges) for seed in range(400)]
+    edges = [
+        len(simulate_cell({**CELL, "lambda": 0.0, "rows": 2, "seed": seed})[0].edges) for seed in range(400)
+    ]
     # 45 pairs: mean 9, variance 7.2, so that the mean of 400 has a standard error of 0.134
     assert np.mean(edges) == pytest.approx(9.0, abs=0.5)
     assert np.var(edges) == pytest.approx(7.2, rel=0.3)
 
 
 def test_columns_are_standardised_as_in_r() -> None:
-    _, table = simulated(CELL)
+    _, table = simulate_cell(CELL)
     for i in range(10):
         assert table.values(i).mean() == pytest.approx(0, abs=1e-12)
         assert table.values(i).var(ddof=1) == pytest.approx(1)
 
 
 def test_the_cell_decides_alone() -> None:
-    truth, table = simulated(CELL)
-    again, same = simulated({**CELL, "score": "bge", "draws": 7})
+    truth, table = simulate_cell(CELL)
+    again, same = simulate_cell({**CELL, "score": "bge", "draws": 7})
     assert truth == again
     assert table.equals(same)
-    other_truth, other = simulated({**CELL, "simulator": "code"})
+    other_truth, other = simulate_cell({**CELL, "simulator": "code"})
     assert other_truth == truth
     assert not other.equals(table)
 
@@ -35,13 +37,13 @@ def test_the_cell_decides_alone() -> None:
 def test_shared_weights_make_equal_regressions() -> None:
     """In the published simulator all edges into a node have one β; at λ = 0 a regression shows it."""
     for seed in range(20):
-        truth, _ = simulated({**CELL, "seed": seed, "rows": 2})
+        truth, _ = simulate_cell({**CELL, "seed": seed, "rows": 2})
         child = next((node for node in truth.nodes if len(truth.parents(node)) >= 2), None)
         if child is None:
             continue
         sizes = {}
         for simulator in ("text", "code"):
-            _, table = simulated(
+            _, table = simulate_cell(
                 {**CELL, "seed": seed, "lambda": 0.0, "rows": 20_000, "simulator": simulator}
             )
             parents = [table.names.index(name) for name in truth.parents(child)]

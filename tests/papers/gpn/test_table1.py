@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import table1
 from dagora.papers.gpn.contest import PRIORS
@@ -84,7 +84,7 @@ def test_end_to_end(
     notes = " ".join(json.loads(ran.out)["notes"])
     assert "dual" in notes
     assert "are not of one kernel" not in notes, "no line of GP² is ours"
-    assert "are not of one kernel" in " ".join(table1.interactions([Measured({"score": "gp2"}, {})]))
+    assert "are not of one kernel" in " ".join(table1.interactions([MeasuredCell({"score": "gp2"}, {})]))
     assert (tmp_path / "out" / "gpn-table1-shd.svg").is_file()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.gpn import table1_others
 from tests.papers.gpn.proteins import write_proteins
@@ -39,7 +39,7 @@ def test_lines_are_means_of_their_parts(few_proteins: None) -> None:
     names = ("tp", "fp", "class_shd", "edges", "erk_akt", "erk_pka_absent")
     options = table1_others.METHODS["kPC-DC, N/2 with replacement"]
     cells = [
-        Measured({**options, "seed": seed}, {**dict.fromkeys(names, 0.5), "shd": shd, "cpu_seconds": 3.0})
+        MeasuredCell({**options, "seed": seed}, {**dict.fromkeys(names, 0.5), "shd": shd, "cpu_seconds": 3.0})
         for seed, shd in ((0, 15.0), (1, 16.0))
     ]
     page = table1_others.report(cells)

@@ -16,7 +16,7 @@ from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.experiment import Size
 from dagora.papers.notears import fig3
-from dagora.papers.notears.contenders import estimate, judged, simulated
+from dagora.papers.notears.contenders import estimate, evaluate_graph, simulate_cell
 
 CELL = {"graph": "ER2", "d": 6, "n": 500, "noise": "exponential", "seed": 1}
 
@@ -36,22 +36,22 @@ def test_the_full_size_is_that_of_the_paper() -> None:
 
 def test_all_methods_of_a_setting_see_one_table() -> None:
     one, other = (
-        simulated({**CELL, "method": "ges"}),
-        simulated({**CELL, "method": "notears", "lambda1": 0.1}),
+        simulate_cell({**CELL, "method": "ges"}),
+        simulate_cell({**CELL, "method": "notears", "lambda1": 0.1}),
     )
     assert one.table.equals(other.table)
     assert one.graph == other.graph
-    assert not one.table.equals(simulated({**CELL, "seed": 2}).table)
+    assert not one.table.equals(simulate_cell({**CELL, "seed": 2}).table)
 
 
 def test_undirected_edges_are_counted_as_the_paper_does() -> None:
     truth = DAG("abc", [("a", "b"), ("b", "c")])
     table = Table.from_numpy(np.random.default_rng(0).standard_normal((30, 3)), names="abc")
-    favoured = judged(CPDAG("abc", [], [("a", "b"), ("b", "c")]), truth, table)
+    favoured = evaluate_graph(CPDAG("abc", [], [("a", "b"), ("b", "c")]), truth, table)
     assert (favoured["shd"], favoured["fdr"], favoured["class_shd"], favoured["edges"]) == (0, 0.0, 0, 2)
-    collider = judged(DAG("abc", [("a", "b"), ("c", "b")]), truth, table)
+    collider = evaluate_graph(DAG("abc", [("a", "b"), ("c", "b")]), truth, table)
     assert (collider["shd"], collider["fdr"], collider["class_shd"]) == (1, 0.5, 2)
-    assert judged(DAG("abc"), DAG("abc"), table)["varsortability"] is None
+    assert evaluate_graph(DAG("abc"), DAG("abc"), table)["varsortability"] is None
 
 
 def test_lingam_has_the_tables_of_the_figure_and_enough_rows() -> None:
@@ -78,16 +78,16 @@ def test_lingam_is_the_first_line_of_its_page() -> None:
 def test_methods_find_most_of_an_easy_graph(label: str) -> None:
     size = 8 if "Algorithm 1" in label else 12  # it is by far the slowest
     parameters = {**CELL, "d": size, **(fig3.METHODS | fig3.LINGAM)[label]}
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     found = estimate(parameters, simulation.table, Run())
-    numbers = judged(found.graph, simulation.graph, simulation.table)
+    numbers = evaluate_graph(found.graph, simulation.graph, simulation.table)
     assert numbers["tpr"] >= (0.6 if not label.startswith("PC") else 0.5)  # PC is the weakest here
     assert found.cpu_seconds < (2 if "Algorithm 1" not in label else 60)  # compilation is not in it
 
 
 def test_sort_and_regress_follows_the_variances() -> None:
     parameters = {**CELL, **fig3.METHODS["sort-and-regress"]}
-    table = simulated(parameters).table
+    table = simulate_cell(parameters).table
     variances = dict(zip(table.names, (column.var() for column in table.columns), strict=True))
     edges = estimate(parameters, table, Run()).graph.edges
     assert edges

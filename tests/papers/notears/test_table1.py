@@ -13,7 +13,7 @@ import pytest
 from dagora.learners.run import Run
 from dagora.papers.experiment import Size
 from dagora.papers.notears import table1
-from dagora.papers.notears.contenders import simulated
+from dagora.papers.notears.contenders import simulate_cell
 from dagora.papers.notears.table1 import objective
 from dagora.stats.moments import table_moments
 
@@ -22,7 +22,7 @@ CELL = {"graph": "ER2", "d": 4, "n": 20, "lambda1": 0.0, "noise": "gaussian", "s
 
 def test_the_objective_is_that_of_the_rows() -> None:
     rng = np.random.default_rng(0)
-    simulation = simulated({**CELL, "n": 50})
+    simulation = simulate_cell({**CELL, "n": 50})
     X = np.column_stack(simulation.table.columns)
     X = X - X.mean(axis=0)
     W = rng.standard_normal((4, 4))
@@ -31,7 +31,7 @@ def test_the_objective_is_that_of_the_rows() -> None:
 
 
 def test_the_optimum_without_penalty_is_the_best_order() -> None:
-    simulation = simulated(CELL)
+    simulation = simulate_cell(CELL)
     X = np.column_stack(simulation.table.columns)
     X = X - X.mean(axis=0)
 

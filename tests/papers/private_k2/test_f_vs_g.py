@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.private_k2 import f_vs_g
-from dagora.papers.private_k2.networks import drawn
+from dagora.papers.private_k2.networks import draw_rows
 from tests.parties.pairs import deal_seeds
 
 
@@ -24,9 +24,9 @@ def test_the_bias_against_parents_where_rows_are_plenty() -> None:
 
 
 def test_the_constant_is_no_cure_where_rows_are_few() -> None:
-    def cell(n: int, f: float, g: float, stirling: float) -> Measured:
+    def cell(n: int, f: float, g: float, stirling: float) -> MeasuredCell:
         numbers = {"f_edges": f, "g_edges": g, "stirling_edges": stirling}
-        return Measured({"network": "alarm", "n": n}, numbers)
+        return MeasuredCell({"network": "alarm", "n": n}, numbers)
 
     (said,) = f_vs_g.excess(
         [cell(100, 53.0, 85.0, 70.0), cell(100, 54.0, 86.0, 71.0), cell(1000, 53, 53, 53)]
@@ -37,7 +37,7 @@ def test_the_constant_is_no_cure_where_rows_are_few() -> None:
 
 def test_known_networks_are_cut_to_two_levels(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAGORA_DATA", str(data_dir))
-    rows = drawn("alarm", 300, 0)
+    rows = draw_rows("alarm", 300, 0)
     assert rows.bits.shape == (300, 37)
     assert set(rows.bits.ravel().tolist()) == {0, 1}
     place = {node: k for k, node in enumerate(rows.written_order.split(","))}

@@ -13,7 +13,7 @@ from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.private_k2 import leak
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.networks import drawn
+from dagora.papers.private_k2.networks import draw_rows
 
 
 def test_sequences_are_counted_one_by_one() -> None:
@@ -46,7 +46,7 @@ def test_entropy_is_given_the_parents() -> None:
 
 
 def test_the_steps_measured_are_those_of_k2() -> None:
-    rows = drawn("random", 300, 1)
+    rows = draw_rows("random", 300, 1)
     numbers = leak.measure({"network": "random", "n": 300, "limit": 3, "seed": 1}, Run())
     graph = DAG.from_parents(rows.truth.nodes, numbers["sequences"])
     assert graph == k2_graph(rows.bits, rows.truth.nodes, rows.order, 3, "f")

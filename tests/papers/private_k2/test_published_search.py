@@ -12,7 +12,7 @@ import pytest
 from dagora.learners.search.k2 import run_k2
 from dagora.papers.private_k2 import published_logarithms, published_search
 from dagora.papers.private_k2.central import k2_parents
-from dagora.papers.private_k2.networks import drawn
+from dagora.papers.private_k2.networks import draw_rows
 from dagora.papers.private_k2.published_logarithms import FRACTION, TaylorSeries, split, splitting_circuit
 from dagora.papers.private_k2.published_search import LogarithmPair, PublishedSearch, series_errors
 from dagora.parties.crypto.encryption import paillier
@@ -31,7 +31,7 @@ def test_the_error_is_within_its_bound_and_the_bound_is_not_idle(k: int) -> None
     for epsilon in (-0.25, 0.1, 0.49):
         z = round(epsilon * 2**FRACTION)
         exact = sum((-1) ** (i - 1) * (z / 2**FRACTION) ** i / i for i in range(1, k + 1))
-        shifted = series.shifted(12345)
+        shifted = series.shift(12345)
         assert sum(c * (z - 12345) ** i for i, c in enumerate(shifted)) / series.scale == pytest.approx(exact)
 
 
@@ -63,7 +63,7 @@ def test_a_search_by_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     deal_seeds(monkeypatch)
     generate = paillier.PaillierSecretKey.generate
     monkeypatch.setattr(paillier.PaillierSecretKey, "generate", lambda: generate(1024))
-    rows = drawn("random", 60, 3)
+    rows = draw_rows("random", 60, 3)
     rows = replace(rows, bits=rows.bits[:, :3])
     order = [2, 0, 1]
     with LogarithmPair(8, 60) as pair:

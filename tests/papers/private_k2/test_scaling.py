@@ -8,7 +8,7 @@ import pytest
 
 from dagora.data.keys import split_key
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.private_k2 import scaling
 from dagora.papers.private_k2.networks import write_owner
 from dagora.papers.private_k2.scaling import K2Session, random_rows
@@ -74,7 +74,7 @@ def test_pictures_and_a_graph_that_is_another() -> None:
         1.0,
     )  # fmt: skip
     cells = [
-        Measured({"n": n, "variables": 4, "mode": "hidden", "crypto": "rlwe"}, {**numbers, "same": same})
+        MeasuredCell({"n": n, "variables": 4, "mode": "hidden", "crypto": "rlwe"}, {**numbers, "same": same})
         for n, same in ((10, True), (20, False))
     ]
     report = scaling.report(cells)

@@ -23,9 +23,9 @@ from dagora.papers.rbnets.contenders import (
     RANDOM,
     RANDOMISED,
     SETS,
-    entered,
+    contender_cells,
     identity,
-    measured,
+    measure_cell,
     parent_sets,
     score_of,
 )
@@ -78,8 +78,8 @@ def small(options: dict) -> dict:
 @pytest.mark.parametrize("label", [*EXACT, *CLIMB, *RANDOMISED, *LONGER, *NULL_MODELS])
 def test_no_contender_exceeds_the_optimum_and_exact_ones_reach_it(tiny: Path, label: str) -> None:
     everything = {**EXACT, **CLIMB, **RANDOMISED, **LONGER, **NULL_MODELS}
-    (cell,) = entered(DATA, {label: small(everything[label])}, limit=60.0, seed=1)
-    numbers = measured(cell, Run())
+    (cell,) = contender_cells(DATA, {label: small(everything[label])}, limit=60.0, seed=1)
+    numbers = measure_cell(cell, Run())
     best = optimum()
     assert numbers["bic"] <= best + 1e-6
     if label in {*EXACT, DESCENDED, "order-search", "RBNets improved", "ASOBS"}:
@@ -93,8 +93,8 @@ def test_no_contender_exceeds_the_optimum_and_exact_ones_reach_it(tiny: Path, la
 
 def test_rl_bic_stands_beside_as_many_random_dags(tiny: Path) -> None:
     network = {"rounds": 20, "hidden": 2, "heads": 1, "blocks": 1}
-    (cell,) = entered(DATA, {"RL-BIC": {**POLICY["RL-BIC"], **network}}, limit=60.0, seed=1)
-    numbers = measured(cell, Run())
+    (cell,) = contender_cells(DATA, {"RL-BIC": {**POLICY["RL-BIC"], **network}}, limit=60.0, seed=1)
+    numbers = measure_cell(cell, Run())
     assert (numbers["status"], numbers["graphs"], numbers["rounds"]) == ("finished", 1280, 20)
     assert 0 < numbers["acyclic"] <= 1280
     assert numbers["device"]
@@ -104,8 +104,10 @@ def test_rl_bic_stands_beside_as_many_random_dags(tiny: Path) -> None:
 
 def test_the_same_cell_gives_the_same_bic(tiny: Path) -> None:
     for label in (RANDOM, "OBS"):
-        (cell,) = entered(DATA, {label: small({**RANDOMISED, **NULL_MODELS}[label])}, limit=60.0, seed=3)
-        assert measured(cell, Run())["bic"] == measured(cell, Run())["bic"]
+        (cell,) = contender_cells(
+            DATA, {label: small({**RANDOMISED, **NULL_MODELS}[label])}, limit=60.0, seed=3
+        )
+        assert measure_cell(cell, Run())["bic"] == measure_cell(cell, Run())["bic"]
 
 
 def test_parent_sets_are_found_once(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,10 +120,10 @@ def test_parent_sets_are_found_once(tiny: Path, monkeypatch: pytest.MonkeyPatch)
 
     contenders.warm_up("obs")
     monkeypatch.setattr(contenders, "scored_candidates", counting)
-    (cell,) = entered(DATA, SETS)
-    numbers = measured(cell, Run(budget=Budget(500)))
+    (cell,) = contender_cells(DATA, SETS)
+    numbers = measure_cell(cell, Run(budget=Budget(500)))
     assert (numbers["variables"], numbers["rows_used"], numbers["complete"]) == (5, 300, True)
-    again = measured(cell, Run())
+    again = measure_cell(cell, Run())
     # How much time there is in all says nothing about the parent sets.
     assert asked == [float("inf")]
     assert again == numbers
@@ -137,8 +139,8 @@ def test_parent_sets_cut_short_are_not_kept(tiny: Path) -> None:
 
 
 def test_a_limit_ends_a_search_and_is_told(tiny: Path) -> None:
-    (cell,) = entered(DATA, {RANDOM: NULL_MODELS[RANDOM]}, limit=1e-9, seed=0)
-    numbers = measured(cell, Run())
+    (cell,) = contender_cells(DATA, {RANDOM: NULL_MODELS[RANDOM]}, limit=1e-9, seed=0)
+    numbers = measure_cell(cell, Run())
     assert (numbers["status"], numbers["tried"]) == ("time-limit", contenders.NULL_TOGETHER)
 
 
@@ -161,7 +163,7 @@ def test_a_score_that_is_not_the_graphs_own_is_an_error(tiny):
     score = score_of(identity(DATA))
     graph = DAG(NODES)
     bic = graph_score(score, graph)
-    assert contenders.judged(Outcome(graph, "finished", "", bic), score, None)["bic"] == bic
+    assert contenders.evaluate_outcome(Outcome(graph, "finished", "", bic), score, None)["bic"] == bic
     for wrong in (bic + 1e-3 * abs(bic), None):
         with pytest.raises(DagoraError, match=f"for a graph of BIC {bic:.6f}"):
-            contenders.judged(Outcome(graph, "finished", "", wrong), score, None)
+            contenders.evaluate_outcome(Outcome(graph, "finished", "", wrong), score, None)

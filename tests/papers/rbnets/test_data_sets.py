@@ -16,7 +16,7 @@ from dagora.papers.rbnets.data_sets import (
     REMOVED,
     DataSet,
     cells_of,
-    prepared,
+    prepare_table,
     two_states,
     with_seen_levels,
 )
@@ -46,7 +46,7 @@ def data(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_variables_are_those_of_table_1(data: Path, name: str, reading: str, rows: int) -> None:
-    table = prepared({"data": name, "reading": reading})
+    table = prepare_table({"data": name, "reading": reading})
     assert (len(table.names), table.n_rows) == (DATA_SETS[name].variables, rows)
     assert [len(np.unique(codes)) for codes in table.columns] == [v.cardinality for v in table.schema]
 
@@ -68,15 +68,15 @@ def test_numbers_are_split_at_the_mean_of_what_is_there(data: Path, name: str) -
 
 
 def test_text_stays_and_a_gap_is_a_level(data: Path) -> None:
-    table = prepared({"data": "voting", "reading": KEPT})
+    table = prepare_table({"data": "voting", "reading": KEPT})
     assert table.schema[0].levels == ("n", "y", "missing")
     frame = pd.read_csv(data / "tables/voting.csv.gz")
     assert (table.codes(0) == 2).sum() == frame["handicapped-infants"].isna().sum()
-    assert prepared({"data": "voting", "reading": REMOVED}).schema[0].levels == ("n", "y")
+    assert prepare_table({"data": "voting", "reading": REMOVED}).schema[0].levels == ("n", "y")
 
 
 def test_halves_share_no_row_and_miss_none(data: Path) -> None:
-    halves = [prepared({"data": "sponge", "reading": KEPT, "half": half}) for half in (0, 1)]
+    halves = [prepare_table({"data": "sponge", "reading": KEPT, "half": half}) for half in (0, 1)]
     assert [half.n_rows for half in halves] == [38, 38]
 
     def rows(table: Table) -> list[tuple[str, ...]]:
@@ -84,12 +84,12 @@ def test_halves_share_no_row_and_miss_none(data: Path) -> None:
         return list(zip(*words, strict=True))
 
     together = sorted(rows(halves[0]) + rows(halves[1]))
-    assert together == sorted(rows(prepared({"data": "sponge", "reading": KEPT})))
+    assert together == sorted(rows(prepare_table({"data": "sponge", "reading": KEPT})))
     assert rows(halves[0]) != rows(halves[1])
 
 
 def test_a_smaller_sample_is_the_beginning_of_a_larger_one(data: Path) -> None:
-    small, large = (prepared({"data": "alarm*", "rows": rows}) for rows in (200, 2000))
+    small, large = (prepare_table({"data": "alarm*", "rows": rows}) for rows in (200, 2000))
     for i in range(len(small.names)):
         words = [np.array(t.schema[i].levels)[t.codes(i)] for t in (small, large)]
         np.testing.assert_array_equal(words[0], words[1][:200])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.rbnets import contenders, table2_rl_bic
-from dagora.papers.rbnets.contenders import CLIMB, EXACT, POLICY, entered
+from dagora.papers.rbnets.contenders import CLIMB, EXACT, POLICY, contender_cells
 from tests.papers.rbnets.tiny import tiny  # noqa: F401 - a fixture
 
 ALARM = {"data": "alarm*", "reading": "kept"}
@@ -28,9 +28,9 @@ def test_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all("memory" not in cell for cell in quick if cell["method"] != "astar")
 
 
-def made_up(label: str, options: dict, **numbers: object) -> Measured:
-    (cell,) = entered(ALARM, {label: options}, seed=0)
-    return Measured(cell, {"status": "finished", "cpu_seconds": 1.0, "seconds": 2.0, **numbers})
+def made_up(label: str, options: dict, **numbers: object) -> MeasuredCell:
+    (cell,) = contender_cells(ALARM, {label: options}, seed=0)
+    return MeasuredCell(cell, {"status": "finished", "cpu_seconds": 1.0, "seconds": 2.0, **numbers})
 
 
 @pytest.mark.parametrize(("random_dags", "beaten"), [(-108.0, 0), (-110.0, 1)])

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.experiment import Size
 from dagora.papers.rbnets import categories, contenders, differences, table2
-from dagora.papers.rbnets.contenders import CLIMB, EXACT, RANDOMISED, SETS, entered
+from dagora.papers.rbnets.contenders import CLIMB, EXACT, RANDOMISED, SETS, contender_cells
 from dagora.papers.rbnets.published import UNKNOWN_STRUCTURES
 from dagora.papers.rbnets.spreads import by_data_set
 from tests.papers.rbnets.tiny import tiny
@@ -25,9 +25,9 @@ SIZE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def made_up(data: dict, label: str, options: dict, seed: int = 0, **numbers: object) -> Measured:
-    (cell,) = entered(data, {label: options}, seed=seed)
-    return Measured(cell, {"status": "finished", "cpu_seconds": 1.0, "seconds": 2.0, **numbers})
+def made_up(data: dict, label: str, options: dict, seed: int = 0, **numbers: object) -> MeasuredCell:
+    (cell,) = contender_cells(data, {label: options}, seed=seed)
+    return MeasuredCell(cell, {"status": "finished", "cpu_seconds": 1.0, "seconds": 2.0, **numbers})
 
 
 @pytest.fixture

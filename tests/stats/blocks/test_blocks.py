@@ -125,7 +125,7 @@ def test_rows_may_come_in_pieces():
     for part in np.array_split(whole.codes, [1, 65, 400], axis=1):
         together.add(BlockRows(*coded_columns(np.ascontiguousarray(part), whole.cardinalities)))
     values, sizes = one_by_one(whole, np.array([0, 1, 2, 0]), np.array([0, 2, 4]))
-    assert together.occupied()[0].tolist() == values.tolist()
+    assert together.occupied_counts()[0].tolist() == values.tolist()
     dense = together.table(1)
     assert len(dense) == 24
     assert dense[dense > 0].tolist() == values[sizes[0] :].tolist()
@@ -185,7 +185,7 @@ def test_merged_sets_have_the_counts_of_the_other_kernel(monkeypatch):
     together.add(BlockRows(*whole))
     assert len(together._cover.cells) == 1
     values, _ = one_by_one(whole, *flatten(list(combinations(range(10), 2))))
-    assert together.occupied()[0].tolist() == values.tolist()
+    assert together.occupied_counts()[0].tolist() == values.tolist()
 
 
 def test_subsets_are_looked_for_within_bounds():

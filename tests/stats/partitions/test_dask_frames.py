@@ -11,7 +11,7 @@ import dagora
 from dagora.base.errors import DataError, OptionError
 from dagora.data.scan.profile import look_at_all, new_profiles
 from dagora.data.writers import write_table
-from dagora.stats.partitions.merged_profiles import merged
+from dagora.stats.partitions.merged_profiles import merge_profiles
 from dagora.stats.table import TableStatistics
 from tests.dask_cluster import cluster_of_processes, kill, processes_of
 
@@ -144,7 +144,7 @@ def test_profiles_of_partitions_are_those_of_all_rows() -> None:
     parts = table.to_batches(max_chunksize=17)
     whole = seen(parts[0])
     for part in parts[1:]:
-        whole = merged(whole, seen(part))
+        whole = merge_profiles(whole, seen(part))
     expected = seen(*parts)
     for name in names:  # sums are kept only as long as no number repeats
         if expected[name].repeats:
@@ -242,7 +242,7 @@ def test_many_texts_of_partitions_are_judged_as_those_of_all_rows(cut: int) -> N
     plain = [f"{k}" for k in range(3, 10_300)]
     for cells in (plain, [*plain[:-1], "few"], [f"{k} %" for k in range(10_300)]):
         parts = [cells[:cut], cells[cut:]]
-        whole, expected = merged(seen(parts[0]), seen(parts[1]))["x"], seen(cells)["x"]
+        whole, expected = merge_profiles(seen(parts[0]), seen(parts[1]))["x"], seen(cells)["x"]
         for what in ("rows", "firsts", "numbers", "whole", "integers", "repeats", "odd", "spelled"):
             assert getattr(whole, what) == getattr(expected, what), what
         if expected.numbers:

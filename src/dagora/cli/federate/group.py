@@ -108,13 +108,13 @@ def log(*, path: str, everything: bool) -> None:
     from dagora.base.errors import OptionError
     from dagora.parties.horizontal.log.log_text import log_in_words
     from dagora.parties.horizontal.log.site_log import FILE_NAME, read_log
-    from dagora.parties.private_file import exposed
+    from dagora.parties.private_file import exposure_of
 
     file = Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)
     if not file.exists():
         raise OptionError(f"{file}: there is no log: this site has answered nothing yet")
     found = read_log(file)
-    if way_out := exposed(file):
+    if way_out := exposure_of(file):
         warn(f"{file}: other users of this machine may read this log; {way_out}")
     for line in log_in_words(found.events, everything=everything):
         click.echo(line)

@@ -247,7 +247,7 @@ READING = {
 def select_options(names: Iterable[str] = (), missing: str | None = None) -> list[ReadingOption]:
     """Return the named reading options, or all; `missing` is a default where values can be modelled.
 
-    >>> [entry.name for entry in select_options(["missing", "na"])], select_options(["missing"], "auto")[0].choices
+    >>> [o.name for o in select_options(["missing", "na"])], select_options(["missing"], "auto")[0].choices
     (['missing', 'na'], ('error', 'drop', 'level', 'model', 'auto'))
     """
     chosen = [entry for entry in READING.values() if not names or entry.name in names]

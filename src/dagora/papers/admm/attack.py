@@ -6,9 +6,9 @@ whoever is shown B_k knows
     S_k = ρ ((I − B_k)⁻¹ − I),      S_k = x_kᵀx_k / n,
 
 and with it the site's centred rows x_k up to a rotation: any factor F of n S_k = FᵀF is such a rotation of
-them. `shown` runs that round.
+them. `run_first_round` runs that round.
 
-Many rounds, only the sums shown. `summed` runs rounds at one ρ in which the coordinator is given nothing but
+Many rounds, only the sums shown. `run_summed_rounds` runs rounds at one ρ that give the coordinator only
 Σ_k (β_k + ρ(B_k − W)), as behind masks; `power_sums` takes every S_k from them.
 """
 
@@ -92,7 +92,7 @@ def relative_error(found: Matrix, truth: Matrix) -> float:
     return float(np.linalg.norm(found - truth) / np.linalg.norm(truth))
 
 
-def rows_recovered(found: Matrix, rows: Matrix, n: int) -> int:
+def count_recovered_rows(found: Matrix, rows: Matrix, n: int) -> int:
     """The number of a site's centred rows that a rotation of a factor of n S_k reproduces.
 
     The rotation is the best one (Procrustes), which the coordinator does not know.
@@ -110,16 +110,16 @@ def rows_of(table: Table) -> Matrix:
     return np.column_stack([table.values(i) for i in range(len(table.names))])
 
 
-def centred(table: Table) -> Matrix:
+def centre_rows(table: Table) -> Matrix:
     """A site's rows about their own mean, one row each."""
     rows = rows_of(table)
     centred_rows: Matrix = rows - rows.mean(axis=0)
     return centred_rows
 
 
-def shown(tables: Mapping[str, Table]) -> FirstRound:
+def run_first_round(tables: Mapping[str, Table]) -> FirstRound:
     """The published exchange, for one round, whatever it takes: the coordinator is sent every B_k."""
-    watched = Watched(open_sites(tables))
+    watched = WatchedFederation(open_sites(tables))
     admm(watched, Run(), published=True, max_rounds=1)
     question, answers = watched.steps[0]
     # W = 0 in round 1, so that B_k − W is B_k.
@@ -127,9 +127,9 @@ def shown(tables: Mapping[str, Table]) -> FirstRound:
     return FirstRound(cast("float", question["rho"]), weights)
 
 
-def summed(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
+def run_summed_rounds(tables: Mapping[str, Table], rounds: int, run: Run) -> Record:
     """Rounds of ADMM at its first ρ, rows centred at each site; the coordinator is given sums alone."""
-    watched = Watched(open_sites(tables), hide=True)
+    watched = WatchedFederation(open_sites(tables), hide=True)
     columns = ask_columns(watched, "the attack", "local")
     unit, d = columns.deviations, len(columns.names)
     consensus = begin(watched, run, columns, unit, published=False, max_rounds=rounds)
@@ -159,7 +159,7 @@ def open_sites(tables: Mapping[str, Table]) -> OpenFederation:
 
 
 @dataclass
-class Watched:
+class WatchedFederation:
     """A federation that writes down every round; with `hide`, no site's own answer comes back.
 
     Then each site is said to have answered the mean of all answers, from which the coordinator continues as

@@ -15,7 +15,7 @@ from functools import cache
 
 from dagora.papers.admm.contenders import ALL_DATA, BEST, FGES_VOTING, MEANS, PC_VOTING, PUBLISHED, VOTES
 from dagora.papers.admm.curves import label_of, with_uncut
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.tables import Mean, ResultTable, mean
 
 PAPER_RUNS = 30  # section 6, “Metrics”
@@ -71,7 +71,7 @@ class Curves:
 
     @classmethod
     def of(
-        cls, measured: Sequence[Measured], methods: Mapping[str, Parameters], panel: str, x: str
+        cls, measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters], panel: str, x: str
     ) -> Curves:
         """Sort the cells; pooled rows are the same at every number of sites."""
         labelled = [(label_of(cell.parameters, methods), cell) for cell in with_uncut(measured)]
@@ -94,7 +94,7 @@ class Curves:
         """The mean of a number."""
         return mean(run[number] for run in self.at(label, panel, place).values())
 
-    def paired(
+    def paired_mean(
         self, value: Callable[[Sequence[Mapping[str, float]]], float], *where: tuple[str, Place, Place]
     ) -> Mean | None:
         """The mean over common runs of a value computed from the lines' numbers in that run."""
@@ -104,7 +104,7 @@ class Curves:
 
     def less(self, number: str, low: str, high: str, panel: Place, place: Place) -> Contrast:
         """Compare: the number of one line is below that of another at a place."""
-        difference = self.paired(
+        difference = self.paired_mean(
             lambda runs: runs[0][number] - runs[1][number], (low, panel, place), (high, panel, place)
         )
         return Contrast(self.name(f"{number.upper()} of {high} − {low}", panel, place), difference)
@@ -137,10 +137,10 @@ class OtherSize:
     paper: str = ""
 
     @classmethod
-    def of(cls, measured: Sequence[Measured], paper: Mapping[str, int]) -> OtherSize:
+    def of(cls, measured: Sequence[MeasuredCell], paper: Mapping[str, int]) -> OtherSize:
         """Compare the cells with the paper's values.
 
-        >>> OtherSize.of([Measured({"d": 6, "n": 512}, {})], {"d": 50, "n": 512})
+        >>> OtherSize.of([MeasuredCell({"d": 6, "n": 512}, {})], {"d": 50, "n": 512})
         OtherSize(here='d = 6 and ', paper='d = 50 and ')
         """
         here = {name: sorted({cell.parameters[name] for cell in measured}, key=float) for name in paper}
@@ -178,13 +178,13 @@ def verdict(comparisons: Sequence[Contrast], size: OtherSize | None = None, solv
     wrong = [one.words for one in measured if one.clear is False]
     unclear = [one.words for one in comparisons if one.clear is None]
     if wrong:
-        return f"fails: {listed(wrong)}{ending}"
+        return f"fails: {list_words(wrong)}{ending}"
     if unclear:
-        return f"cannot be told: {listed(unclear)}{ending}"
+        return f"cannot be told: {list_words(unclear)}{ending}"
     return f"holds{ending}"
 
 
-def listed(words: Sequence[str]) -> str:
+def list_words(words: Sequence[str]) -> str:
     """The first few, and how many more."""
     more = len(words) - SHOWN
     return "; ".join(words[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
@@ -219,7 +219,7 @@ def closer(number: str) -> Callable[[Curves], list[Contrast]]:
     return lambda lines: [
         Contrast(
             lines.name(f"distance of {other} − ADMM to all data", panel, place),
-            lines.paired(
+            lines.paired_mean(
                 distance, (PUBLISHED, panel, place), (other, panel, place), (ALL_DATA, panel, place)
             ),
         )
@@ -236,11 +236,11 @@ def grows(lines: Curves) -> list[Contrast]:
             for other in BASELINES:
                 gaps = [lines.less("shd", other, PUBLISHED, panel, at).difference for at in (before, after)]
                 words = f"growth of SHD {other} − ADMM from {before} to {after}"
-                found.append(Contrast(words, subtracted(*gaps)))
+                found.append(Contrast(words, subtract(*gaps)))
     return found
 
 
-def subtracted(one: Mean | None, other: Mean | None) -> Mean | None:
+def subtract(one: Mean | None, other: Mean | None) -> Mean | None:
     """The difference of two independent means."""
     if one is None or other is None:
         return None
@@ -253,7 +253,7 @@ def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Curves], l
     return lambda lines: [
         Contrast(
             lines.name(f"{number.upper()} of {label}, first to last,", panel, ""),
-            lines.paired(
+            lines.paired_mean(
                 lambda runs: sign * (runs[1][number] - runs[0][number]),
                 (label, panel, lines.places[0]),
                 (label, panel, lines.places[-1]),
@@ -276,7 +276,7 @@ def steadier(lines: Curves) -> list[Contrast]:
     return [
         Contrast(
             lines.name(f"range of SHD, {other} − ADMM,", panel, ""),
-            lines.paired(
+            lines.paired_mean(
                 ranges, *((label, panel, place) for label in (PUBLISHED, other) for place in lines.places)
             ),
         )
@@ -301,7 +301,9 @@ def at_sites(
     ]
 
 
-def printed(label: str, value: float, panel: Place, place: Place) -> Callable[[Curves], list[Contrast]]:
+def compare_printed_tpr(
+    label: str, value: float, panel: Place, place: Place
+) -> Callable[[Curves], list[Contrast]]:
     """The TPR of a line is the printed one, within the errors of both means and the paper's rounding.
 
     Where those errors are wide, a value inside them confirms nothing.
@@ -381,7 +383,7 @@ FIGURE2 = (
         Claim(
             "section 6.2",
             f"with d = 20 and 64 sites, the TPR of “{label}” is {value}",
-            printed(label, value, 20, 64),
+            compare_printed_tpr(label, value, 20, 64),
             solver="" if label == PUBLISHED else OUR_SOLVER,
         )
         for label, value in PRINTED_TPR.items()

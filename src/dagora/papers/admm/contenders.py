@@ -1,7 +1,7 @@
 """The methods compared over sites: ADMM, what sites can do alone, and NOTEARS on sums or pooled rows.
 
 All are given the same rows, dealt out to K sites in their order. Sums are added in the clear
-(`OpenFederation`), which is what masked sums give up to the fixed point; `agrees_with_pooled` shows that once
+(`OpenFederation`), as masked sums are but for rounding; `compare_with_pooled_rows` shows that once
 with masks. λ and the threshold are the same for all methods of a figure.
 """
 
@@ -68,7 +68,7 @@ UNPENALISED = ("pc", "ges")
 OF_WEIGHTS = ("lambda1", "threshold")
 
 
-def simulated(parameters: Parameters) -> Simulation:
+def simulate_cell(parameters: Parameters) -> Simulation:
     """Draw the graph and the rows of a cell; they depend on `sem d n seed`, not on the number of sites.
 
     The graph is Erdős–Rényi with d edges, exactly so where `edges` says it (section 6, “Simulations”), else
@@ -97,15 +97,15 @@ def dealt_out(table: Table, sites: int) -> dict[str, Table]:
     return {f"site{k:03d}": part for k, part in enumerate(split_rows(table, sites))}
 
 
-def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Numbers:
+def evaluate_cell(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Numbers:
     """Learn by the method of a cell and compare with the truth."""
     if parameters.get("sem") != "mlp":
         warm_up(str(parameters["method"]), min(int(parameters["sites"]), 3), str(parameters.get("model", "")))
     started = time.process_time()
-    result = learned(parameters, table, truth, run)
+    result = learn_cell(parameters, table, truth, run)
     seconds = time.process_time() - started
     on_graphs = votes_on_graphs(parameters)
-    graph = voted(result) if on_graphs else result.plain_graph
+    graph = vote_graph(result) if on_graphs else result.plain_graph
     comparison = compare(graph, truth, None if on_graphs else result.dropped)
     found, raw = comparison.dag, comparison.raw
     uncut = {} if raw is None else {"uncut_shd": raw.shd, "uncut_tpr": raw.tpr, "uncut_fdr": raw.fdr}
@@ -123,7 +123,7 @@ def judged(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Number
     }
 
 
-def voted(result: Result) -> CPDAG:
+def vote_graph(result: Result) -> CPDAG:
     """The graph of the marks that more than half of the sites have."""
     if result.raw_weights is None:
         raise DagoraError("no votes were counted")
@@ -135,7 +135,7 @@ def votes_on_graphs(parameters: Parameters) -> bool:
     return str(parameters.get("model", WEIGHT_MODELS[0])) not in WEIGHT_MODELS
 
 
-def learned(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
+def learn_cell(parameters: Parameters, table: Table, truth: DAG, run: Run) -> Result:
     """Run one of the methods."""
     method, sites = str(parameters["method"]), int(parameters["sites"])
     known: tuple[str, ...] = () if method in UNPENALISED else OPTIONS
@@ -163,11 +163,11 @@ def warm_up(method: str, sites: int, model: str) -> None:
         "sem": "gaussian", "d": 3, "n": 24, "seed": 0, "lambda1": 0.1, "threshold": 0.3,
         "method": method, "sites": sites, **({"model": model} if model else {}),
     }  # fmt: skip
-    simulation = simulated(parameters)
-    learned(parameters, simulation.table, simulation.graph, Run())
+    simulation = simulate_cell(parameters)
+    learn_cell(parameters, simulation.table, simulation.graph, Run())
 
 
-def agrees_with_pooled(parameters: Parameters, table: Table, run: Run) -> Numbers:
+def compare_with_pooled_rows(parameters: Parameters, table: Table, run: Run) -> Numbers:
     """Compare NOTEARS on sums that were masked, message by message, with NOTEARS on the pooled rows."""
     settings: dict[str, Any] = {name: parameters[name] for name in ("lambda1", "threshold")}
     pooled = learn(table, "notears", budget=run.budget, **settings)

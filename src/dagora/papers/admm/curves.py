@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from dagora.papers.admm.contenders import ALL_DATA, MASKED
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
@@ -28,9 +28,11 @@ def label_of(parameters: Parameters, methods: Mapping[str, Parameters]) -> str |
     raise ValueError(f"no method has the options {dict(parameters)}")
 
 
-def by_method(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> dict[str, list[Measured]]:
+def by_method(
+    measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters]
+) -> dict[str, list[MeasuredCell]]:
     """The cells of each method, in the order of the methods."""
-    found: dict[str, list[Measured]] = {label: [] for label in methods}
+    found: dict[str, list[MeasuredCell]] = {label: [] for label in methods}
     for cell in with_uncut(measured):
         label = label_of(cell.parameters, methods)
         if label is not None:
@@ -38,24 +40,24 @@ def by_method(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -
     return found
 
 
-def with_uncut(measured: Sequence[Measured]) -> list[Measured]:
+def with_uncut(measured: Sequence[MeasuredCell]) -> list[MeasuredCell]:
     """All cells, and once more those whose graphs were also judged with their cycles, as so judged."""
     return [
         part for cell in measured for part in (cell, *([uncut(cell)] if "uncut_shd" in cell.numbers else []))
     ]
 
 
-def uncut(cell: Measured) -> Measured:
+def uncut(cell: MeasuredCell) -> MeasuredCell:
     """The same cell, with the numbers of its graph before edges were cut."""
     numbers = {number: cell.numbers[f"uncut_{number}"] for number in NUMBERS}
     rest = {name: value for name, value in cell.numbers.items() if not name.startswith("uncut_")}
-    return Measured({**cell.parameters, "uncut": 1}, {**rest, **numbers, "dropped": None})
+    return MeasuredCell({**cell.parameters, "uncut": 1}, {**rest, **numbers, "dropped": None})
 
 
-def size_of(measured: Sequence[Measured], paper: str) -> str:
+def size_of(measured: Sequence[MeasuredCell], paper: str) -> str:
     """The size of what was measured, for the first line of a page, beside the paper's.
 
-    >>> cell = Measured({"d": 10, "n": 30, "sites": 2, "method": "admm", "seed": 0}, {})
+    >>> cell = MeasuredCell({"d": 10, "n": 30, "sites": 2, "method": "admm", "seed": 0}, {})
     >>> size_of([cell], "d = 10 to 100, 30 runs")
     'd = 10; n = 30; 2 sites; 1 run per point (the paper: d = 10 to 100, 30 runs)'
     """
@@ -76,7 +78,7 @@ def values_of(cells: Sequence[Parameters], name: str) -> str:
 
 
 def table_of(
-    measured: Sequence[Measured],
+    measured: Sequence[MeasuredCell],
     methods: Mapping[str, Parameters],
     panels: str,
     *,
@@ -105,7 +107,7 @@ def table_of(
     return ResultTable(name, title, columns, tuple(rows[place] for place in sorted(rows)), digits)
 
 
-def masked_table(measured: Sequence[Measured]) -> tuple[ResultTable, ...]:
+def masked_table(measured: Sequence[MeasuredCell]) -> tuple[ResultTable, ...]:
     """NOTEARS on masked sums against NOTEARS on pooled rows; nothing where that was not measured."""
     rows = tuple(
         (
@@ -123,7 +125,7 @@ def masked_table(measured: Sequence[Measured]) -> tuple[ResultTable, ...]:
     return (ResultTable("masked", title, columns, rows, 1),) if rows else ()
 
 
-def unsettled(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
+def round_limit_notes(measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
     """A line for each method some of whose runs ended at their limit of rounds."""
     notes = []
     for label, cells in by_method(measured, methods).items():
@@ -133,7 +135,7 @@ def unsettled(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -
     return tuple(notes)
 
 
-def silent(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
+def silent(measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters]) -> tuple[str, ...]:
     """A line for each size at which sites of a vote had too few rows to learn, and voted for no edge."""
     notes = []
     for label, cells in by_method(measured, methods).items():
@@ -152,7 +154,7 @@ def silent(measured: Sequence[Measured], methods: Mapping[str, Parameters]) -> t
 
 
 def charts_of(
-    measured: Sequence[Measured],
+    measured: Sequence[MeasuredCell],
     methods: Mapping[str, Parameters],
     panels: str,
     x: str,
@@ -172,7 +174,7 @@ def charts_of(
         for (value,), cells in parts.items():
             curves = series_of(cells, methods, x, number)
             if published and number == "tpr":
-                curves += printed(published, int(value))
+                curves += printed_series(published, int(value))
             words = str(value) if isinstance(value, str) else f"{panels} = {value}"
             heading = words if len(parts) > 1 else ", ".join(filter(None, (number.upper(), words)))
             drawn[number] += [ChartPanel(heading, curves)] if curves else []
@@ -194,10 +196,12 @@ def grid(panels: Sequence[ChartPanel], title: str, x_label: str, y_label: str, *
 
 
 def series_of(
-    cells: Sequence[Measured], methods: Mapping[str, Parameters], x: str, number: str
+    cells: Sequence[MeasuredCell], methods: Mapping[str, Parameters], x: str, number: str
 ) -> tuple[Series, ...]:
     """One curve per method; that of pooled rows is constant over the numbers of sites."""
-    everywhere = sorted({float(cell.parameters[x]) for cell in cells if not (x == "sites" and pooled(cell))})
+    everywhere = sorted(
+        {float(cell.parameters[x]) for cell in cells if not (x == "sites" and is_pooled_cell(cell))}
+    )
     series = []
     for label, some in by_method(cells, methods).items():
         points: list[tuple[float, Mean]] = []
@@ -212,12 +216,12 @@ def series_of(
     return tuple(series)
 
 
-def pooled(cell: Measured) -> bool:
+def is_pooled_cell(cell: MeasuredCell) -> bool:
     """True if a cell learned from the pooled rows."""
     return int(cell.parameters["sites"]) == 1
 
 
-def printed(published: Published, d: int) -> tuple[Series, ...]:
+def printed_series(published: Published, d: int) -> tuple[Series, ...]:
     """The paper's printed values, as one series of hollow points."""
     points = [(float(sites), value) for (nodes, sites, _), value in published.items() if nodes == d]
     if not points:

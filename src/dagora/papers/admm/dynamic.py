@@ -31,8 +31,8 @@ from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.network.autoregression import SeriesSimulation, simulate_series
 from dagora.papers.admm.contenders import ALL_DATA, cells_of
-from dagora.papers.admm.curves import NUMBERS, charts_of, size_of, table_of, unsettled
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.admm.curves import NUMBERS, charts_of, round_limit_notes, size_of, table_of
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import ResultTable
@@ -89,7 +89,7 @@ def dynamic(size: Size) -> Experiment:
     return Experiment("admm/dynamic", tuple(cells), measure, report)
 
 
-def simulated(parameters: Parameters) -> SeriesSimulation:
+def simulate_cell(parameters: Parameters) -> SeriesSimulation:
     """Draw the network and the series of a cell, which do not depend on the number of sites."""
     seed, series = int(parameters["seed"]), int(parameters["series"])
     truth = random_dag("er", int(parameters["d"]), 1, seed, exact=True)
@@ -99,10 +99,10 @@ def simulated(parameters: Parameters) -> SeriesSimulation:
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one set of series."""
     warm_up(str(parameters["method"]), min(int(parameters["sites"]), 2))
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     started = time.process_time()
     with quiet():
-        graph, more = learned(parameters, simulation.table, run)
+        graph, more = learn_cell(parameters, simulation.table, run)
     seconds = time.process_time() - started
     found = compare(graph, simulation.graph.window)
     numbers: dict[str, Any] = {**more, "cpu_seconds": seconds}
@@ -113,22 +113,22 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     return numbers
 
 
-def learned(parameters: Parameters, table: Table, run: Run) -> tuple[DAG, Numbers]:
+def learn_cell(parameters: Parameters, table: Table, run: Run) -> tuple[DAG, Numbers]:
     """Run one of the methods."""
     method, sites = str(parameters["method"]), int(parameters["sites"])
     settings: dict[str, Any] = {name: parameters[name] for name in OPTIONS}
     settings |= {"time": TIMING.time, "series": TIMING.series, "budget": run.budget}
     settings |= {"seed": int(parameters["seed"])}
     if sites == 1:
-        return ended(learn(table, method, **settings))
+        return ending_of(learn(table, method, **settings))
     parts = split_series(table, TIMING, sites)
     if method in {VOTE, AVERAGE}:
-        return merged(method, parts, settings)
+        return merge_sites(method, parts, settings)
     dealt = {f"site{k:03d}": part for k, part in enumerate(parts)}
-    return ended(learn_federated(dealt, method, secure=False, **settings))
+    return ending_of(learn_federated(dealt, method, secure=False, **settings))
 
 
-def ended(result: Result) -> tuple[DAG, Numbers]:
+def ending_of(result: Result) -> tuple[DAG, Numbers]:
     """A result's graph, and how its run ended."""
     return graph_of(result), {
         "dropped": result.stats.get("dropped_edges"),
@@ -144,7 +144,7 @@ def graph_of(result: Result) -> DAG:
     return result.graph
 
 
-def merged(method: str, parts: Sequence[Table], settings: dict[str, Any]) -> tuple[DAG, Numbers]:
+def merge_sites(method: str, parts: Sequence[Table], settings: dict[str, Any]) -> tuple[DAG, Numbers]:
     """Learn at each site alone and merge by vote or mean; the mean is cut, its terms are not."""
     least = {"threshold": settings["threshold"], "threshold_lagged": settings["threshold_lagged"]}
     own = {**settings, **dict.fromkeys(least, 0.0)} if method == AVERAGE else settings
@@ -178,10 +178,10 @@ def warm_up(method: str, sites: int) -> None:
         **SETTINGS, "n": 64, "series": 4, "d": 3, "seed": 0, "method": method, "sites": sites,
     }  # fmt: skip
     with quiet():
-        learned(parameters, simulated(parameters).table, Run())
+        learn_cell(parameters, simulate_cell(parameters).table, Run())
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """W and A apart, over the number of sites, a panel for each number of variables."""
     tables: list[ResultTable] = []
     charts: dict[str, str] = {}
@@ -197,12 +197,12 @@ def report(measured: Sequence[Measured]) -> Report:
         f"admm/dynamic: networks in time, varying number of variables and sites; {size}",
         tuple(tables),
         charts,
-        (*NOTES, *unsettled(measured, LINES)),
+        (*NOTES, *round_limit_notes(measured, LINES)),
     )
 
 
-def part_of(cell: Measured, part: str) -> Measured:
+def part_of(cell: MeasuredCell, part: str) -> MeasuredCell:
     """A cell with the numbers of one part as its SHD, TPR and FDR; W alone can be cut."""
     numbers = {number: cell.numbers[f"{part}_{number}"] for number in NUMBERS}
     dropped = cell.numbers["dropped"] if part == "within" else None
-    return Measured(cell.parameters, {**cell.numbers, **numbers, "dropped": dropped})
+    return MeasuredCell(cell.parameters, {**cell.numbers, **numbers, "dropped": dropped})

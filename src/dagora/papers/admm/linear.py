@@ -14,13 +14,13 @@ from dagora.papers.admm.contenders import (
     LINEAR,
     MASKED,
     VOTED,
-    agrees_with_pooled,
     cells_of,
-    judged,
-    simulated,
+    compare_with_pooled_rows,
+    evaluate_cell,
+    simulate_cell,
 )
-from dagora.papers.admm.curves import charts_of, masked_table, silent, size_of, table_of, unsettled
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.admm.curves import charts_of, masked_table, round_limit_notes, silent, size_of, table_of
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
@@ -80,7 +80,7 @@ def fig1(size: Size) -> Experiment:
     cells = [
         cell
         for d in nodes
-        for cell in compared(d, ROWS_PER_NODE * d, (FIG1_SITES,), size.seeds(QUICK_RUNS, FULL_RUNS))
+        for cell in comparison_cells(d, ROWS_PER_NODE * d, (FIG1_SITES,), size.seeds(QUICK_RUNS, FULL_RUNS))
     ]
     cells += with_masks(nodes, [ROWS_PER_NODE * d for d in nodes], FIG1_SITES, size.seed)
     return Experiment("admm/fig1", tuple(cells), measure, report1)
@@ -90,12 +90,12 @@ def fig2(size: Size) -> Experiment:
     """Make figure 2, from cheap to expensive."""
     nodes, sites = (FIG2_FULL_NODES, FIG2_FULL_SITES) if size.full else (FIG2_NODES, FIG2_SITES)
     seeds = size.seeds(QUICK_RUNS, FULL_RUNS)
-    cells = [cell for d in nodes for cell in compared(d, FIG2_ROWS, sites, seeds)]
+    cells = [cell for d in nodes for cell in comparison_cells(d, FIG2_ROWS, sites, seeds)]
     cells += with_masks(nodes, [FIG2_ROWS] * len(nodes), MASKED_SITES, size.seed)
     return Experiment("admm/fig2", tuple(cells), measure, report2)
 
 
-def compared(d: int, n: int, sites: Sequence[int], seeds: Iterable[int]) -> list[Parameters]:
+def comparison_cells(d: int, n: int, sites: Sequence[int], seeds: Iterable[int]) -> list[Parameters]:
     """Cells of all methods."""
     return cells_of(LINES, {**SETTINGS, "d": d, "n": n}, sites, seeds)
 
@@ -110,13 +110,13 @@ def with_masks(nodes: Sequence[int], rows: Sequence[int], sites: int, seed: int)
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one table, or masked sums against pooled rows."""
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     if MASKED in parameters:
-        return agrees_with_pooled(parameters, simulation.table, run)
-    return judged(parameters, simulation.table, simulation.graph, run)
+        return compare_with_pooled_rows(parameters, simulation.table, run)
+    return evaluate_cell(parameters, simulation.table, simulation.graph, run)
 
 
-def report1(measured: Sequence[Measured]) -> Report:
+def report1(measured: Sequence[MeasuredCell]) -> Report:
     """Everything over the number of variables."""
     table = table_of(measured, LINES, "d", name="fig1", title="Distance to the truth, n = 3d, 10 sites")
     size = size_of(measured, "d = 10 to 100, n = 3d, 10 sites, 30 runs")
@@ -126,11 +126,11 @@ def report1(measured: Sequence[Measured]) -> Report:
         f"admm/fig1: linear networks, varying number of variables; {size}",
         (table, claims_table(FIGURE1, Curves.of(measured, LINES, "", "d")), *masked_table(measured)),
         charts,
-        (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
+        (*NOTES, *round_limit_notes(measured, LINES), *silent(measured, LINES)),
     )
 
 
-def report2(measured: Sequence[Measured]) -> Report:
+def report2(measured: Sequence[MeasuredCell]) -> Report:
     """Everything over the number of sites, a panel per number of variables; beside it the paper's TPRs."""
     table = table_of(
         measured, LINES, "d", name="fig2", title="Distance to the truth, n = 256", published=PAPER_TPR
@@ -144,5 +144,5 @@ def report2(measured: Sequence[Measured]) -> Report:
         f"admm/fig2: linear networks, varying number of sites; {size}",
         (table, claims_table(FIGURE2, Curves.of(measured, LINES, "d", "sites")), *masked_table(measured)),
         charts,
-        (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
+        (*NOTES, *round_limit_notes(measured, LINES), *silent(measured, LINES)),
     )

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE4, Curves, OtherSize, claims_table
-from dagora.papers.admm.contenders import NONLINEAR, cells_of, judged, simulated
-from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.admm.contenders import NONLINEAR, cells_of, evaluate_cell, simulate_cell
+from dagora.papers.admm.curves import charts_of, round_limit_notes, size_of, table_of
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
@@ -56,16 +56,16 @@ def fig4(size: Size) -> Experiment:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one table."""
-    simulation = simulated(parameters)
-    return judged(parameters, simulation.table, simulation.graph, run)
+    simulation = simulate_cell(parameters)
+    return evaluate_cell(parameters, simulation.table, simulation.graph, run)
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """The table, and charts over the number of sites."""
     table = table_of(measured, NONLINEAR, "d", name="fig4", title="Distance to the truth")
     title = "NOTEARS-MLP-ADMM, figures 4 and 8"
     charts = charts_of(measured, NONLINEAR, "d", "sites", title=title, x_label="sites K")
-    notes = (*NOTES, *unsettled(measured, NONLINEAR))
+    notes = (*NOTES, *round_limit_notes(measured, NONLINEAR))
     lines = Curves.of(measured, NONLINEAR, "d", "sites")
     claims = claims_table(FIGURE4, lines, OtherSize.of(measured, PAPER_SIZE))
     size = size_of(measured, "d = 50, n = 512, 2 to 16 sites, 30 runs")

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE5, Curves, claims_table
-from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of, judged, simulated
-from dagora.papers.admm.curves import charts_of, silent, size_of, table_of, unsettled
+from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of, evaluate_cell, simulate_cell
+from dagora.papers.admm.curves import charts_of, round_limit_notes, silent, size_of, table_of
 from dagora.papers.admm.linear import (
     FIG1_FULL_NODES,
     FIG1_SITES,
@@ -20,7 +20,7 @@ from dagora.papers.admm.linear import (
     ROWS_PER_NODE,
     SETTINGS,
 )
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
@@ -75,11 +75,11 @@ def fig5(size: Size) -> Experiment:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one table."""
-    simulation = simulated(parameters)
-    return judged(parameters, simulation.table, simulation.graph, run)
+    simulation = simulate_cell(parameters)
+    return evaluate_cell(parameters, simulation.table, simulation.graph, run)
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """Everything over the number of variables."""
     table = table_of(measured, LINES, "d", name="fig5", title="Distance to the truth, n = 3d, 10 sites")
     size = size_of(measured, "d = 10 to 100, n = 3d, 10 sites, 30 runs")
@@ -89,5 +89,5 @@ def report(measured: Sequence[Measured]) -> Report:
         f"admm/fig5: votes of PC and FGES, varying number of variables; {size}",
         (table, claims_table(FIGURE5, Curves.of(measured, LINES, "", "d"))),
         charts,
-        (*NOTES, *unsettled(measured, LINES), *silent(measured, LINES)),
+        (*NOTES, *round_limit_notes(measured, LINES), *silent(measured, LINES)),
     )

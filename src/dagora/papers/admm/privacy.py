@@ -14,10 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.learners.run import Run
-from dagora.papers.admm.attack import centred, relative_error, rows_recovered, shown, summed
-from dagora.papers.admm.contenders import dealt_out, simulated
+from dagora.papers.admm.attack import (
+    centre_rows,
+    count_recovered_rows,
+    relative_error,
+    run_first_round,
+    run_summed_rounds,
+)
+from dagora.papers.admm.contenders import dealt_out, simulate_cell
 from dagora.papers.admm.power_sums import covariances_from
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
@@ -76,13 +82,13 @@ def privacy(size: Size) -> Experiment:
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """Reconstruct every S_k from each view, and count the rows that follow."""
     n, sites = int(parameters["n"]), int(parameters["sites"])
-    tables = dealt_out(simulated(parameters).table, sites)
-    rows = {name: centred(table) for name, table in tables.items()}
+    tables = dealt_out(simulate_cell(parameters).table, sites)
+    rows = {name: centre_rows(table) for name, table in tables.items()}
     truth = {name: x.T @ x / n for name, x in rows.items()}
-    from_sums = covariances_from(summed(tables, min(2 * sites, MOST_ROUNDS), run), sites)
+    from_sums = covariances_from(run_summed_rounds(tables, min(2 * sites, MOST_ROUNDS), run), sites)
     mean: Matrix = np.mean(list(truth.values()), axis=0)
     views: dict[str, Mapping[str, Matrix]] = {
-        "shown": shown(tables).covariances(),
+        "shown": run_first_round(tables).covariances(),
         "sums": {name: nearest(from_sums, S) for name, S in truth.items()},
         "total": dict.fromkeys(truth, mean),
     }
@@ -93,7 +99,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
             f"{view}_least": min(errors),
             f"{view}_median": float(np.median(errors)),
             f"{view}_most": max(errors),
-            f"{view}_rows": sum(rows_recovered(found[name], x, n) for name, x in rows.items()),
+            f"{view}_rows": sum(count_recovered_rows(found[name], x, n) for name, x in rows.items()),
         }
     return numbers
 
@@ -103,7 +109,7 @@ def nearest(found: Sequence[Matrix], truth: Matrix) -> Matrix:
     return min(found, key=lambda guess: relative_error(guess, truth))
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """One row per setting and view; the picture counts digits and rows."""
     rows: list[tuple[Entry, ...]] = []
     panels: list[ChartPanel] = []

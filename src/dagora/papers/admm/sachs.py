@@ -19,9 +19,9 @@ from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE3, Curves, claims_table
-from dagora.papers.admm.contenders import LINEAR, cells_of, judged
-from dagora.papers.admm.curves import charts_of, size_of, table_of, unsettled
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.admm.contenders import LINEAR, cells_of, evaluate_cell
+from dagora.papers.admm.curves import charts_of, round_limit_notes, size_of, table_of
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
@@ -73,7 +73,7 @@ def proteins(file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     return table.names, np.column_stack([table.values(i) for i in range(len(table.names))])
 
 
-def drawn(parameters: Parameters) -> Table:
+def draw_rows(parameters: Parameters) -> Table:
     """The rows of a run, in random order."""
     names, rows = proteins(str(reference_file(DATA)))
     chosen = np.random.default_rng(int(parameters["seed"])).permutation(len(rows))[: int(parameters["n"])]
@@ -85,17 +85,17 @@ def drawn(parameters: Parameters) -> Table:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one draw."""
-    table = drawn(parameters)
+    table = draw_rows(parameters)
     truth = DAG(table.names, read_graph(reference_file(CONSENSUS)).edges)
-    return judged(parameters, table, truth, run)
+    return evaluate_cell(parameters, table, truth, run)
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """The table, and a panel for raw and standardised columns."""
     table = table_of(measured, LINEAR, "scale", name="fig3", title="Protein signalling")
     title = f"NOTEARS-ADMM, figures 3 and 7 (protein signalling, n = {ROWS})"
     charts = charts_of(measured, LINEAR, "scale", "sites", title=title, x_label="sites K")
-    notes = (*NOTES, *unsettled(measured, LINEAR))
+    notes = (*NOTES, *round_limit_notes(measured, LINEAR))
     claims = claims_table(FIGURE3, Curves.of(measured, LINEAR, "scale", "sites"))
     size = size_of(measured, "n = 512, 2 to 64 sites, 30 runs")
     return Report(

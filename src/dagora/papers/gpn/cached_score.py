@@ -54,7 +54,7 @@ class CachedScore:
     >>> first = score.families([(0, (1, 2))])
     >>> score.begin()
     >>> again = score.families([(0, (2, 1))])
-    >>> bool((first == again).all()), score.computed, score.recalled.wall > 0
+    >>> bool((first == again).all()), score.n_computed, score.recalled.wall > 0
     (True, 1, True)
     """
 
@@ -82,12 +82,12 @@ class CachedScore:
         return ScoreCapabilities(block=self.block, moments=self._moments)
 
     @property
-    def computed(self) -> int:
+    def n_computed(self) -> int:
         """Number of families scored so far."""
         return len(self._known)
 
     @property
-    def asked(self) -> int:
+    def n_asked(self) -> int:
         """Number of different families asked for since `begin`."""
         return len(self._asked)
 

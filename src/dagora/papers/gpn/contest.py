@@ -21,8 +21,8 @@ from dagora.data.table import Table
 from dagora.learners.run import Run
 from dagora.papers.cell import Parameters
 from dagora.papers.gpn.cached_score import CachedScore
-from dagora.papers.gpn.sampled import SAMPLERS, Timed, reweighted, sampled
-from dagora.papers.gpn.simulation import simulated
+from dagora.papers.gpn.sampled import SAMPLERS, TimedDraws, reweight_timed, sample_timed
+from dagora.papers.gpn.simulation import simulate_cell
 from dagora.posterior.space.priors import GraphPrior, prior_named
 from dagora.scores.bge import BGe
 from dagora.scores.gp.score import GaussianProcessScore
@@ -35,7 +35,7 @@ BRIDGE = "GP, bridge"
 METHODS = (GP, WEIGHTED, LAPLACE, BRIDGE, BGE)
 DEFAULT_BGE = 1.0  # the library's prior sample size of the mean
 
-Judge = Callable[[Timed], Mapping[str, Any]]
+Judge = Callable[[TimedDraws], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def compete(
     ]
 
 
-Runs = Iterator[tuple[str, str, str, Timed]]
+Runs = Iterator[tuple[str, str, str, TimedDraws]]
 
 
 def gp_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tuning) -> Runs:
@@ -91,13 +91,23 @@ def gp_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tun
                 for method in (LAPLACE, GP)
             }
             chains = {
-                cost: sampled(laplace, sampler, prior_name(prior), cost, settings, run)
+                cost: sample_timed(laplace, sampler, prior_name(prior), cost, settings, run)
                 for cost in sorted(set(costs.values()))
             }
             yield LAPLACE, sampler, prior, chains[costs[LAPLACE]]
             remove = published_prior(costs[GP]) if prior == PUBLISHED else None
-            yield WEIGHTED, sampler, prior, reweighted(chains[costs[GP]], laplace, exact, run, remove=remove)
-            yield GP, sampler, prior, sampled(exact, sampler, prior_name(prior), costs[GP], settings, run)
+            yield (
+                WEIGHTED,
+                sampler,
+                prior,
+                reweight_timed(chains[costs[GP]], laplace, exact, run, remove=remove),
+            )
+            yield (
+                GP,
+                sampler,
+                prior,
+                sample_timed(exact, sampler, prior_name(prior), costs[GP], settings, run),
+            )
 
 
 def bge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tuning) -> Runs:  # noqa: ARG001
@@ -106,15 +116,15 @@ def bge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tu
         score = bge_score(table, tuning.alpha_mu if prior == PUBLISHED else DEFAULT_BGE)
         for sampler in SAMPLERS:
             graph_prior = UNIFORM if prior == PUBLISHED else prior
-            yield BGE, sampler, prior, sampled(score, sampler, graph_prior, 0.0, settings, run)
+            yield BGE, sampler, prior, sample_timed(score, sampler, graph_prior, 0.0, settings, run)
 
 
 def bridge_runs(table: Table, name: str, settings: Parameters, run: Run, tuning: Tuning) -> Runs:  # noqa: ARG001
     """Algorithm 1: draws under the Laplace score and published prior, weighted by bridge sampling."""
     laplace, target = (gp_score(table, "gp", estimator) for estimator in ("laplace", "bridge"))
     cost = math.log(tuning.factor(GP, "partition"))
-    chain = sampled(laplace, "partition", prior_name(PUBLISHED), cost, settings, run)
-    found = reweighted(chain, laplace, target, run, remove=published_prior(cost))
+    chain = sample_timed(laplace, "partition", prior_name(PUBLISHED), cost, settings, run)
+    found = reweight_timed(chain, laplace, target, run, remove=published_prior(cost))
     yield BRIDGE, "partition", PUBLISHED, found
 
 
@@ -124,7 +134,7 @@ CONTESTS = {"bge": bge_runs, "bridge": bridge_runs}
 @cache
 def warm_up(name: str) -> None:
     """Compile once per process, so that no measured time contains compilation."""
-    _, table = simulated(
+    _, table = simulate_cell(
         {"nodes": 3, "rows": 20, "probability": 1.0, "lambda": 1.0, "simulator": "text", "seed": 0}
     )
     settings: Parameters = {"space": "dual-pc", "alpha": 0.05, "chains": 1, "draws": 4, "seed": 0}

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from dagora.learners.run import Run
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, bge_score, gp_score
 from dagora.papers.gpn.sampled import unless_cut_short
-from dagora.papers.gpn.simulation import ROWS, simulated
+from dagora.papers.gpn.simulation import ROWS, simulate_cell
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import ResultTable, group
 
@@ -54,7 +54,7 @@ def equivalence(size: Size) -> Experiment:
 @unless_cut_short
 def measure(parameters: Parameters, run: Run) -> Numbers:  # noqa: ARG001
     """Differences of the log scores of the two directions, true minus false, by score."""
-    truth, table = simulated(parameters)
+    truth, table = simulate_cell(parameters)
     ((tail, head),) = ((truth.nodes.index(a), truth.nodes.index(b)) for a, b in truth.edges)
     found = {}
     for name, score in (
@@ -68,7 +68,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:  # noqa: ARG001
     return found
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A line for each score and λ, and the differences as boxes."""
     columns = ("score", "λ", "median", "lower quartile", "upper quartile", "decided", "right", "tables")
     rows = []

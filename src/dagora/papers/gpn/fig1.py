@@ -16,8 +16,8 @@ from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import Judge, Tuning, compete
 from dagora.papers.gpn.fig1_report import report
 from dagora.papers.gpn.published import CHOSEN, CHOSEN_BGE, SIMULATIONS
-from dagora.papers.gpn.sampled import judged, unless_cut_short
-from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, SIMULATORS, simulated
+from dagora.papers.gpn.sampled import evaluate_draws, unless_cut_short
+from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, SIMULATORS, simulate_cell
 from dagora.papers.reference_data import reference_file
 
 LAMBDAS = (0.0, 0.5, 1.0)
@@ -83,10 +83,10 @@ def cell(score: str, simulator: str, decay: float, nodes: int, seed: int) -> Par
 @unless_cut_short
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """All runs of one score on one table."""
-    truth, table = simulated(parameters)
+    truth, table = simulate_cell(parameters)
     decay = float(parameters["lambda"])
     chosen = CHOSEN[int(parameters["nodes"])]
     tuning = Tuning(lambda method, sampler: chosen[method, sampler][decay], CHOSEN_BGE)
-    judge: Judge = lambda found: judged(found, truth)  # noqa: E731
+    judge: Judge = lambda found: evaluate_draws(found, truth)  # noqa: E731
     runs = compete(table, str(parameters["score"]), parameters, run, judge, tuning)
     return {"true_edges": len(truth.edges), "runs": runs}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.gpn.claim import holds_in, shd_by_graph, verdict
 from dagora.papers.gpn.contest import (
@@ -23,7 +23,7 @@ from dagora.papers.gpn.contest import (
     WEIGHTED,
     paper_name,
 )
-from dagora.papers.gpn.published import Simulated, published_simulations
+from dagora.papers.gpn.published import PublishedSimulation, published_simulations
 from dagora.papers.gpn.roc import mean_rates
 from dagora.papers.gpn.sampled import SAMPLERS
 from dagora.papers.gpn.simulation import SIMULATORS
@@ -35,7 +35,7 @@ NONLINEAR = 1.0
 OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not run here
 PAPER_GRAPHS = 100  # per line of figure 1
 
-Paper = Mapping[tuple[float, str, str], Simulated]
+Paper = Mapping[tuple[float, str, str], PublishedSimulation]
 Key = tuple[str, float, str, str, str]  # simulator, λ, prior, method, sampler
 Found = Mapping[Key, list[dict[str, Any]]]
 
@@ -80,7 +80,7 @@ the log score, and of the weights where there are any.
 )
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """All tables and charts."""
     nodes = int(measured[0].parameters["nodes"])
     paper = published_simulations(nodes)
@@ -116,7 +116,7 @@ def several(graphs: int) -> str:
     return f"{graphs} graph" + ("s" if graphs != 1 else "")
 
 
-def by_run(measured: Sequence[Measured]) -> dict[Key, list[dict[str, Any]]]:
+def by_run(measured: Sequence[MeasuredCell]) -> dict[Key, list[dict[str, Any]]]:
     """Runs of all graphs, by what was run."""
     found: dict[Key, list[dict[str, Any]]] = {}
     for cell in measured:
@@ -180,7 +180,7 @@ def claims(found: Found, paper: Paper) -> ResultTable:
     return ResultTable("claim", title, columns, tuple(rows), 2)
 
 
-def control(measured: Sequence[Measured], found: Found, paper: Paper) -> Iterator[str]:
+def control(measured: Sequence[MeasuredCell], found: Found, paper: Paper) -> Iterator[str]:
     """Reasons for distances unlike the paper's: the graphs, by their edges and by BGe, without any GP."""
     edges = {int(cell.parameters["seed"]): int(cell.numbers["true_edges"]) for cell in measured}
     theirs = statistics.fmean(line.true_edges for line in paper.values())
@@ -220,7 +220,7 @@ def lines(found: Found, paper: Paper) -> Iterator[tuple[Entry, ...]]:
                             yield (simulator, decay, prior, f"{method}, {sampler}", *numbers(runs, theirs))
 
 
-def numbers(runs: Sequence[dict[str, Any]], theirs: Simulated | None) -> tuple[Entry, ...]:
+def numbers(runs: Sequence[dict[str, Any]], theirs: PublishedSimulation | None) -> tuple[Entry, ...]:
     """Medians over graphs beside the paper's, and the diagnostics of the chains."""
     return (
         median(runs, "shd"),

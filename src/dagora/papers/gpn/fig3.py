@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.cached_score import CachedScore
 from dagora.papers.gpn.contest import BGE, GP, LAPLACE, WEIGHTED, bge_score, gp_score
-from dagora.papers.gpn.sampled import reweighted, sampled, unless_cut_short
-from dagora.papers.gpn.simulation import ROWS, simulated
+from dagora.papers.gpn.sampled import reweight_timed, sample_timed, unless_cut_short
+from dagora.papers.gpn.simulation import ROWS, simulate_cell
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, mean
 from dagora.posterior.draws import Draws
@@ -86,13 +86,13 @@ def fig3(size: Size) -> Experiment:
 @unless_cut_short
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """All methods on one network: divergences as draws grow, their limits, and the most probable graphs."""
-    _, table = simulated(parameters)
+    _, table = simulate_cell(parameters)
     scores = scores_of(table, parameters)
     graphs = enumerate_posterior(scores[TRUTH], run)
     truth = graphs.probabilities
     limits = {name: enumerate_posterior(scores[name], run).probabilities for name in LIMITS if name in scores}
     limits[CONSTANTS] = enumerate_posterior(scores[LAPLACE], run, prior="gpn").probabilities
-    draws = drawn(scores, parameters, run)
+    draws = draw_by_methods(scores, parameters, run)
     counts = [count for count in DRAWS if count <= int(parameters["most"])]
     best = np.argsort(-truth, kind="stable")[:SHOWN]
     return {
@@ -136,18 +136,19 @@ def scores_of(table: Table, parameters: Parameters) -> dict[str, CachedScore]:
     }
 
 
-def drawn(scores: Mapping[str, CachedScore], parameters: Parameters, run: Run) -> dict[str, Draws]:
+def draw_by_methods(scores: Mapping[str, CachedScore], parameters: Parameters, run: Run) -> dict[str, Draws]:
     """Draws of each method."""
     settings = {**parameters, "draws": int(parameters["most"]) // int(parameters["chains"])}
     chains = {
-        name: sampled(scores[name], "partition", "uniform", 0.0, settings, run) for name in (GP, LAPLACE, BGE)
+        name: sample_timed(scores[name], "partition", "uniform", 0.0, settings, run)
+        for name in (GP, LAPLACE, BGE)
     }
     for name, target in ((WEIGHTED, GP), (BRIDGED, BRIDGED)):
-        chains[name] = reweighted(chains[LAPLACE], scores[LAPLACE], scores[target], run)
+        chains[name] = reweight_timed(chains[LAPLACE], scores[LAPLACE], scores[target], run)
     return {name: found.draws for name, found in chains.items()}
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """Divergences and their limits, the most probable graphs of the first network, and both as charts."""
     counts = sorted({count for cell in measured for count in cell.numbers["draws"]})
     columns = ("method", *(f"M = {count}" for count in counts), "ESS of weights / M")
@@ -178,7 +179,7 @@ def report(measured: Sequence[Measured]) -> Report:
     return Report(title, (grown, limits, top), pictures, NOTES)
 
 
-def at(measured: Sequence[Measured], name: str, count: int) -> Mean | None:
+def at(measured: Sequence[MeasuredCell], name: str, count: int) -> Mean | None:
     """Mean divergence of a method after some draws."""
     return mean(
         cell.numbers["divergence"][name][cell.numbers["draws"].index(count)]
@@ -187,7 +188,7 @@ def at(measured: Sequence[Measured], name: str, count: int) -> Mean | None:
     )
 
 
-def worth(measured: Sequence[Measured], name: str) -> Mean | None:
+def worth(measured: Sequence[MeasuredCell], name: str) -> Mean | None:
     """Effective share of the weighted draws."""
     return mean(
         cell.numbers["weight_ess"][name] / int(cell.parameters["most"])
@@ -196,13 +197,13 @@ def worth(measured: Sequence[Measured], name: str) -> Mean | None:
     )
 
 
-def graph_lines(cell: Measured, shown: Sequence[str]) -> Iterator[tuple[Entry, ...]]:
+def graph_lines(cell: MeasuredCell, shown: Sequence[str]) -> Iterator[tuple[Entry, ...]]:
     """Graphs with their probabilities, most probable first."""
     for position, graph in enumerate(cell.numbers["graphs"]):
         yield (graph, *(cell.numbers["probabilities"][name][position] for name in shown))
 
 
-def divergence_chart(measured: Sequence[Measured], counts: Sequence[int]) -> str:
+def divergence_chart(measured: Sequence[MeasuredCell], counts: Sequence[int]) -> str:
     """The left panel: divergence over the number of draws."""
     series = []
     for name in METHODS:
@@ -220,7 +221,7 @@ def divergence_chart(measured: Sequence[Measured], counts: Sequence[int]) -> str
     )
 
 
-def graph_chart(cell: Measured, shown: Sequence[str]) -> str:
+def graph_chart(cell: MeasuredCell, shown: Sequence[str]) -> str:
     """The right panel: probabilities of the most probable graphs."""
     ranks = tuple(float(rank) for rank in range(1, len(cell.numbers["graphs"]) + 1))
     series = tuple(Series(name, ranks, tuple(cell.numbers["probabilities"][name])) for name in shown)

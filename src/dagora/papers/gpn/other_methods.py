@@ -22,7 +22,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.posterior import Posterior
 
@@ -71,12 +71,12 @@ def graphs_of(parameters: Parameters, table: Table, run: Run) -> tuple[Marks, ND
     return np.array([graph.to_numpy() for graph, _ in listed]), np.array([share for _, share in listed])
 
 
-def judged(graphs: Marks, shares: NDArray[np.float64], truth: DAG) -> dict[str, float]:
+def evaluate_graphs(graphs: Marks, shares: NDArray[np.float64], truth: DAG) -> dict[str, float]:
     """E-SHD, E-TP, E-FP against the true DAG, and E-SHD of classes; `[i, j]` and `[j, i]` is i — j.
 
     >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
     >>> backward = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool)  # b → a, b → c
-    >>> numbers = judged(backward[None], np.ones(1), truth)
+    >>> numbers = evaluate_graphs(backward[None], np.ones(1), truth)
     >>> numbers["shd"], numbers["tp"], numbers["fp"], numbers["class_shd"]
     (1.0, 1.5, 0.5, 0.0)
     """
@@ -104,7 +104,7 @@ def class_of(graph: Marks) -> Marks:
     return graph if (graph & graph.T).any() else cpdag_matrix(graph)
 
 
-def like(measured: Sequence[Measured], wanted: Parameters) -> list[Measured]:
+def like(measured: Sequence[MeasuredCell], wanted: Parameters) -> list[MeasuredCell]:
     """Cells whose parameters have the values that are wanted."""
     return [
         cell for cell in measured if all(cell.parameters.get(name) == value for name, value in wanted.items())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dagora.learners.run import Run
 from dagora.papers.box_charts import Box, BoxPanel, Spread, draw_boxes
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.other_methods import (
     DIBS,
@@ -19,14 +19,14 @@ from dagora.papers.gpn.other_methods import (
     PAPER_NAMES,
     PARTICLES,
     PUBLISHED_WAY,
-    judged,
+    evaluate_graphs,
     like,
     timed_graphs,
     versus,
 )
-from dagora.papers.gpn.published import SIMULATIONS, Simulated, published_simulations
+from dagora.papers.gpn.published import SIMULATIONS, PublishedSimulation, published_simulations
 from dagora.papers.gpn.sampled import unless_cut_short
-from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, simulated
+from dagora.papers.gpn.simulation import EDGE_PROBABILITY, ROWS, simulate_cell
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
@@ -35,7 +35,7 @@ NODES, LAMBDAS = 10, (0.0, 0.5, 1.0)
 QUICK_GRAPHS, FULL_GRAPHS = 12, 100
 QUICK_DIBS, FULL_DIBS = 1, 10
 KERNEL_PC: Parameters = {"samples": 100, "max_given": 4}
-Paper = Mapping[tuple[float, str, str], Simulated]
+Paper = Mapping[tuple[float, str, str], PublishedSimulation]
 
 METHODS: dict[str, Parameters] = {
     "kPC-DC, N/2 with replacement": {
@@ -117,12 +117,12 @@ def table_parameters(decay: float, seed: int) -> Parameters:
 @unless_cut_short
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one table."""
-    truth, table = simulated(parameters)
+    truth, table = simulate_cell(parameters)
     graphs, shares, seconds = timed_graphs(parameters, table, run)
-    return {**judged(graphs, shares, truth), "cpu_seconds": seconds, "true_edges": len(truth.edges)}
+    return {**evaluate_graphs(graphs, shares, truth), "cpu_seconds": seconds, "true_edges": len(truth.edges)}
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A table and a chart for each figure, with the paper's numbers beside ours."""
     paper = published_simulations(NODES)
     return Report(
@@ -133,7 +133,7 @@ def report(measured: Sequence[Measured]) -> Report:
     )
 
 
-def distances(measured: Sequence[Measured], paper: Paper) -> ResultTable:
+def distances(measured: Sequence[MeasuredCell], paper: Paper) -> ResultTable:
     """Figure 1, and E-SHD of classes (figure A.3)."""
     columns = (
         "λ", "method", "E-SHD", "paper", "difference", "of classes", "paper, of classes", "E-TP", "E-FP",
@@ -156,7 +156,7 @@ def distances(measured: Sequence[Measured], paper: Paper) -> ResultTable:
     return ResultTable("fig1", "Figure 1: distance to the truth (medians)", columns, tuple(rows), digits)
 
 
-def run_times(measured: Sequence[Measured], paper: Paper) -> ResultTable:
+def run_times(measured: Sequence[MeasuredCell], paper: Paper) -> ResultTable:
     """Figure 2."""
     columns = (
         "λ", "method", "CPU s", "lower quartile", "upper quartile", "paper, s", "paper / ours", "graphs",
@@ -173,8 +173,8 @@ def run_times(measured: Sequence[Measured], paper: Paper) -> ResultTable:
 
 
 def runs_of(
-    measured: Sequence[Measured], paper: Paper
-) -> Iterator[tuple[float, str, list[Measured], Simulated | None]]:
+    measured: Sequence[MeasuredCell], paper: Paper
+) -> Iterator[tuple[float, str, list[MeasuredCell], PublishedSimulation | None]]:
     """λ, method, its cells, and the paper's line."""
     for decay in LAMBDAS:
         for label, options in METHODS.items():
@@ -183,7 +183,7 @@ def runs_of(
                 yield decay, label, cells, paper.get((decay, PAPER_NAMES.get(str(options["method"]), ""), ""))
 
 
-def shd_boxes(measured: Sequence[Measured], paper: Paper) -> str:
+def shd_boxes(measured: Sequence[MeasuredCell], paper: Paper) -> str:
     """Figure 1: a panel for each λ."""
     return draw_boxes(
         panels(measured, paper, "shd"), columns=len(LAMBDAS), y_label="E-SHD",
@@ -191,7 +191,7 @@ def shd_boxes(measured: Sequence[Measured], paper: Paper) -> str:
     )  # fmt: skip
 
 
-def time_boxes(measured: Sequence[Measured], paper: Paper) -> str:
+def time_boxes(measured: Sequence[MeasuredCell], paper: Paper) -> str:
     """Figure 2: a panel for each λ."""
     return draw_boxes(
         panels(measured, paper, "cpu_seconds"), columns=len(LAMBDAS), y_label="seconds", logarithmic=True,
@@ -199,7 +199,7 @@ def time_boxes(measured: Sequence[Measured], paper: Paper) -> str:
     )  # fmt: skip
 
 
-def panels(measured: Sequence[Measured], paper: Paper, number: str) -> list[BoxPanel]:
+def panels(measured: Sequence[MeasuredCell], paper: Paper, number: str) -> list[BoxPanel]:
     """Boxes of a number by method, and the paper's; the empty graph takes no time."""
     made = []
     for decay in LAMBDAS:
@@ -222,7 +222,7 @@ def panels(measured: Sequence[Measured], paper: Paper, number: str) -> list[BoxP
     return made
 
 
-def within_one(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
+def within_one(measured: Sequence[MeasuredCell], paper: Paper) -> Iterator[str]:
     """The distance of kPC-DC on N/2 rows with replacement from the paper's line."""
     name = "kPC-DC, N/2 with replacement"
     parts = [
@@ -239,7 +239,7 @@ def within_one(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
         )
 
 
-def about_run_times(measured: Sequence[Measured], paper: Paper) -> Iterator[str]:
+def about_run_times(measured: Sequence[MeasuredCell], paper: Paper) -> Iterator[str]:
     """The paper's claims about figure 2, and whether they hold here."""
     medians: dict[str, list[float]] = {}
     for _, label, cells, theirs in runs_of(measured, paper):
@@ -263,6 +263,6 @@ def about_run_times(measured: Sequence[Measured], paper: Paper) -> Iterator[str]
         )
 
 
-def median(cells: Sequence[Measured], number: str) -> float:
+def median(cells: Sequence[MeasuredCell], number: str) -> float:
     """Median of a number over cells."""
     return float(statistics.median(cell.numbers[number] for cell in cells))

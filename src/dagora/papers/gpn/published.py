@@ -42,7 +42,7 @@ PROTEIN_FACTOR, PROTEIN_BGE = 1.0, 1.0
 
 
 @dataclass(frozen=True)
-class Simulated:
+class PublishedSimulation:
     """A line of the published simulations: medians over 100 graphs, quartiles, and means of counts.
 
     `rates` are the mean true and false positives per true edge of the edges above a probability of ½;
@@ -71,18 +71,18 @@ class OnProteins:
     seconds: float
 
 
-def published_simulations(nodes: int = 10) -> dict[tuple[float, str, str], Simulated]:
+def published_simulations(nodes: int = 10) -> dict[tuple[float, str, str], PublishedSimulation]:
     """Results by λ, score and sampler ("GP", "partition"); methods that have no sampler have an empty one."""
     lines = read_lines(SIMULATIONS[nodes])
-    classes = {named(line): float(line["ESHD_median"]) for line in lines if line["graph"] == "cpdag"}
+    classes = {parse_line(line): float(line["ESHD_median"]) for line in lines if line["graph"] == "cpdag"}
     found = {}
     for line in lines:
         if line["graph"] == "dag":
-            found[named(line)] = Simulated(
+            found[parse_line(line)] = PublishedSimulation(
                 parameter=float(line["parameter"]),
                 shd=float(line["ESHD_median"]),
                 quartiles=(float(line["q25"]), float(line["q75"])),
-                class_shd=classes[named(line)],
+                class_shd=classes[parse_line(line)],
                 seconds=float(line["time_median"]),
                 rates=(float(line["TPR_mean"]), float(line["FPRp_mean"])),
                 true_edges=float(line["ESHD_mean"]) + float(line["eTP_mean"]) - float(line["eFP_mean"]),
@@ -90,7 +90,7 @@ def published_simulations(nodes: int = 10) -> dict[tuple[float, str, str], Simul
     return found
 
 
-def named(line: Mapping[str, str]) -> tuple[float, str, str]:
+def parse_line(line: Mapping[str, str]) -> tuple[float, str, str]:
     """λ, score and sampler of a line."""
     score, _, sampler = line["method"].partition(", ")
     return float(line["lambda"]), score, sampler

@@ -38,7 +38,7 @@ WORST = 99.0  # JSON has no infinity
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedDraws:
     """Draws, the time that they would have taken without the cache, and the number of families scored."""
 
     draws: Draws
@@ -46,9 +46,9 @@ class Timed:
     families: int
 
 
-def sampled(
+def sample_timed(
     score: CachedScore, sampler: str, prior: str, edge_penalty: float, settings: Parameters, run: Run
-) -> Timed:
+) -> TimedDraws:
     """Run chains as a cell's settings say: `chains draws space alpha seed`, perhaps `max_parents jobs`."""
     limit = int(settings.get("max_parents", 0))
     knowledge = Knowledge(max_parents=limit) if limit else Knowledge()
@@ -66,7 +66,7 @@ def sampled(
     )
     if draws.status != "finished":
         raise DagoraError(f"the chains did not finish: {draws.message}")
-    return Timed(draws, Cost.now() - started + score.recalled, score.asked)
+    return TimedDraws(draws, Cost.now() - started + score.recalled, score.n_asked)
 
 
 def space_of(score: CachedScore, prior: GraphPrior, settings: Parameters, run: Run) -> Space:
@@ -77,9 +77,14 @@ def space_of(score: CachedScore, prior: GraphPrior, settings: Parameters, run: R
     return find_space_iteratively(score, prior, run, start)
 
 
-def reweighted(
-    found: Timed, laplace: CachedScore, target: CachedScore, run: Run, *, remove: GraphPrior | None = None
-) -> Timed:
+def reweight_timed(
+    found: TimedDraws,
+    laplace: CachedScore,
+    target: CachedScore,
+    run: Run,
+    *,
+    remove: GraphPrior | None = None,
+) -> TimedDraws:
     """Weigh the draws of one score by another (algorithm 1, eq. 14), perhaps without their prior."""
     target.begin()
     started = Cost.now()
@@ -89,7 +94,7 @@ def reweighted(
     if remove is not None:
         draws = without_prior(draws, remove)
     cost = Cost.now() - started + target.recalled
-    return Timed(draws, found.cost + cost, found.families + target.asked)
+    return TimedDraws(draws, found.cost + cost, found.families + target.n_asked)
 
 
 def without_prior(draws: Draws, prior: GraphPrior) -> Draws:
@@ -102,7 +107,7 @@ def without_prior(draws: Draws, prior: GraphPrior) -> Draws:
     return replace(draws, log_scores=draws.log_scores - log_prior, log_weights=before - log_prior, edges=None)
 
 
-def judged(found: Timed, truth: DAG) -> dict[str, Any]:
+def evaluate_draws(found: TimedDraws, truth: DAG) -> dict[str, Any]:
     """The numbers of a run, compared with the truth."""
     mixing = diagnose(found.draws)
     posterior = Posterior(found.draws, mixing, "")
@@ -136,7 +141,7 @@ def unless_cut_short(measure: Callable[[Parameters, Run], Numbers]) -> Callable[
     """Let a cell whose time is up end without an error; its numbers are discarded anyway."""
 
     @functools.wraps(measure)
-    def measured(parameters: Parameters, run: Run) -> Numbers:
+    def measure_or_nothing(parameters: Parameters, run: Run) -> Numbers:
         try:
             return measure(parameters, run)
         except DagoraError:
@@ -144,4 +149,4 @@ def unless_cut_short(measure: Callable[[Parameters, Run], Numbers]) -> Callable[
                 return {}
             raise
 
-    return measured
+    return measure_or_nothing

@@ -22,11 +22,11 @@ SIMULATORS = {"text": False, "code": True}
 """Whether the edges into a node share their weights."""
 
 
-def simulated(parameters: Parameters) -> tuple[DAG, Table]:
+def simulate_cell(parameters: Parameters) -> tuple[DAG, Table]:
     """Draw the graph and the table of a cell, from its `nodes rows probability lambda simulator seed` alone.
 
     >>> cell = {"nodes": 4, "rows": 50, "probability": 0.5, "lambda": 1.0, "simulator": "text", "seed": 1}
-    >>> truth, table = simulated(cell)
+    >>> truth, table = simulate_cell(cell)
     >>> table.n_rows, len(table.names), len(truth.edges)
     (50, 4, 2)
     """
@@ -41,10 +41,10 @@ def simulated(parameters: Parameters) -> tuple[DAG, Table]:
         nonlinearity=float(parameters["lambda"]),
         published=SIMULATORS[str(parameters["simulator"])],
     )
-    return truth, standardised(simulation.table)
+    return truth, standardise(simulation.table)
 
 
-def standardised(table: Table) -> Table:
+def standardise(table: Table) -> Table:
     """Give every column mean 0 and variance 1 (of n − 1, as R's `scale` has it)."""
     values = np.column_stack([table.values(i) for i in range(len(table.names))])
     values = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)

@@ -17,7 +17,7 @@ from dagora.data.table import Table
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.contest import (
@@ -33,8 +33,8 @@ from dagora.papers.gpn.contest import (
     paper_name,
 )
 from dagora.papers.gpn.published import PROTEIN_BGE, PROTEIN_FACTOR, SACHS, OnProteins, published_proteins
-from dagora.papers.gpn.sampled import SAMPLERS, Timed, judged, unless_cut_short
-from dagora.papers.gpn.simulation import standardised
+from dagora.papers.gpn.sampled import SAMPLERS, TimedDraws, evaluate_draws, unless_cut_short
+from dagora.papers.gpn.simulation import standardise
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
@@ -101,7 +101,7 @@ def proteins() -> Table:
     table = read_table(reference_file(DATA))
     values = np.column_stack([table.values(i) for i in range(len(table.names))])
     logs = np.log2(values + 0.5)
-    return standardised(Table.from_numpy(logs, names=table.names, continuous=table.names))
+    return standardise(Table.from_numpy(logs, names=table.names, continuous=table.names))
 
 
 @unless_cut_short
@@ -110,10 +110,10 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     table = proteins()
     truth = DAG(table.names, read_graph(reference_file(CONSENSUS)).edges)
 
-    def judge(found: Timed) -> Mapping[str, Any]:
+    def judge(found: TimedDraws) -> Mapping[str, Any]:
         posterior = Posterior(found.draws, diagnose(found.draws), "")
         return {
-            **judged(found, truth),
+            **evaluate_draws(found, truth),
             "erk_akt": posterior.feature("edge", "Erk", "Akt").mean,
             "erk_pka_absent": 1.0 - posterior.feature("edge", "Erk", "PKA").mean,
             "space": found.draws.space,
@@ -123,7 +123,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     return {"runs": runs}
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """Our lines and the paper's, in one table, and a chart of E-SHD."""
     paper = published_proteins()
     columns = (
@@ -136,13 +136,13 @@ def report(measured: Sequence[Measured]) -> Report:
     )
     return Report(
         "gpn/table1: protein signalling, 853 rows, the paper's data",
-        (beside(measured, paper), table),
+        (compare_with_paper(measured, paper), table),
         {"shd": chart(measured, paper)},
         (*NOTES, *interactions(measured), *spaces(measured)),
     )
 
 
-def ours(measured: Sequence[Measured]) -> Iterator[tuple[Entry, ...]]:
+def ours(measured: Sequence[MeasuredCell]) -> Iterator[tuple[Entry, ...]]:
     """Our lines, method by method."""
     names = (
         "shd", "tp", "fp", "erk_akt", "erk_pka_absent", "class_shd", "edges", "seconds", "cpu_seconds",
@@ -158,7 +158,9 @@ def ours(measured: Sequence[Measured]) -> Iterator[tuple[Entry, ...]]:
                         yield (f"{label(method, cell)}, {sampler}", prior, *(one[name] for name in names))
 
 
-def beside(measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProteins]) -> ResultTable:
+def compare_with_paper(
+    measured: Sequence[MeasuredCell], paper: Mapping[tuple[str, str], OnProteins]
+) -> ResultTable:
     """Our runs that aim at a target of the paper's table 1, each number beside the paper's."""
     rows: list[tuple[Entry, ...]] = []
     for cell in measured:
@@ -190,18 +192,18 @@ def theirs(paper: Mapping[tuple[str, str], OnProteins]) -> Iterator[tuple[Entry,
         )  # fmt: skip
 
 
-def label(method: str, cell: Measured) -> str:
+def label(method: str, cell: MeasuredCell) -> str:
     """Name a method, with its kernel."""
     squared = cell.parameters["score"] == INTERACTIONS
     return {GP: "GP²", WEIGHTED: "GP², weighted"}.get(method, f"{method}, GP²") if squared else method
 
 
-def interactions(measured: Sequence[Measured]) -> tuple[str, ...]:
+def interactions(measured: Sequence[MeasuredCell]) -> tuple[str, ...]:
     """A note on GP², where it was run."""
     return (INTERACTIONS_NOTE,) * any(cell.parameters["score"] == INTERACTIONS for cell in measured)
 
 
-def spaces(measured: Sequence[Measured]) -> tuple[str, ...]:
+def spaces(measured: Sequence[MeasuredCell]) -> tuple[str, ...]:
     """The search spaces of partition MCMC, each sentence once."""
     found: dict[str, list[str]] = {}
     for cell in measured:
@@ -212,7 +214,7 @@ def spaces(measured: Sequence[Measured]) -> tuple[str, ...]:
     return (f"Search spaces of partition MCMC. {listed}.",) if listed else ()
 
 
-def chart(measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProteins]) -> str:
+def chart(measured: Sequence[MeasuredCell], paper: Mapping[tuple[str, str], OnProteins]) -> str:
     """A panel for each sampler: E-SHD by method, one kind of point per prior, and the paper's."""
     panels = []
     for sampler in SAMPLERS:

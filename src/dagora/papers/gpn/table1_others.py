@@ -14,14 +14,14 @@ from typing import Any
 from dagora.formats.registry import read_graph
 from dagora.graph.dag import DAG
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.gpn.other_methods import (
     DIBS,
     EMPTY,
     PAPER_NAMES,
     PUBLISHED_WAY,
-    judged,
+    evaluate_graphs,
     like,
     timed_graphs,
     versus,
@@ -91,14 +91,14 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     graphs, shares, seconds = timed_graphs(parameters, table, run)
     erk, akt, pka = (table.names.index(name) for name in ("Erk", "Akt", "PKA"))
     return {
-        **judged(graphs, shares, truth),
+        **evaluate_graphs(graphs, shares, truth),
         "erk_akt": float(shares @ graphs[:, erk, akt]),
         "erk_pka_absent": 1.0 - float(shares @ graphs[:, erk, pka]),
         "cpu_seconds": seconds,
     }
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """One table, each number beside the paper's."""
     paper = published_proteins()
     measures = ("E-SHD", "E-TP", "E-FP", "Erk → Akt", "Erk ↛ PKA", "E-SHD of classes", "CPU s")
@@ -116,7 +116,7 @@ def report(measured: Sequence[Measured]) -> Report:
 
 
 def lines(
-    measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProteins]
+    measured: Sequence[MeasuredCell], paper: Mapping[tuple[str, str], OnProteins]
 ) -> Iterator[tuple[Entry, ...]]:
     """A line for each method: means over its parts, and the seconds of all of them."""
     for label, options in METHODS.items():
@@ -135,32 +135,34 @@ def lines(
                     theirs.class_shd, theirs.seconds,
                 )  # fmt: skip
             pairs = (number for pair in zip(ours, beside, strict=True) for number in pair)
-            yield (label, *pairs, means["edges"], drawn(options, len(cells)))
+            yield (label, *pairs, means["edges"], count_graphs(options, len(cells)))
 
 
-def drawn(options: Parameters, parts: int) -> int | None:
+def count_graphs(options: Parameters, parts: int) -> int | None:
     """The number of graphs that a line is a mean of; the empty graph counts as none.
 
-    >>> drawn({"method": "kpc-dc", "samples": 50}, 4), drawn({"method": "dibs", "particles": 20}, 1)
-    (200, 20)
+    >>> count_graphs({"method": "kpc-dc", "samples": 50}, 4)
+    200
     """
     each: Any = options.get("samples", options.get("particles"))
     return None if each is None else int(each) * parts
 
 
-def mean(cells: Sequence[Measured], number: str) -> float:
+def mean(cells: Sequence[MeasuredCell], number: str) -> float:
     """Mean of a number over parts, which have equally many samples."""
     return statistics.fmean(cell.numbers[number] for cell in cells)
 
 
-def within_one(measured: Sequence[Measured], paper: Mapping[tuple[str, str], OnProteins]) -> Iterator[str]:
+def within_one(
+    measured: Sequence[MeasuredCell], paper: Mapping[tuple[str, str], OnProteins]
+) -> Iterator[str]:
     """The distance of kernel PC on N/2 rows with replacement from the paper's lines."""
     parts = []
     for label, options in METHODS.items():
         cells = like(measured, options)
         if cells and options.get("resample") == PUBLISHED_WAY:
             name = PAPER_NAMES[str(options["method"])]
-            samples = drawn(options, len(cells))
+            samples = count_graphs(options, len(cells))
             near = versus(mean(cells, "shd"), paper[name, ""].shd)
             parts.append(f"{label} {near} ({samples} samples)")
     if parts:

@@ -46,7 +46,7 @@ class TimedGraph:
     cpu_seconds: float
 
 
-def simulated(parameters: Parameters) -> Simulation:
+def simulate_cell(parameters: Parameters) -> Simulation:
     """Draw the graph and the table of a cell; they depend on `graph d n noise seed` and on nothing else."""
     kind, degree = GRAPHS[str(parameters["graph"])]
     seed = int(parameters["seed"])
@@ -59,11 +59,11 @@ def estimate(parameters: Parameters, table: Table, run: Run) -> TimedGraph:
     method = str(parameters["method"])
     warm_up(method)
     started = time.process_time()
-    graph = learned(parameters, table, run)
+    graph = learn_cell(parameters, table, run)
     return TimedGraph(graph, time.process_time() - started)
 
 
-def learned(parameters: Parameters, table: Table, run: Run) -> Graph:
+def learn_cell(parameters: Parameters, table: Table, run: Run) -> Graph:
     """Run one of the methods."""
     method = str(parameters["method"])
     if method == "sort-and-regress":
@@ -98,10 +98,10 @@ def warm_up(method: str) -> None:
         "graph": "ER2", "d": 4, "n": 30, "noise": "gaussian", "seed": 0,
         "method": method, "lambda1": 0.1, "threshold": 0.3, "penalty": 1.0,
     }  # fmt: skip
-    learned(parameters, simulated(parameters).table, Run())
+    learn_cell(parameters, simulate_cell(parameters).table, Run())
 
 
-def judged(graph: Graph, truth: DAG, table: Table) -> dict[str, float | None]:
+def evaluate_graph(graph: Graph, truth: DAG, table: Table) -> dict[str, float | None]:
     """Distances to the truth, and the var-sortability of the truth on this table.
 
     `shd`, `fdr`, `tpr` are against the true DAG, where an undirected edge of a CPDAG counts as correct if the

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.notears.contenders import (
@@ -20,8 +20,8 @@ from dagora.papers.notears.contenders import (
     GRAPHS,
     OURS,
     estimate,
-    judged,
-    simulated,
+    evaluate_graph,
+    simulate_cell,
 )
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of, show
@@ -123,17 +123,20 @@ def full_runs(d: int, options: Parameters) -> int:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """One method on one simulated table."""
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     found = estimate(parameters, simulation.table, run)
-    return {**judged(found.graph, simulation.graph, simulation.table), "cpu_seconds": found.cpu_seconds}
+    return {
+        **evaluate_graph(found.graph, simulation.graph, simulation.table),
+        "cpu_seconds": found.cpu_seconds,
+    }
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A table of everything, and a chart for each of SHD and FDR."""
     return made_report("notears/fig3", METHODS, NOTES, measured)
 
 
-def report_on_lingam(measured: Sequence[Measured]) -> Report:
+def report_on_lingam(measured: Sequence[MeasuredCell]) -> Report:
     """The same with LiNGAM as the first line."""
     not_here = ("“NOTEARS, path solver", "PC tests")
     notes = [note for note in NOTES if not note.startswith(not_here)]
@@ -141,7 +144,7 @@ def report_on_lingam(measured: Sequence[Measured]) -> Report:
 
 
 def made_report(
-    item: str, methods: Mapping[str, Parameters], notes: Sequence[str], measured: Sequence[Measured]
+    item: str, methods: Mapping[str, Parameters], notes: Sequence[str], measured: Sequence[MeasuredCell]
 ) -> Report:
     """The page of an item, its lines in the order of the methods."""
     rows: list[tuple[Entry, ...]] = []
@@ -168,7 +171,9 @@ def made_report(
     return Report(title, (table,), charts, (*notes, told))
 
 
-def chart(measured: Sequence[Measured], methods: Mapping[str, Parameters], number: str, title: str) -> str:
+def chart(
+    measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters], number: str, title: str
+) -> str:
     """A panel for each graph, number of rows and noise, in that order."""
     found = group(measured, ("graph", "n", "noise"))
     keys = [(graph, n, noise) for graph in GRAPHS for n in ROWS for noise in NOISES]
@@ -183,7 +188,9 @@ def chart(measured: Sequence[Measured], methods: Mapping[str, Parameters], numbe
     )  # fmt: skip
 
 
-def curves(cells: Sequence[Measured], methods: Mapping[str, Parameters], number: str) -> tuple[Series, ...]:
+def curves(
+    cells: Sequence[MeasuredCell], methods: Mapping[str, Parameters], number: str
+) -> tuple[Series, ...]:
     """One curve per method over the numbers of variables."""
     series = []
     for label in methods:

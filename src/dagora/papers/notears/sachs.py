@@ -20,9 +20,9 @@ from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.notears.contenders import ALGORITHM_1, OURS, estimate, judged
+from dagora.papers.notears.contenders import ALGORITHM_1, OURS, estimate, evaluate_graph
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
@@ -93,7 +93,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     truth = consensus(table.names)
     found = estimate(parameters, table, run)
     return {
-        **judged(found.graph, truth, table),
+        **evaluate_graph(found.graph, truth, table),
         "cpu_seconds": found.cpu_seconds,
         "nodes": list(table.names),
         "directed": [list(edge) for edge in found.graph.edges],
@@ -102,7 +102,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     }
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """The table with the paper's lines, and the graphs beside the consensus."""
     columns = (
         "method",

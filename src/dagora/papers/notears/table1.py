@@ -18,10 +18,10 @@ from dagora.api.learn import learn
 from dagora.base.errors import DagoraError
 from dagora.learners.optimise.losses import LeastSquares
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.notears.contenders import ALGORITHM_1, OURS, simulated
+from dagora.papers.notears.contenders import ALGORITHM_1, OURS, simulate_cell
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group, mean_of
 from dagora.stats.moments import table_moments
@@ -93,7 +93,7 @@ def table1(size: Size) -> Experiment:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """F at all points, for one graph, and the distances of Ŵ and of the truth to the optimum."""
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     table, lambda1 = simulation.table, float(parameters["lambda1"])
     moments, seed = table_moments(table), int(parameters["seed"])
     exact = learn(table, "dynamic", score="lasso", lambda1=lambda1, budget=run.budget)
@@ -136,7 +136,7 @@ def distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(one - other))
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """The eight rows of the paper, each with the paper's line and ours."""
     rows: list[tuple[Entry, ...]] = []
     panels: list[ChartPanel] = []
@@ -204,7 +204,7 @@ def verdicts(excesses: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
     return plain, again
 
 
-def panel_series(cells: Sequence[Measured], published: Mapping[str, float]) -> tuple[Series, ...]:
+def panel_series(cells: Sequence[MeasuredCell], published: Mapping[str, float]) -> tuple[Series, ...]:
     """F at the four points, by each solver and in the paper."""
     series = []
     for line, prefix in ((OURS, "path"), (ALGORITHM_1, "published")):

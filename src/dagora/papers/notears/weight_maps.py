@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from dagora.api.learn import learn
 from dagora.base.errors import DagoraError
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.notears.contenders import ALGORITHM_1, GES_PENALTY, simulated
+from dagora.papers.notears.contenders import ALGORITHM_1, GES_PENALTY, simulate_cell
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.svg_figure import svg_figure
 from dagora.papers.tables import Entry, ResultTable, group
@@ -57,7 +57,7 @@ def weight_maps(name: str, graph: str, size: Size) -> Experiment:
 
 def measure(parameters: Parameters, run: Run) -> Numbers:
     """The true matrix and what one method finds."""
-    simulation = simulated(parameters)
+    simulation = simulate_cell(parameters)
     if simulation.weights is None:
         raise DagoraError("a linear model has weights")
     if parameters["method"] == "ges":
@@ -82,7 +82,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     }
 
 
-def report(name: str, measured: Sequence[Measured]) -> Report:
+def report(name: str, measured: Sequence[MeasuredCell]) -> Report:
     """The maps, and the distances as a table."""
     rows: list[tuple[Entry, ...]] = []
     maps = []

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from dagora.graph.metrics import compare
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import SCORES, k2_graph
-from dagora.papers.private_k2.networks import RANDOM, drawn, session_in_memory
+from dagora.papers.private_k2.networks import RANDOM, draw_rows, session_in_memory
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean, mean_of
@@ -74,7 +74,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     """One sample: all scores in the clear, or one of them in a session of two owners."""
     if "mode" in parameters:
         return session(parameters, run)
-    rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
+    rows = draw_rows(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
     numbers: dict[str, float] = {"true_edges": len(rows.truth.edges)}
     graphs = {}
     for score in SCORES:
@@ -101,7 +101,7 @@ def session(parameters: Parameters, run: Run) -> Numbers:
     """True if two owners, every other column each, find the graph of the joined columns."""
     from dagora.parties.vertical.agreement import TermsProposal
 
-    rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
+    rows = draw_rows(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
     score = str(parameters["score"])
     central = k2_graph(rows.bits, rows.truth.nodes, rows.order, LIMIT, score)
     proposal = TermsProposal(rows.written_order, LIMIT, score, str(parameters["mode"]))
@@ -113,10 +113,10 @@ def session(parameters: Parameters, run: Run) -> Numbers:
     }
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A row per network and number of rows, the sessions, and two pictures."""
     samples = [cell for cell in measured if "mode" not in cell.parameters]
-    tables = [compared(samples)] if samples else []
+    tables = [comparison_table(samples)] if samples else []
     sessions = [cell for cell in measured if "mode" in cell.parameters]
     if sessions:
         tables.append(sessions_table(sessions))
@@ -136,7 +136,7 @@ def report(measured: Sequence[Measured]) -> Report:
     return Report("private-k2/f-vs-g: the exact score and its approximation", tuple(tables), pictures, notes)
 
 
-def excess(samples: Sequence[Measured]) -> tuple[str, ...]:
+def excess(samples: Sequence[MeasuredCell]) -> tuple[str, ...]:
     """By how many edges g and g′ exceed f, where g does by one or more: what the constant puts right."""
     found = []
     for (network, n), cells in group(samples, ("network", "n")).items():
@@ -151,7 +151,7 @@ def excess(samples: Sequence[Measured]) -> tuple[str, ...]:
     return (f"Where g has more edges than f, and what ½ ln 2π leaves of them: {'; '.join(found)}.",)
 
 
-def compared(samples: Sequence[Measured]) -> ResultTable:
+def comparison_table(samples: Sequence[MeasuredCell]) -> ResultTable:
     """Edges and SHDs by score, and how g differs from f."""
     rows: list[tuple[Entry, ...]] = []
     for (network, n), cells in sorted(
@@ -172,7 +172,7 @@ def compared(samples: Sequence[Measured]) -> ResultTable:
     return ResultTable("scores", "K2 with f, g and g′", columns, tuple(rows), 1)
 
 
-def sessions_table(sessions: Sequence[Measured]) -> ResultTable:
+def sessions_table(sessions: Sequence[MeasuredCell]) -> ResultTable:
     """Real sessions beside the search in the clear."""
     rows = tuple(
         (
@@ -187,7 +187,7 @@ def sessions_table(sessions: Sequence[Measured]) -> ResultTable:
     return ResultTable("sessions", "Two owners, by garbled circuits", columns, rows)
 
 
-def panels(samples: Sequence[Measured], lines: dict[str, str]) -> list[ChartPanel]:
+def panels(samples: Sequence[MeasuredCell], lines: dict[str, str]) -> list[ChartPanel]:
     """A panel per network, with a line per number."""
     drawn_panels = []
     for (network,), cells in group(samples, ("network",)).items():

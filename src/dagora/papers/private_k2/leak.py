@@ -39,10 +39,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import Bits, family_score, k2_parents
-from dagora.papers.private_k2.networks import Drawn, drawn, random_network, sampled
+from dagora.papers.private_k2.networks import NetworkRows, draw_rows, random_network, sample_rows
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group, mean_of
@@ -96,11 +96,11 @@ def leak(size: Size) -> Experiment:
     return Experiment("private-k2/leak", tuple(cells), measure, report, revision=2)
 
 
-def rows_of(network: str, n: int, seed: int) -> Drawn:
+def rows_of(network: str, n: int, seed: int) -> NetworkRows:
     """Rows of a known network, or of one of the random ones."""
     if network in RANDOM:
-        return sampled(random_network(RANDOM[network]), n, seed)
-    return drawn(network, n, seed)
+        return sample_rows(random_network(RANDOM[network]), n, seed)
+    return draw_rows(network, n, seed)
 
 
 def measure(parameters: Parameters, run: Run) -> Numbers:  # noqa: ARG001 - seconds at most
@@ -220,7 +220,7 @@ def seen_again(samples: Sequence[Sequence[Sequence[int]]]) -> float | None:
     return sum(times[each] > 1 for each in sets) / len(sets) if sets else None
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A row per network and number of rows."""
     rows: list[tuple[Entry, ...]] = []
     for (network, n), cells in sorted(

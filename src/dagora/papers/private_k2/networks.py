@@ -33,7 +33,7 @@ RANDOM_NODES, RANDOM_PARENTS = 20, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class NetworkRows:
     """Rows bits[row, column], the graph they come from, and a topological order of it.
 
     Of columns with more than two levels `bits` has the codes.
@@ -58,7 +58,7 @@ class Drawn:
         return Table(Schema([keys, *binary]), (np.arange(rows, dtype=np.uint16), *columns))
 
 
-def session_in_memory(rows: Drawn, proposal: TermsProposal, on_event: Observer) -> Result:
+def session_in_memory(rows: NetworkRows, proposal: TermsProposal, on_event: Observer) -> Result:
     """A session of two owners in this process; all columns count as binary, also one that is constant."""
     from dagora.data.keys import split_table
     from dagora.parties.vertical.private_k2 import PartyData
@@ -68,7 +68,7 @@ def session_in_memory(rows: Drawn, proposal: TermsProposal, on_event: Observer) 
     return run_both_parties(host, guest, proposal, on_event=on_event)
 
 
-def write_owner(rows: Drawn, side: int, file: Path) -> Path:
+def write_owner(rows: NetworkRows, side: int, file: Path) -> Path:
     """Write the columns of host (0) or guest (1), every other one with the key `ID`, to a file."""
     names = rows.truth.nodes[side::2]
     cells = np.full((len(rows.bits), 2 * len(names)), ord(","), dtype=np.uint8)
@@ -78,21 +78,21 @@ def write_owner(rows: Drawn, side: int, file: Path) -> Path:
     return file
 
 
-def drawn(name: str, rows: int, seed: int) -> Drawn:
+def draw_rows(name: str, rows: int, seed: int) -> NetworkRows:
     """Sample a network, or a random one.
 
-    >>> drawn("random", 50, 1).bits.shape
+    >>> draw_rows("random", 50, 1).bits.shape
     (50, 20)
     """
-    return sampled(random_network(seed) if name == RANDOM else known_network(name), rows, seed)
+    return sample_rows(random_network(seed) if name == RANDOM else known_network(name), rows, seed)
 
 
-def sampled(network: DiscreteNetwork, rows: int, seed: int) -> Drawn:
+def sample_rows(network: DiscreteNetwork, rows: int, seed: int) -> NetworkRows:
     """Sample a network; a variable of more than two levels is cut in the middle of them."""
     table = sample_network(network, rows, seed)
     halves = [max(1, variable.cardinality // 2) for variable in table.schema]
     bits = np.column_stack([table.codes(k) >= half for k, half in enumerate(halves)]).astype(np.uint8)
-    return Drawn(network.graph, bits, network.graph.order_indices)
+    return NetworkRows(network.graph, bits, network.graph.order_indices)
 
 
 @cache
@@ -143,8 +143,8 @@ def leveled_network(seed: int, levels: Sequence[int]) -> DiscreteNetwork:
     return DiscreteNetwork(graph, codes, tables)
 
 
-def sampled_codes(network: DiscreteNetwork, rows: int, seed: int) -> Drawn:
+def sampled_codes(network: DiscreteNetwork, rows: int, seed: int) -> NetworkRows:
     """Sample a network and keep all its levels."""
     table = sample_network(network, rows, seed)
     codes = np.column_stack([table.codes(k) for k in range(len(table.schema))]).astype(np.uint8)
-    return Drawn(network.graph, codes, network.graph.order_indices)
+    return NetworkRows(network.graph, codes, network.graph.order_indices)

@@ -76,7 +76,7 @@ class TaylorSeries:
         ]
         return [0, *signed]
 
-    def shifted(self, by: int) -> list[int]:
+    def shift(self, by: int) -> list[int]:
         """The coefficients of the polynomial in z − by."""
         found = [0] * (self.terms + 1)
         for power, coefficient in enumerate(self.coefficients):
@@ -170,7 +170,7 @@ def first_shares(
         (receive_ciphertexts(channel, public, "powers", series.terms) for _ in range(count)),
         strict=True,
     ):
-        constant_term, *coefficients = series.shifted(alpha)
+        constant_term, *coefficients = series.shift(alpha)
         own = int(secrets.randbelow(int(n)))
         answers.append(evaluate(helper, public, powers, coefficients, constant_term - own))
         logarithms.append((own + gamma * (series.scale >> FRACTION)) % int(n))
@@ -267,7 +267,7 @@ def signed_integers(bits: Bits) -> list[int]:
     return [number - (number >> (width - 1) << width) for number in found]
 
 
-def opened(one: list[int], other: list[int], public: PaillierPublicKey, scale: int) -> list[float]:
+def open_shares(one: list[int], other: list[int], public: PaillierPublicKey, scale: int) -> list[float]:
     """The sum of shares, over the scale."""
     n = int(public.n)
     sums = [(a + b) % n for a, b in zip(one, other, strict=True)]

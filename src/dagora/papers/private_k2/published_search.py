@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from dagora.learners.run import Run
 from dagora.learners.search.k2 import run_k2
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import family_score, k2_parents
-from dagora.papers.private_k2.networks import Drawn, drawn, session_in_memory
+from dagora.papers.private_k2.networks import NetworkRows, draw_rows, session_in_memory
 from dagora.papers.private_k2.published_logarithms import TaylorSeries
 from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
@@ -53,7 +53,7 @@ that exact g gives.
 """)
 
 
-def published(size: Size) -> Experiment:
+def make_experiment(size: Size) -> Experiment:
     """Make the experiment, from cheap to expensive."""
     reference_file(f"networks/{NETWORK}.bif.gz")
     cells: list[Parameters] = [{"k": k, "n": n} for n in SERIES_ROWS for k in SERIES_TERMS]
@@ -68,7 +68,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:
     """The errors of a series, or a search by the paper's logarithms."""
     if "network" not in parameters:
         return series_errors(int(parameters["k"]), int(parameters["n"]))
-    rows = drawn(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
+    rows = draw_rows(str(parameters["network"]), int(parameters["n"]), int(parameters["seed"]))
     limit = int(parameters["limit"])
     with LogarithmPair(int(parameters["k"]), len(rows.bits)) as pair:
         search = PublishedSearch(rows, pair)
@@ -143,7 +143,7 @@ class LogarithmPair:
 
     def terms(self, counts: NDArray[np.uint64]) -> NDArray[np.float64]:
         """½ ln x + x ln x − x of shared counts, opened."""
-        from dagora.papers.private_k2.published_logarithms import first_shares, opened, second_shares
+        from dagora.papers.private_k2.published_logarithms import first_shares, open_shares, second_shares
 
         mask = np.uint64((1 << self._bits) - 1)
         dealt = self._random.integers(0, 1 << self._bits, len(counts), dtype=np.uint64)
@@ -164,15 +164,15 @@ class LogarithmPair:
         ours, theirs = one.result(), two.result()
         self.logarithms += len(counts)
         public, scale = self._key.public, self._series.scale
-        logarithms = np.array(opened(ours.logarithm, theirs.logarithm, public, scale))
-        products = np.array(opened(ours.product, theirs.product, public, scale))
-        return np.asarray(0.5 * logarithms + products - np.array(opened(ours.x, theirs.x, public, 1)))
+        logarithms = np.array(open_shares(ours.logarithm, theirs.logarithm, public, scale))
+        products = np.array(open_shares(ours.product, theirs.product, public, scale))
+        return np.asarray(0.5 * logarithms + products - np.array(open_shares(ours.x, theirs.x, public, 1)))
 
 
 class PublishedSearch:
     """The chooser of K2 on scores from the paper's logarithms."""
 
-    def __init__(self, rows: Drawn, pair: LogarithmPair) -> None:
+    def __init__(self, rows: NetworkRows, pair: LogarithmPair) -> None:
         self._columns = rows.bits.T.astype(np.int64)
         self._pair = pair
         self._own: dict[int, float] = {}
@@ -210,7 +210,7 @@ class PublishedSearch:
         return np.asarray(scores)
 
 
-def our_session(rows: Drawn, limit: int, run: Run) -> dict[str, float]:
+def our_session(rows: NetworkRows, limit: int, run: Run) -> dict[str, float]:
     """CPU seconds and megabytes of adaptive mode with score g; a first session compiles and is not kept."""
     from dagora.parties.vertical.agreement import TermsProposal
 
@@ -224,7 +224,7 @@ def our_session(rows: Drawn, limit: int, run: Run) -> dict[str, float]:
     return {"our_cpu_seconds": spent, "our_megabytes": sent / 1e6}
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """The errors of the series, and the searches."""
     tables = []
     columns: tuple[str, ...]

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from dagora.base.events import Event
 from dagora.learners.run import Run
-from dagora.papers.cell import Measured, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.networks import Drawn, random_network, sampled, write_owner
+from dagora.papers.private_k2.networks import NetworkRows, random_network, sample_rows, write_owner
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group
 from dagora.parties.processes.simulation import BothResults, run_both
@@ -108,9 +108,9 @@ def warm_up(mode: str, crypto: str) -> None:
     run_session(small, random_rows(small))
 
 
-def report(measured: Sequence[Measured]) -> Report:
+def report(measured: Sequence[MeasuredCell]) -> Report:
     """A row per session, and how time and bytes grow with rows and with variables."""
-    table = ResultTable("scaling", "Two owners", COLUMNS, tuple(map(row, ordered(measured))), 2)
+    table = ResultTable("scaling", "Two owners", COLUMNS, tuple(map(row, sort_cells(measured))), 2)
     pictures = {
         "rows": picture(measured, "n", "variables", "rows n", logarithmic=True),
         "variables": picture(measured, "variables", "n", "variables of both", logarithmic=False),
@@ -125,7 +125,7 @@ def report(measured: Sequence[Measured]) -> Report:
     return Report("private-k2/scaling: what it costs two owners", (table,), found, (*NOTES, verdict))
 
 
-def ordered(measured: Sequence[Measured]) -> list[Measured]:
+def sort_cells(measured: Sequence[MeasuredCell]) -> list[MeasuredCell]:
     """By encryption, mode, variables and rows."""
     return sorted(
         measured,
@@ -138,7 +138,7 @@ def ordered(measured: Sequence[Measured]) -> list[Measured]:
     )
 
 
-def row(cell: Measured) -> tuple[Entry, ...]:
+def row(cell: MeasuredCell) -> tuple[Entry, ...]:
     """One session."""
     numbers = cell.numbers
     keys = numbers["transfer_seconds"] + numbers["intersection_seconds"]
@@ -159,12 +159,12 @@ def row(cell: Measured) -> tuple[Entry, ...]:
 
 
 def picture(
-    measured: Sequence[Measured], along: str, fixed: str, label: str, *, logarithmic: bool
+    measured: Sequence[MeasuredCell], along: str, fixed: str, label: str, *, logarithmic: bool
 ) -> str | None:
     """Seconds and MB over rows or variables, a line per encryption and mode; the other number is fixed."""
-    lines: dict[str, list[Measured]] = {}
+    lines: dict[str, list[MeasuredCell]] = {}
     settings: dict[str, str] = {}
-    for (crypto,), cells in group(ordered(measured), ("crypto",)).items():
+    for (crypto,), cells in group(sort_cells(measured), ("crypto",)).items():
         held, some = max(
             group(cells, (fixed,)).items(), key=lambda line: len({c.parameters[along] for c in line[1]})
         )
@@ -195,17 +195,17 @@ def picture(
     )
 
 
-def seconds(cell: Measured) -> float:
+def seconds(cell: MeasuredCell) -> float:
     """Seconds of a session by the clock."""
     return float(cell.numbers["seconds"])
 
 
-def cpu_seconds(cell: Measured) -> float:
+def cpu_seconds(cell: MeasuredCell) -> float:
     """CPU seconds of both parties."""
     return float(cell.numbers["host_cpu"] + cell.numbers["guest_cpu"])
 
 
-def megabytes(cell: Measured) -> float:
+def megabytes(cell: MeasuredCell) -> float:
     """The MB that both sent."""
     return float(cell.numbers["megabytes_to_guest"] + cell.numbers["megabytes_to_host"])
 
@@ -224,13 +224,13 @@ class K2Session:
     security: str = "semi-honest"
 
 
-def random_rows(session: K2Session) -> Drawn:
+def random_rows(session: K2Session) -> NetworkRows:
     """Rows of a random network; every other column belongs to the guest."""
     network = random_network(session.seed, session.variables, PROBABILITIES)
-    return sampled(network, session.rows, session.seed)
+    return sample_rows(network, session.rows, session.seed)
 
 
-def run_session(session: K2Session, rows: Drawn) -> BothResults:
+def run_session(session: K2Session, rows: NetworkRows) -> BothResults:
     """Write the two files, start both parties, and return what each found."""
     terms = {
         "--max-parents": session.limit,

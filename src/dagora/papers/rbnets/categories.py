@@ -85,7 +85,7 @@ def quality_table(found: Mapping[Key, Contenders]) -> ResultTable:
         row: list[Entry] = [name_of(key), best[0]]
         for label in shown:
             below = spread(max(0.0, best[0] - value) for value in bics(contenders, label))
-            row.append(None if below is None else below.shown(1))
+            row.append(None if below is None else below.text(1))
         rows.append(tuple(row))
     return ResultTable("quality", "BIC below the best found", ("data", "best BIC", *shown), tuple(rows), 1)
 

@@ -36,7 +36,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.rl_bic.objective import Objective
 from dagora.learners.search.rl_bic.rl_bic import ScoredRows
 from dagora.papers.cell import Numbers, Parameters
-from dagora.papers.rbnets.data_sets import prepared
+from dagora.papers.rbnets.data_sets import prepare_table
 from dagora.scores.local_score import LocalScore, graph_score
 
 ORDERS = 300  # the paper's episodes, each of which tries one order
@@ -86,10 +86,12 @@ IDENTITY = ("data", "reading", "half", "rows")
 NULL_TOGETHER = 10  # orders of a null model between two looks at the clock
 
 
-def entered(data: Parameters, contenders: Mapping[str, Parameters], **settings: float) -> list[Parameters]:
+def contender_cells(
+    data: Parameters, contenders: Mapping[str, Parameters], **settings: float
+) -> list[Parameters]:
     """The cells of given contenders on a data set.
 
-    >>> entered({"data": "alarm*"}, CLIMB, seed=3)
+    >>> contender_cells({"data": "alarm*"}, CLIMB, seed=3)
     [{'data': 'alarm*', 'contender': 'GHC', 'method': 'hill-climb', 'seed': 3}]
     """
     return [{**data, "contender": label, **options, **settings} for label, options in contenders.items()]
@@ -112,7 +114,7 @@ def identity(parameters: Parameters) -> tuple[tuple[str, str | int | float], ...
 @lru_cache(maxsize=1)
 def score_of(data: tuple[tuple[str, str | int | float], ...]) -> LocalScore:
     """The BIC of a data set; cells of one data set follow each other."""
-    return make_score(prepared(dict(data)), "bic")
+    return make_score(prepare_table(dict(data)), "bic")
 
 
 _found: dict[tuple[tuple[str, str | int | float], ...], TimedParentSets] = {}
@@ -135,16 +137,18 @@ def parent_sets(parameters: Parameters, run: Run) -> TimedParentSets:
     return _found[data]
 
 
-def measured(parameters: Parameters, run: Run) -> Numbers:
+def measure_cell(parameters: Parameters, run: Run) -> Numbers:
     """Run the contender of a cell on its data set."""
     method = str(parameters["method"])
     score = score_of(identity(parameters))
     if method == PARENT_SETS:
-        return described(parent_sets(parameters, run), score)
+        return describe_parent_sets(parent_sets(parameters, run), score)
     candidates = None if method in WITHOUT_SETS else parent_sets(parameters, run).candidates
     if method != "rl-bic":
         warm_up(method)
-    compiling = {} if method != "rbnets" or candidates is None else compiled(parameters, candidates, run)
+    compiling = (
+        {} if method != "rbnets" or candidates is None else compile_policy(parameters, candidates, run)
+    )
     own = replace(
         run, seed=int(parameters["seed"]), budget=run.budget.at_most(float(parameters["limit"])), jobs=1
     )
@@ -152,11 +156,11 @@ def measured(parameters: Parameters, run: Run) -> Numbers:
     if method in {"random_orders", "descended_orders"}:
         ended: Outcome | Numbers = null_model(candidates, own, method, int(parameters["orders"]))
     elif method == "rl-bic":
-        ended = learned(parameters, ScoredRows(score, prepared(parameters)), own)
+        ended = learn_cell(parameters, ScoredRows(score, prepare_table(parameters)), own)
     else:
-        ended = learned(parameters, score if candidates is None else candidates, own)
+        ended = learn_cell(parameters, score if candidates is None else candidates, own)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    numbers = judged(ended, score, candidates) if isinstance(ended, Outcome) else ended
+    numbers = evaluate_outcome(ended, score, candidates) if isinstance(ended, Outcome) else ended
     if method == "rl-bic" and isinstance(ended, Outcome):
         numbers = {**numbers, **drawing(ended), **random_dags(score, own, int(ended.stats["graphs"]))}
     return {**numbers, **compiling, "seconds": seconds, "cpu_seconds": cpu_seconds}
@@ -165,17 +169,17 @@ def measured(parameters: Parameters, run: Run) -> Numbers:
 _compiled: dict[tuple[object, ...], Numbers] = {}
 
 
-def compiled(parameters: Parameters, candidates: Candidates, run: Run) -> Numbers:
+def compile_policy(parameters: Parameters, candidates: Candidates, run: Run) -> Numbers:
     """Compile the networks for a data set once, by a short run, so that no measured run contains it."""
     key = (identity(parameters), parameters["published"], parameters.get("state"))
     if key not in _compiled:
         short = replace(run, budget=run.budget.at_most(float(parameters["limit"])))
-        outcome = learned({**parameters, "episodes": 1}, candidates, short)
+        outcome = learn_cell({**parameters, "episodes": 1}, candidates, short)
         _compiled[key] = {"first_compile_seconds": outcome.stats.get("compile_seconds", 0.0)}
     return _compiled[key]
 
 
-def described(found: TimedParentSets, score: LocalScore) -> Numbers:
+def describe_parent_sets(found: TimedParentSets, score: LocalScore) -> Numbers:
     """The number of parent sets, whether they are complete, and the size of their data set."""
     candidates = found.candidates
     return {
@@ -206,7 +210,7 @@ def random_dags(score: LocalScore, run: Run, graphs: int) -> Numbers:
     return {"graphs": graphs, "random_dags": best}
 
 
-def learned(parameters: Parameters, given: Candidates | LocalScore | ScoredRows, run: Run) -> Outcome:
+def learn_cell(parameters: Parameters, given: Candidates | LocalScore | ScoredRows, run: Run) -> Outcome:
     """Run one of the library's methods."""
     options: dict[str, Any] = {name: parameters[name] for name in OPTIONS if name in parameters}
     for name in ("restarts", "orders"):
@@ -224,7 +228,7 @@ def given_names(given: Candidates | LocalScore | ScoredRows) -> tuple[str, ...]:
     return given.names if isinstance(given, Candidates) else given.schema.names
 
 
-def judged(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -> Numbers:
+def evaluate_outcome(outcome: Outcome, score: LocalScore, candidates: Candidates | None) -> Numbers:
     """The BIC of a graph, computed anew from the data, and how the search ended."""
     numbers: dict[str, Any] = {"status": outcome.status, "bic": None}
     if outcome.status == "failed":
@@ -273,4 +277,4 @@ def warm_up(method: str) -> None:
     if method == "rbnets":
         variants = ({"published": 1, "episodes": 2}, {"published": 0, "episodes": 2})
     for options in variants:
-        learned({"method": method, **options}, given, Run())
+        learn_cell({"method": method, **options}, given, Run())

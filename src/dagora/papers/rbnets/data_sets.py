@@ -42,7 +42,7 @@ class DataSet:
     difference: str = ""  # how ours differs from the paper's
 
     @property
-    def sampled(self) -> bool:
+    def is_sampled(self) -> bool:
         """True if rows are drawn from a network."""
         return self.source.startswith("networks/")
 
@@ -115,15 +115,15 @@ DATA_SETS = {
 }
 
 
-def prepared(parameters: Parameters) -> Table:
+def prepare_table(parameters: Parameters) -> Table:
     """The table of a cell: `data` names it; `reading`, `half` and `rows` say which part of it.
 
     Half 0 or 1 is one of two random halves of the rows, as the paper's table 3 has them.
     """
     entry = DATA_SETS[str(parameters["data"])]
-    if entry.sampled:
+    if entry.is_sampled:
         rows = int(parameters.get("rows", entry.rows))
-        table = drawn(entry, max(rows, MOST_ROWS)).take(np.arange(rows))
+        table = draw_rows(entry, max(rows, MOST_ROWS)).take(np.arange(rows))
     else:
         table = two_states(entry, str(parameters.get("reading", KEPT)))
         if "half" in parameters:
@@ -132,7 +132,7 @@ def prepared(parameters: Parameters) -> Table:
     return with_seen_levels(table)
 
 
-def drawn(entry: DataSet, rows: int) -> Table:
+def draw_rows(entry: DataSet, rows: int) -> Table:
     """Rows of a network."""
     return sample_network(read_network(reference_file(entry.source)), rows, SAMPLE_SEED)
 
@@ -147,7 +147,7 @@ def two_states(entry: DataSet, reading: str) -> Table:
         missing = [gaps[complete] for gaps in missing]
     variables, arrays = [], []
     for name, column, gaps in zip(names, columns, missing, strict=True):
-        levels, codes = coded(column, gaps)
+        levels, codes = code_column(column, gaps)
         variables.append(Variable(name, Kind.DISCRETE, levels))
         arrays.append(codes)
     return Table(Schema(variables), tuple(arrays))
@@ -173,11 +173,13 @@ def cells_of(entry: DataSet) -> tuple[list[str], list[NDArray[np.str_]]]:
     ]
 
 
-def coded(cells: NDArray[np.str_], missing: NDArray[np.bool_]) -> tuple[tuple[str, ...], NDArray[np.uint16]]:
+def code_column(
+    cells: NDArray[np.str_], missing: NDArray[np.bool_]
+) -> tuple[tuple[str, ...], NDArray[np.uint16]]:
     """Levels and codes of a column: two states if all cells are numbers, otherwise its texts.
 
     >>> cells = np.array(["1", "2", "", "9"])
-    >>> coded(cells, cells == "")
+    >>> code_column(cells, cells == "")
     (('low', 'high', 'missing'), array([0, 0, 2, 1], dtype=uint16))
     """
     codes = np.zeros(len(cells), dtype=np.uint16)

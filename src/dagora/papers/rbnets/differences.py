@@ -9,10 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.categories import chart, counts_table, quality_table, seconds_table
-from dagora.papers.rbnets.contenders import CLIMB, LONGER, NULL_MODELS, RANDOMISED, SETS, entered, measured
+from dagora.papers.rbnets.contenders import (
+    CLIMB,
+    LONGER,
+    NULL_MODELS,
+    RANDOMISED,
+    SETS,
+    contender_cells,
+    measure_cell,
+)
 from dagora.papers.rbnets.data_sets import DATA_SETS, KEPT
 from dagora.papers.rbnets.published import KNOWN_STRUCTURES, UNKNOWN_STRUCTURES
 from dagora.papers.rbnets.spreads import by_data_set
@@ -73,7 +81,7 @@ def table3(size: Size) -> Experiment:
     chosen = [
         entry
         for entry in DATA_SETS.values()
-        if not entry.sampled and (size.full or entry.variables <= QUICK_VARIABLES)
+        if not entry.is_sampled and (size.full or entry.variables <= QUICK_VARIABLES)
     ]
     for entry in chosen:
         reference_file(entry.source)
@@ -84,19 +92,19 @@ def table3(size: Size) -> Experiment:
         if reading == KEPT or entry.name not in TOO_FEW
         for half in HALVES
     ]
-    return Experiment("rbnets/table3", cells_of(given, size), measured, report3)
+    return Experiment("rbnets/table3", cells_of(given, size), measure_cell, report3)
 
 
 def table4(size: Size) -> Experiment:
     """Make table 4; small samples first."""
-    names = [entry.name for entry in DATA_SETS.values() if entry.sampled]
+    names = [entry.name for entry in DATA_SETS.values() if entry.is_sampled]
     chosen = [name for name in names if size.full or name in QUICK_NETWORKS]
     for name in chosen:
         reference_file(DATA_SETS[name].source)
     given: list[Parameters] = [
         {"data": name, "rows": rows} for rows in (FULL_ROWS if size.full else QUICK_ROWS) for name in chosen
     ]
-    return Experiment("rbnets/table4", cells_of(given, size), measured, report4)
+    return Experiment("rbnets/table4", cells_of(given, size), measure_cell, report4)
 
 
 def cells_of(given: Sequence[Parameters], size: Size) -> tuple[Parameters, ...]:
@@ -105,15 +113,15 @@ def cells_of(given: Sequence[Parameters], size: Size) -> tuple[Parameters, ...]:
     for data in given:
         wide = DATA_SETS[str(data["data"])].wide
         limit = WIDE_LIMIT if wide else LIMIT
-        cells += entered(data, SETS)
-        cells += entered(data, CLIMB, limit=limit, seed=size.seed)
+        cells += contender_cells(data, SETS)
+        cells += contender_cells(data, CLIMB, limit=limit, seed=size.seed)
         randomised = {**RANDOMISED, **({} if wide else LONGER), **NULL_MODELS}
         for seed in size.seeds(QUICK_RUNS, WIDE_RUNS if wide else FULL_RUNS):
-            cells += entered(data, randomised, limit=limit, seed=seed)
+            cells += contender_cells(data, randomised, limit=limit, seed=seed)
     return tuple(cells)
 
 
-def report3(cells: Sequence[Measured]) -> Report:
+def report3(cells: Sequence[MeasuredCell]) -> Report:
     """Counts under both readings, and every data set."""
     found = by_data_set(cells)
     kept = {key: contenders for key, contenders in found.items() if key[1] == KEPT}
@@ -130,7 +138,7 @@ def report3(cells: Sequence[Measured]) -> Report:
     )
 
 
-def report4(cells: Sequence[Measured]) -> Report:
+def report4(cells: Sequence[MeasuredCell]) -> Report:
     """Counts, and every data set."""
     found = by_data_set(cells)
     title = "RBNets, table 4: ΔBIC in known structures"

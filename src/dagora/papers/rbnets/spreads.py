@@ -6,12 +6,12 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dagora.papers.cell import Measured
+from dagora.papers.cell import MeasuredCell
 from dagora.papers.rbnets.contenders import IDENTITY
 
 # What says which data set, in the order of IDENTITY; and its cells by contender.
 Key = tuple[str | int | float | None, ...]
-Contenders = dict[str, list[Measured]]
+Contenders = dict[str, list[MeasuredCell]]
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class RunSpread:
     high: float
     runs: int
 
-    def shown(self, digits: int) -> str:
+    def text(self, digits: int) -> str:
         """The median, and the range where runs differ.
 
-        >>> RunSpread(2.0, 1.0, 4.25, 3).shown(1), RunSpread(2.0, 2.0, 2.0, 3).shown(1)
+        >>> RunSpread(2.0, 1.0, 4.25, 3).text(1), RunSpread(2.0, 2.0, 2.0, 3).text(1)
         ('2.0 (1.0 to 4.2)', '2.0')
         """
         low, median, high = (f"{value:z.{digits}f}" for value in (self.low, self.median, self.high))
@@ -43,12 +43,12 @@ def spread(values: Iterable[float | None]) -> RunSpread | None:
     return RunSpread(statistics.median(found), min(found), max(found), len(found)) if found else None
 
 
-def spread_of(cells: Sequence[Measured], number: str) -> RunSpread | None:
+def spread_of(cells: Sequence[MeasuredCell], number: str) -> RunSpread | None:
     """The spread of one number over cells."""
     return spread(cell.numbers.get(number) for cell in cells)
 
 
-def by_data_set(measured: Iterable[Measured]) -> dict[Key, Contenders]:
+def by_data_set(measured: Iterable[MeasuredCell]) -> dict[Key, Contenders]:
     """Cells by data set and contender, in the given order."""
     found: dict[Key, Contenders] = {}
     for cell in measured:
@@ -57,12 +57,12 @@ def by_data_set(measured: Iterable[Measured]) -> dict[Key, Contenders]:
     return found
 
 
-def search_seconds(cell: Measured) -> float:
+def search_seconds(cell: MeasuredCell) -> float:
     """CPU seconds of a search, less those of compiling networks."""
     return max(0.0, float(cell.numbers["cpu_seconds"]) - float(cell.numbers.get("compile_seconds") or 0.0))
 
 
-def seconds_of(cells: Sequence[Measured]) -> RunSpread | None:
+def seconds_of(cells: Sequence[MeasuredCell]) -> RunSpread | None:
     """CPU seconds of searches, less those of compiling."""
     return spread(search_seconds(cell) for cell in cells)
 
@@ -77,7 +77,7 @@ def best_known(contenders: Contenders) -> tuple[float, bool] | None:
     )
 
 
-def ending(cells: Sequence[Measured]) -> str:
+def ending(cells: Sequence[MeasuredCell]) -> str:
     """The reason for an early end: OT for time, OM for memory, each as in the paper; empty where none did."""
     statuses = {str(cell.numbers.get("status", "")) for cell in cells}
     words = {"memory-limit": "OM", "time-limit": "OT", "failed": "refused"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.rbnets.contenders import (
@@ -19,8 +19,8 @@ from dagora.papers.rbnets.contenders import (
     PUBLISHED,
     RANDOMISED,
     SETS,
-    entered,
-    measured,
+    contender_cells,
+    measure_cell,
 )
 from dagora.papers.rbnets.data_sets import DATA_SETS, KEPT
 from dagora.papers.rbnets.published import SECONDS_COLUMNS, seconds_in_paper
@@ -89,28 +89,31 @@ def table2(size: Size) -> Experiment:
     for entry in chosen:
         reference_file(entry.source)
     cells = [
-        cell for entry in chosen for reading in entry.readings for cell in compared(entry.name, reading, size)
+        cell
+        for entry in chosen
+        for reading in entry.readings
+        for cell in comparison_cells(entry.name, reading, size)
     ]
-    return Experiment("rbnets/table2", tuple(cells), measured, report)
+    return Experiment("rbnets/table2", tuple(cells), measure_cell, report)
 
 
-def compared(data: str, reading: str, size: Size) -> list[Parameters]:
+def comparison_cells(data: str, reading: str, size: Size) -> list[Parameters]:
     """The cells of one data set: its parent sets, the methods that depend on no seed, and the others."""
     given: Parameters = {"data": data, "reading": reading}
     wide = DATA_SETS[data].wide
-    cells = entered(given, SETS)
+    cells = contender_cells(given, SETS)
     if not wide:
         exact = LIMIT if size.full else QUICK_LIMIT
         memory = FULL_MEMORY if size.full else QUICK_MEMORY
-        cells += entered(given, EXACT, memory=memory, limit=exact, seed=size.seed)
+        cells += contender_cells(given, EXACT, memory=memory, limit=exact, seed=size.seed)
     limit = WIDE_LIMIT if wide else LIMIT
-    cells += entered(given, CLIMB, limit=limit, seed=size.seed)
+    cells += contender_cells(given, CLIMB, limit=limit, seed=size.seed)
     for seed in size.seeds(QUICK_RUNS, WIDE_RUNS if wide else FULL_RUNS):
-        cells += entered(given, RANDOMISED, limit=limit, seed=seed)
+        cells += contender_cells(given, RANDOMISED, limit=limit, seed=seed)
     return cells
 
 
-def report(cells: Sequence[Measured]) -> Report:
+def report(cells: Sequence[MeasuredCell]) -> Report:
     """Seconds, the same with parent sets, what was reached, and every number in a long table."""
     found = by_data_set(cells)
     verdict = seconds_verdict(found)
@@ -146,7 +149,7 @@ def name_of(key: Key) -> str:
     return str(key[0]) if key[1] == KEPT else f"{key[0]}, rows {key[1]}"
 
 
-def seconds_entry(cells: Sequence[Measured], extra: float = 0.0) -> Entry:
+def seconds_entry(cells: Sequence[MeasuredCell], extra: float = 0.0) -> Entry:
     """Seconds in words, and how the search ended where it was ended."""
     seconds = spread(search_seconds(cell) + extra for cell in cells)
     if seconds is None:
@@ -154,7 +157,7 @@ def seconds_entry(cells: Sequence[Measured], extra: float = 0.0) -> Entry:
     why = ending(cells)
     if why == "refused":
         return why
-    shown = seconds.shown(2 if seconds.median < 100 else 0)
+    shown = seconds.text(2 if seconds.median < 100 else 0)
     gap = spread_of(cells, "gap")
     left = f", gap {gap.median:.1f}" if gap is not None else ""
     return f"{why} {shown}{left}" if why else shown
@@ -219,12 +222,12 @@ def quality_table(found: dict[Key, Contenders]) -> ResultTable:
                 None if cell.numbers.get("bic") is None else max(0.0, best[0] - cell.numbers["bic"])
                 for cell in contenders.get(label, [])
             )
-            row.append(None if below is None else below.shown(1))
+            row.append(None if below is None else below.text(1))
         greedy = spread(
             None if cell.numbers.get("greedy") is None else max(0.0, best[0] - cell.numbers["greedy"])
             for cell in contenders.get(PUBLISHED, [])
         )
-        rows.append((*row, None if greedy is None else greedy.shown(1)))
+        rows.append((*row, None if greedy is None else greedy.text(1)))
     columns = ("data", "best BIC", "proved", *METHODS, "RBNets, greedy policy")
     return ResultTable("quality", "BIC below the best known", columns, tuple(rows), digits=1)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dagora.papers.cell import Measured, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.experiment import Experiment, Size
-from dagora.papers.rbnets.contenders import CLIMB, EXACT, POLICY, RANDOMISED, entered, measured
+from dagora.papers.rbnets.contenders import CLIMB, EXACT, POLICY, RANDOMISED, contender_cells, measure_cell
 from dagora.papers.rbnets.data_sets import DATA_SETS, KEPT
 from dagora.papers.rbnets.published import seconds_in_paper
 from dagora.papers.rbnets.spreads import Contenders, Key, best_known, by_data_set, ending, search_seconds
@@ -58,12 +58,12 @@ def table2_rl_bic(size: Size) -> Experiment:
     cells: list[Parameters] = []
     for entry in chosen:
         given: Parameters = {"data": entry.name, "reading": KEPT}
-        cells += entered(given, PROVER, memory=MEMORY, limit=LIMIT, seed=size.seed)
-        cells += entered(given, {**BESIDE, **drawing}, limit=LIMIT, seed=size.seed)
-    return Experiment("rbnets/table2-rl-bic", tuple(cells), measured, report)
+        cells += contender_cells(given, PROVER, memory=MEMORY, limit=LIMIT, seed=size.seed)
+        cells += contender_cells(given, {**BESIDE, **drawing}, limit=LIMIT, seed=size.seed)
+    return Experiment("rbnets/table2-rl-bic", tuple(cells), measure_cell, report)
 
 
-def report(cells: Sequence[Measured]) -> Report:
+def report(cells: Sequence[MeasuredCell]) -> Report:
     """The BIC that was reached, and its cost."""
     found = by_data_set(cells)
     return Report(
@@ -74,7 +74,7 @@ def report(cells: Sequence[Measured]) -> Report:
     )
 
 
-def runs_of(found: dict[Key, Contenders]) -> Iterator[tuple[str, Contenders, Measured]]:
+def runs_of(found: dict[Key, Contenders]) -> Iterator[tuple[str, Contenders, MeasuredCell]]:
     """Data set, all its cells, and that of RL-BIC."""
     for key, contenders in found.items():
         for cell in contenders.get(LABEL, []):

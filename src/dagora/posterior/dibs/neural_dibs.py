@@ -101,7 +101,7 @@ def neural_dibs(
             values.append(weight)
         if taken < steps:
             break
-    distinct, weights = distinct_weighted(np.concatenate(graphs), np.concatenate(values))
+    distinct, weights = merge_equal_graphs(np.concatenate(graphs), np.concatenate(values))
     particles = sum(map(len, graphs))
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
@@ -159,11 +159,11 @@ def standardised_rows(table: Table) -> NDArray[np.float32]:
     return np.asarray((rows - moments.mean) / np.sqrt(variances), dtype=np.float32)
 
 
-def distinct_weighted(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArray[np.float64]]:
+def merge_equal_graphs(graphs: Graphs, values: NDArray[np.float64]) -> tuple[Graphs, NDArray[np.float64]]:
     """Each acyclic graph once, with the sum of its particles' weights, as a logarithm.
 
     >>> one, cycle = [[0, 1], [0, 0]], [[0, 1], [1, 0]]
-    >>> found = distinct_weighted(np.array([one, cycle, one], bool), np.log([1.0, 5.0, 2.0]))
+    >>> found = merge_equal_graphs(np.array([one, cycle, one], bool), np.log([1.0, 5.0, 2.0]))
     >>> found[0].astype(int).tolist(), np.exp(found[1]).round(3).tolist()
     ([[[0, 1], [0, 0]]], [3.0])
     """

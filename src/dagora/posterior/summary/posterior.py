@@ -219,7 +219,7 @@ class Posterior(WeightedGraphs[DAG]):
         return estimate(values[self._distinct.index], self.weights)
 
     def _class_probability(self, graph: Graph) -> Estimate:
-        marks = self._aligned(graph).to_numpy()
+        marks = self._align(graph).to_numpy()
         completed = (cpdag_matrix(marks) if isinstance(graph, DAG) else marks).tobytes()
         labels, matrices = self._classes
         same = [k for k, matrix in enumerate(matrices) if matrix.tobytes() == completed]
@@ -234,7 +234,7 @@ class Posterior(WeightedGraphs[DAG]):
     ) -> Estimate:
         """Posterior mean of a metric, as in `WeightedGraphs`; exact where edge probabilities are."""
         self._need_graphs()
-        known, edges = self._aligned(truth), self.draws.edges
+        known, edges = self._align(truth), self.draws.edges
         if edges is not None and measure in COUNTS and on == "dag" and isinstance(known, DAG):
             return Estimate(expected_count(measure, edges, known.to_numpy()), 0.0)
         return super().expected(measure, known, on=on)

@@ -126,7 +126,7 @@ class WeightedGraphs(NotebookView, ABC, Generic[G]):
         index = {name: position for position, name in enumerate(self._distinct.names)}
         return [find_node(index, str(node)) for node in about]
 
-    def _aligned(self, graph: Graph) -> Graph:
+    def _align(self, graph: Graph) -> Graph:
         """The graph with its nodes in our order; other variables are refused."""
         names = self._distinct.names
         align(DAG(names), graph)
@@ -141,7 +141,7 @@ class WeightedGraphs(NotebookView, ABC, Generic[G]):
         (`cpdag`).
         """
         self._need_graphs()
-        known = self._aligned(truth)
+        known = self._align(truth)
         if not isinstance(measure, str):
             return self._mean_of(lambda graph: measure(graph, known))
         marks = known.to_numpy()

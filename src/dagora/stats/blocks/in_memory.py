@@ -46,7 +46,7 @@ def count_in_blocks(
         together = CountingRound([sets[k] for k in some.tolist()], data.cardinalities, with_bits, rows, jobs)
         together.add(BlockRows(*data))
         places.append(some)
-        found.append(together.occupied())
+        found.append(together.occupied_counts())
     others = np.flatnonzero(~dense)
     if len(others):
         places.append(others)

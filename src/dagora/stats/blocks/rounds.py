@@ -27,7 +27,7 @@ class CountingRound:
     >>> data = BlockRows(*coded_columns(np.array([[0, 0, 1], [1, 1, 0]], dtype=np.uint8), np.array([2, 2])))
     >>> round = CountingRound([(0, 1), (1,)], data.cardinalities, np.ones(2, dtype=bool), 3)
     >>> round.add(data)
-    >>> round.occupied(), round.table(0)
+    >>> round.occupied_counts(), round.table(0)
     ((array([2, 1, 1, 2]), array([2, 2])), array([0, 2, 1, 0]))
     """
 
@@ -87,7 +87,7 @@ class CountingRound:
             if b > a
         ]
 
-    def occupied(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def occupied_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Occupied counts of all sets, one after the other, and how many each has."""
         return occupied_counts(self._cover, self._tables, self._rows)
 

@@ -55,7 +55,7 @@ class IncompleteStatistics:
         self._clock = clock or Budget()
         self._cardinalities = table.schema.cardinalities
 
-    def within(self, clock: Budget) -> IncompleteStatistics:
+    def with_clock(self, clock: Budget) -> IncompleteStatistics:
         """The same statistics, for which EM of moments takes no more than its share of a time limit."""
         return self if clock.limit is None else IncompleteStatistics(self._table, clock)
 

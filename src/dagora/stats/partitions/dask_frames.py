@@ -28,7 +28,7 @@ from dagora.data.readers import SEPARATORS, check_separator
 from dagora.data.schema import Schema
 from dagora.stats.blocks.cover import Set, worth_bits
 from dagora.stats.indicators import Scales
-from dagora.stats.partitions.merged_profiles import Profiles, merged
+from dagora.stats.partitions.merged_profiles import Profiles, merge_profiles
 from dagora.stats.partitions.partition_work import (
     CountRequest,
     PartitionCounts,
@@ -157,7 +157,7 @@ class DaskRows:
     def batches(self, columns: Sequence[str]) -> Any:  # noqa: ANN401
         """The rows of some columns, one partition after the other: for samples."""
         for number in range(len(self)):
-            yield from computed(self.part(number)).batches(columns)
+            yield from compute(self.part(number)).batches(columns)
 
     def state(self) -> object:
         """Unknown: a frame does not say where its rows are."""
@@ -166,9 +166,9 @@ class DaskRows:
     def look(self, profiles: Profiles, words: Words, *, complete: bool) -> None:
         """Look at all partitions where they are, and at each after the one before it."""
         run(check_versions)
-        seen: list[Profiles] = computed(
+        seen: list[Profiles] = compute(
             *[
-                there(partial(look_at, complete=complete), self.part(number), profiles, words)
+                task_there(partial(look_at, complete=complete), self.part(number), profiles, words)
                 for number in range(len(self))
             ],
             together=True,
@@ -176,7 +176,7 @@ class DaskRows:
         self.rows_of_parts = [next(iter(part.values())).rows for part in seen]
         whole = seen[0]
         for part in seen[1:]:
-            whole = merged(whole, part)
+            whole = merge_profiles(whole, part)
         profiles.update(whole)
 
     def counter(
@@ -191,7 +191,7 @@ class DaskRows:
         import dask
 
         work = [
-            there(code, self.part(number), list(codings), own, filled)
+            task_there(code, self.part(number), list(codings), own, filled)
             for number, own in enumerate(self.rows_of_parts)
         ]
         coded = run(lambda: dask.persist(*work))
@@ -210,15 +210,15 @@ class DaskCounts(StreamCounts):
     def moments(self, columns: Sequence[int]) -> Moments:
         """Moments of some columns, in one round."""
         self._stream.passes += 1
-        made = [there(moments, part, list(columns)) for part in self._coded]
-        found: Moments = computed(in_a_tree(made, add_moments))
+        made = [task_there(moments, part, list(columns)) for part in self._coded]
+        found: Moments = compute(in_a_tree(made, add_moments))
         return found
 
     def feature_moments(self, schema: Schema, scales: Scales) -> Moments:
         """Moments of the features of all columns, in one round."""
         self._stream.passes += 1
-        made = [there(feature_moments, part, schema, scales) for part in self._coded]
-        found: Moments = computed(in_a_tree(made, add_moments))
+        made = [task_there(feature_moments, part, schema, scales) for part in self._coded]
+        found: Moments = compute(in_a_tree(made, add_moments))
         return found
 
     def _pass_over(self, dense: list[Set], sparse: list[Set]) -> dict[Set, OccupiedCells]:
@@ -242,8 +242,8 @@ class DaskCounts(StreamCounts):
             return {each: self._all_rows() for each in (*dense, *sparse)}
         self._stream.passes += 1
         shared = dask.delayed(asked)
-        made = [there(count, part, shared) for part in self._coded]
-        counted: PartitionCounts = computed(in_a_tree(made, add_counts))
+        made = [task_there(count, part, shared) for part in self._coded]
+        counted: PartitionCounts = compute(in_a_tree(made, add_counts))
         found = {
             each: OccupiedCells(counts.cells().astype(np.uint16), counts.counts)
             for each, counts in zip(sparse, counted.sparse, strict=True)
@@ -261,7 +261,7 @@ class DaskCounts(StreamCounts):
         return OccupiedCells(np.empty((1, 0), dtype=np.uint16), np.array([self._rows], dtype=np.int64))
 
 
-def there(work: Callable[..., T], *arguments: Any) -> Any:  # noqa: ANN401
+def task_there(work: Callable[..., T], *arguments: Any) -> Any:  # noqa: ANN401
     """A task where the partitions are, by a worker of the same version of dagora."""
     import dask
 
@@ -291,7 +291,7 @@ def in_a_tree(tasks: Sequence[Any], add: Callable[[T, T], T]) -> Any:  # noqa: A
     return level[0]
 
 
-def computed(*tasks: Any, together: bool = False) -> Any:  # noqa: ANN401
+def compute(*tasks: Any, together: bool = False) -> Any:  # noqa: ANN401
     """The results of tasks; of one task its result itself, unless `together`."""
     import dask
 

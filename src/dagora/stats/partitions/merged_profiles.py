@@ -12,12 +12,12 @@ from dagora.data.scan.profile import WRAP, Profile
 Profiles = dict[str, Profile]
 
 
-def merged(a: Profiles, b: Profiles) -> Profiles:
+def merge_profiles(a: Profiles, b: Profiles) -> Profiles:
     """The profiles of partition `a` followed by partition `b`: as if one had been read after the other."""
-    return {name: followed(a[name], b[name]) for name in a}
+    return {name: append_profile(a[name], b[name]) for name in a}
 
 
-def followed(a: Profile, b: Profile) -> Profile:
+def append_profile(a: Profile, b: Profile) -> Profile:
     """The profile of a column whose cells of `a` are followed by those of `b`.
 
     >>> import pyarrow as pa
@@ -25,7 +25,7 @@ def followed(a: Profile, b: Profile) -> Profile:
     ...     profile = Profile("x", pa.int64(), None, False)
     ...     profile.look(pa.array(cells), ())
     ...     return profile
-    >>> whole = followed(seen([3, 1]), seen([2, None, 1]))
+    >>> whole = append_profile(seen([3, 1]), seen([2, None, 1]))
     >>> whole.rows, whole.firsts, whole.first_missing, whole.low, whole.high
     (5, {3: 0, 1: 1, 2: 2}, 3, 1.0, 3.0)
     """
@@ -34,7 +34,7 @@ def followed(a: Profile, b: Profile) -> Profile:
         firsts = {**{value: row + a.rows for value, row in b.firsts.items()}, **a.firsts}
         firsts = dict(sorted(firsts.items(), key=lambda item: item[1]))
     elif is_text(a.type):
-        a, b = judged(a, b), judged(b, a)
+        a, b = judge_like(a, b), judge_like(b, a)
     together = None if firsts is None or len(firsts) > a.most_values else firsts
     odd = a.odd or (None if b.odd is None else (b.odd[0], b.odd[1] + a.rows))
     whole = replace(
@@ -64,7 +64,7 @@ def followed(a: Profile, b: Profile) -> Profile:
     return whole
 
 
-def judged(part: Profile, other: Profile) -> Profile:
+def judge_like(part: Profile, other: Profile) -> Profile:
     """A profile of text whose values, still few, are judged as those of `other` were, which are too many."""
     if not part.firsts:
         return part

@@ -22,7 +22,7 @@ from dagora.data.scan.sql import as_double, literal, quote, relation, trim
 from dagora.stats.indicators import Scales, no_indicator_moments
 from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.query_plan import QueryPlan, plan_queries, queries_in_words
-from dagora.stats.scan.sparse import summed
+from dagora.stats.scan.sparse import sum_by_key
 from dagora.stats.statistics import Moments
 
 if TYPE_CHECKING:
@@ -116,15 +116,15 @@ class QueryCounts:
         nothing = OccupiedCells(np.empty((1, 0), dtype=np.uint16), np.array([self._rows]))
         found = {each: nothing for each in sets if not each}
         for place, columns in enumerate(plan.queries):
-            cells, counts = self._grouped(columns)
+            cells, counts = self._group_cells(columns)
             for each, source in plan.source_of.items():
                 if source == place:
                     own = cells[:, [columns.index(column) for column in each]]
-                    kept, sums = summed(own, counts)
+                    kept, sums = sum_by_key(own, counts)
                     found[each] = OccupiedCells(kept.astype(np.uint16), sums)
         return found
 
-    def _grouped(self, columns: Set) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _group_cells(self, columns: Set) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The cells of one query, as codes, with their counts."""
         names = [self._codings[column].variable.name for column in columns]
         listed = ", ".join(map(quote, names))

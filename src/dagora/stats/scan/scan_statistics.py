@@ -106,7 +106,7 @@ class ScanStatistics:
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:
         """Occupied joint counts of many sets; those that were not counted before take one pass."""
-        values = [found.counts for found in self._found(column_sets)]
+        values = [found.counts for found in self._find_cells(column_sets)]
         sizes = np.array([len(counts) for counts in values], dtype=np.int64)
         return CellCounts(np.concatenate([np.empty(0, dtype=np.int64), *values]), running_sum(sizes))
 
@@ -123,7 +123,9 @@ class ScanStatistics:
 
     def contingencies(self, column_sets: Sequence[Sequence[int]]) -> list[Contingency]:
         """Occupied cells of many sets, with their counts, in one pass."""
-        return [Contingency(found.cells.astype(np.int64), found.counts) for found in self._found(column_sets)]
+        return [
+            Contingency(found.cells.astype(np.int64), found.counts) for found in self._find_cells(column_sets)
+        ]
 
     def knows(self, column_sets: Sequence[Sequence[int]]) -> bool:
         """Return True if the counts of some sets are kept, so that they take no pass."""
@@ -141,15 +143,15 @@ class ScanStatistics:
         numbers *= [len(columns) + 1 for columns in fresh]
         small = numbers <= EARLY_NUMBERS / LARGEST_EARLY
         chosen = small & (np.cumsum(np.where(small, numbers, 0)) <= EARLY_NUMBERS)
-        self._keep(self._counted([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
+        self._keep(self._count([fresh[k] for k in np.flatnonzero(chosen).tolist()]))
         return True
 
-    def _found(self, column_sets: ColumnSets) -> list[OccupiedCells]:
+    def _find_cells(self, column_sets: ColumnSets) -> list[OccupiedCells]:
         """The occupied cells of sets, from earlier passes or from one more."""
-        sets = self._checked(column_sets)
+        sets = self._check_sets(column_sets)
         known = {columns: self._kept.get(columns) for columns in map(ascending, sets)}
         fresh = [columns for columns, found in known.items() if found is None]
-        counted = self._counted(fresh) if fresh else {}
+        counted = self._count(fresh) if fresh else {}
         self._keep(counted)
         have = {columns: found for columns, found in known.items() if found is not None} | counted
         return [in_order(have[ascending(columns)], columns) for columns in sets]
@@ -162,16 +164,16 @@ class ScanStatistics:
     def moments(self) -> Moments:
         """Moments of the continuous columns, in one pass."""
         if self._moments is None:
-            self._counted([])
-            self._moments = self._measured()
+            self._count([])
+            self._moments = self._measure()
         return self._moments
 
-    def _measured(self) -> Moments:
+    def _measure(self) -> Moments:
         columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
         d = len(columns)
         return self._counter.moments(columns) if d else Moments(self._rows, np.zeros(d), np.zeros((d, d)))
 
-    def _counted(self, fresh: list[Set]) -> dict[Set, OccupiedCells]:
+    def _count(self, fresh: list[Set]) -> dict[Set, OccupiedCells]:
         """Count sets; in a new transaction also all that is kept, which must be as it was."""
         now = self._counter.transaction
         again = self._kept.sets if now != self._transaction else []
@@ -181,17 +183,17 @@ class ScanStatistics:
             if not same_counts(counted.pop(columns), self._kept.get(columns)):
                 names = ", ".join(f"'{self._schema[column].name}'" for column in columns)
                 what = f"column {names} is" if len(columns) == 1 else f"the columns {names} are"
-                raise self._changed(f"{what} counted otherwise")
+                raise self._change_error(f"{what} counted otherwise")
         if now != self._transaction:
-            if self._moments is not None and not same_moments(self._measured(), self._moments):
-                raise self._changed("moments differ")
+            if self._moments is not None and not same_moments(self._measure(), self._moments):
+                raise self._change_error("moments differ")
             known = self._indicators
-            if known is not None and not same_moments(self._widened(), known.moments):
-                raise self._changed("moments of levels differ")
+            if known is not None and not same_moments(self._widen(), known.moments):
+                raise self._change_error("moments of levels differ")
         self._transaction = now
         return counted
 
-    def _changed(self, how: str) -> DataError:
+    def _change_error(self, how: str) -> DataError:
         return DataError(
             f"{self._counter.title} changed while the connection was lost ({how}): open the rows anew"
         )
@@ -199,14 +201,14 @@ class ScanStatistics:
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the columns, the squares of the continuous ones, and indicators of levels: one pass."""
         if self._indicators is None:
-            self._counted([])
-            self._indicators = IndicatorMoments(self._widened(), feature_starts(self._schema))
+            self._count([])
+            self._indicators = IndicatorMoments(self._widen(), feature_starts(self._schema))
         return self._indicators
 
-    def _widened(self) -> Moments:
+    def _widen(self) -> Moments:
         return self._counter.feature_moments(self._schema, moment_scales(self._schema, self.moments()))
 
-    def _checked(self, column_sets: ColumnSets) -> list[Set]:
+    def _check_sets(self, column_sets: ColumnSets) -> list[Set]:
         columns, offsets = flatten(column_sets)
         continuous = np.flatnonzero(self._cardinalities[columns] == 0)
         if len(continuous):

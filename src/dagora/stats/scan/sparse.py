@@ -45,14 +45,14 @@ class SparseCounts:
         for word, group in enumerate(self._groups):
             for place in group:
                 keys[:, word] = keys[:, word] * self._levels[place] + codes[self._positions[place]]
-        found, counts = summed(keys, np.ones(len(keys), dtype=np.int64))
-        self._keys, self.counts = summed(
+        found, counts = sum_by_key(keys, np.ones(len(keys), dtype=np.int64))
+        self._keys, self.counts = sum_by_key(
             np.concatenate([self._keys, found]), np.concatenate([self.counts, counts])
         )
 
     def merge(self, other: SparseCounts) -> None:
         """Add what another has counted of the same set."""
-        self._keys, self.counts = summed(
+        self._keys, self.counts = sum_by_key(
             np.concatenate([self._keys, other._keys]), np.concatenate([self.counts, other.counts])
         )
 
@@ -67,7 +67,9 @@ class SparseCounts:
         return cells
 
 
-def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sum_by_key(
+    keys: NDArray[np.int64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct keys in order, and the sum of the counts of each."""
     order = np.lexsort(keys.T[::-1])
     ordered = keys[order]

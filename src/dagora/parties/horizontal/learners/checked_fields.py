@@ -104,7 +104,7 @@ def shown_truths(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.bool_]]:
     """The coordinator's side: one field of booleans of each site's answer, in the order of names."""
-    return _shown(answers, name, shape, np.bool_, "booleans")
+    return _collect_arrays(answers, name, shape, np.bool_, "booleans")
 
 
 def shown_reals(
@@ -115,10 +115,10 @@ def shown_reals(
     >>> shown_reals({"south": {"loss": np.zeros(1)}}, "loss", (1,))
     {'south': array([0.])}
     """
-    return _shown(answers, name, shape, np.float64, "finite numbers")
+    return _collect_arrays(answers, name, shape, np.float64, "finite numbers")
 
 
-def _shown(
+def _collect_arrays(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...], dtype: type, kind: str
 ) -> dict[str, NDArray[Any]]:
     found: dict[str, NDArray[Any]] = {}
