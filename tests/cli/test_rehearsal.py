@@ -24,7 +24,7 @@ def process(script):
 
 def test_a_helper_starts_with_the_first_kernel_and_only_once():
     ours, started = Compilation(), []
-    ours.when_it_begins(lambda: started.append("helper"))
+    ours.on_begin(lambda: started.append("helper"))
     assert started == []
     for _ in range(2):
         ours.begin()
@@ -34,7 +34,7 @@ def test_a_helper_starts_with_the_first_kernel_and_only_once():
 
 def test_no_helper_starts_after_the_command_has_ended():
     ours, started = Compilation(), []
-    ours.when_it_begins(lambda: started.append("helper"))
+    ours.on_begin(lambda: started.append("helper"))
     ours.end_helper()
     ours.begin()
     assert started == []
@@ -42,7 +42,7 @@ def test_no_helper_starts_after_the_command_has_ended():
 
 def test_waiting_ends_with_the_helper():
     ours = Compilation()
-    ours.when_it_begins(lambda: process("pass"))
+    ours.on_begin(lambda: process("pass"))
     ours.begin()
     ours.end()
     ours.wait_for_helper()
@@ -54,7 +54,7 @@ def test_waiting_ends_with_the_helper():
 def test_waiting_keeps_to_a_time_limit_and_the_helper_ends_with_the_command():
     helper = process(PATIENT)
     ours = Compilation()
-    ours.when_it_begins(lambda: helper)
+    ours.on_begin(lambda: helper)
     ours.begin()
     ours.end()
     begun = time.monotonic()

@@ -138,9 +138,9 @@ def test_answers_are_protected(client: Client) -> None:
 def test_a_header_that_is_given_twice_is_not_believed() -> None:
     door = Door(80, "secret")
     right = [("host", "127.0.0.1:80"), ("x-dagora-token", "secret")]
-    assert door.why_not("GET", "/api/state", "", right) == ""
+    assert door.reason_to_refuse("GET", "/api/state", "", right) == ""
     for pair in right:
-        assert door.why_not("GET", "/api/state", "", [*right, pair])
+        assert door.reason_to_refuse("GET", "/api/state", "", [*right, pair])
 
 
 def test_odd_secrets_are_only_wrong() -> None:

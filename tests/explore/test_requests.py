@@ -10,7 +10,7 @@ from dagora.api.score import make_score
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.data.readers import look_at_file
-from dagora.explore.asking import ExploreRequest, asked_for, looking_at
+from dagora.explore.asking import ExploreRequest, looking_at, parse_request
 from dagora.explore.choosing import Fit
 from dagora.explore.session import NUMBERS_FOR, Data, Session
 from dagora.learners.registry import METHODS
@@ -175,14 +175,14 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
     file = tables(tmp_path)[kind]
     fit = Fit(look_at_file(file, looking_at({})), look_at_file(file, looking_at({}, numbers_for=NUMBERS_FOR)))
     for method in METHODS:
-        if reason := fit.why_not(method):
+        if reason := fit.reason_against(method):
             if "pip install" not in reason:
                 with pytest.raises(DagoraError):
                     dagora.learn(file, method.name)
         else:
             prepare(file, method.name, {}, clock=Budget())
     for score in SCORES:
-        if fit.why_no_score(score):
+        if fit.reason_against_score(score):
             with pytest.raises(DagoraError):
                 dagora.learn(file, "hill-climb", score=score.name)
         else:
@@ -191,7 +191,7 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
 
 
 def test_a_request_comes_back_as_it_was() -> None:
-    asked = asked_for({"method": "tabu", "score": "bdeu", "options": {"ess": "2", "patience": "7"}, "seed": 3,
+    asked = parse_request({"method": "tabu", "score": "bdeu", "options": {"ess": "2", "patience": "7"}, "seed": 3,
                        "bootstrap": 50, "reading": {"drop": ["a, b"], "missing": "drop"}, "knowledge": {"tiers": [["c"], ["d"]]}})  # fmt: skip
     assert ExploreRequest.from_dict(asked.to_dict()) == asked
     assert asked.command("t.csv") == (

@@ -107,7 +107,7 @@ def test_graphs_are_sent_when_they_are_new_and_not_too_large() -> None:
     wide = GraphSender([f"x{k}" for k in range(301)], class_only=True)
     before = len(asked)
     assert (wide.news(event(()), 9.0), len(asked)) == (None, before)
-    assert ("301 columns" in wide.why_not, sender.why_not) == (True, "")
+    assert ("301 columns" in wide.reason_not_drawn, sender.reason_not_drawn) == (True, "")
 
 
 def test_a_class_that_was_learned_is_drawn_while_samples_follow(garden) -> None:

@@ -102,7 +102,7 @@ class CommonRequest:
         from dagora.data.columns.reading_options import welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge import as_knowledge
-        from dagora.learners.checks import numbers_for, why_not_model
+        from dagora.learners.checks import numbers_for, reason_against_model
         from dagora.learners.registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
@@ -124,7 +124,7 @@ class CommonRequest:
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else welcome,
-            why_not_model=partial(why_not_model, method, self.score, marked=marks is not None)
+            why_not_model=partial(reason_against_model, method, self.score, marked=marks is not None)
             if model and method
             else None,
             constants=constants,

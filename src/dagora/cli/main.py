@@ -186,10 +186,10 @@ def in_plain_words(error: click.UsageError) -> str:
     "Invalid value: '1h' is no number"
     """
     where = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
-    return f"{what_is_wrong(error)}{where}"
+    return f"{describe_usage_error(error)}{where}"
 
 
-def what_is_wrong(error: click.UsageError) -> str:
+def describe_usage_error(error: click.UsageError) -> str:
     """The same without where to read more."""
     if isinstance(error, click.NoSuchOption):
         return about_option(error)

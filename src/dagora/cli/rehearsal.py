@@ -41,7 +41,7 @@ def rehearsing(method: str) -> Iterator[None]:
 
     entry = method_named(method)
     if (entry.takes == "candidates" or entry.in_both_orders) and cores() > 1:
-        compilation.when_it_begins(partial(start_helper, method))
+        compilation.on_begin(partial(start_helper, method))
     try:
         yield
     finally:

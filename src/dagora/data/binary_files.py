@@ -79,7 +79,7 @@ def read_parquet(file: Path, wanted: Collection[str], check: Callable[[int], Non
     with pq.ParquetFile(file) as source:
         fields = [field for field in source.schema_arrow if field.name in wanted]
     texts = [field.name for field in fields if is_text(field.type)]
-    schema = pa.schema([field.with_type(written_as(field.type)) for field in fields])
+    schema = pa.schema([field.with_type(stored_type(field.type)) for field in fields])
     with pq.ParquetFile(file, read_dictionary=texts) as source:
         stated = source.metadata
         groups, total = [], 0
@@ -88,25 +88,25 @@ def read_parquet(file: Path, wanted: Collection[str], check: Callable[[int], Non
             announced = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in wanted)
             check(total + announced)
             group = source.read_row_group(k, columns=schema.names)
-            total += sum(written_out(column) for column in group.columns)
+            total += sum(expanded_size(column) for column in group.columns)
             check(total)
             groups.append(group.cast(schema))
         return pa.concat_tables(groups) if groups else schema.empty_table()
 
 
-def written_as(kind: pa.DataType) -> pa.DataType:
+def stored_type(kind: pa.DataType) -> pa.DataType:
     """The type that a column is given: as in the file, but for views of texts, which are plain texts."""
     import pyarrow as pa
 
     return pa.string() if kind == pa.string_view() else kind
 
 
-def written_out(column: pa.ChunkedArray) -> int:
+def expanded_size(column: pa.ChunkedArray) -> int:
     """Bytes of a column when every text is written out.
 
     >>> import pyarrow as pa
     >>> said = pa.chunked_array([pa.DictionaryArray.from_arrays([0, 0, 1, None], ["four", "a"])])
-    >>> written_out(said) >= 9, written_out(said) < 60
+    >>> expanded_size(said) >= 9, expanded_size(said) < 60
     (True, True)
     """
     import pyarrow as pa

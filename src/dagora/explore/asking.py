@@ -72,12 +72,12 @@ class ExploreRequest:
         return shlex.join(line)
 
 
-def asked_for(content: Mapping[str, Any], jobs: int = 1) -> ExploreRequest:
+def parse_request(content: Mapping[str, Any], jobs: int = 1) -> ExploreRequest:
     """Check a request; whatever is wrong with it is one line.
 
-    >>> asked_for({"method": "tabu", "options": {"patience": "5"}}).options
+    >>> parse_request({"method": "tabu", "options": {"patience": "5"}}).options
     {'patience': 5}
-    >>> asked_for({"method": "tabbu"})
+    >>> parse_request({"method": "tabbu"})
     Traceback (most recent call last):
     dagora.OptionError: there is no method named 'tabbu': did you mean 'tabu'? known are auto, ...
     """

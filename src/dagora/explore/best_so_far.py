@@ -46,10 +46,10 @@ class GraphSender:
         self._sent: tuple[Edges, Edges] | None = None  # directed and undirected ones
 
     @property
-    def why_not(self) -> str:
+    def reason_not_drawn(self) -> str:
         """The reason why no graph is drawn during the run; empty if one is.
 
-        >>> GraphSender(["x"] * 301, class_only=True).why_not
+        >>> GraphSender(["x"] * 301, class_only=True).reason_not_drawn
         'A graph of 301 columns is drawn at the end alone: on the way, only one of at most 300 is.'
         """
         columns = len(self._nodes)

@@ -8,7 +8,7 @@ from typing import Any
 from dagora.base.options import Option
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind
-from dagora.learners.checks import why_not_model
+from dagora.learners.checks import reason_against_model
 from dagora.learners.method import Method
 from dagora.learners.registry import METHODS, method_named
 from dagora.learners.search.auto import OWN_SECONDS, QUICK, WIDE
@@ -31,7 +31,7 @@ class Fit:
         self.kinds = frozenset(Kind(c.type) for c in usual.columns if c.type != LEFT_OUT)
         self.columns = sum(c.type != LEFT_OUT for c in usual.columns)
 
-    def why_not(self, method: Method) -> str:
+    def reason_against(self, method: Method) -> str:
         """The reason why a method cannot be used on this page with this table; empty if it can."""
         if method.takes == "federation":
             return "for rows over sites: dagora federate"
@@ -46,10 +46,10 @@ class Fit:
         if numbers_only and self._text:
             return f"takes continuous columns only, and '{self._text}' is discrete"
         if self._holes and method.own_objective:
-            return f"{why_not_model(method, None, self.kinds)}, and cells are missing"
+            return f"{reason_against_model(method, None, self.kinds)}, and cells are missing"
         return ""
 
-    def why_no_score(self, score: Score) -> str:
+    def reason_against_score(self, score: Score) -> str:
         """The same for a score."""
         if score.kind is Kind.CONTINUOUS and self._text:
             return f"takes continuous columns only, and '{self._text}' is discrete"
@@ -62,8 +62,8 @@ class Fit:
     def to_dict(self) -> dict[str, Any]:
         """All methods and scores, with the reasons against them, for the page."""
         return {
-            "methods": [method_entry(method, self.why_not(method)) for method in METHODS],
-            "scores": [score_entry(score, self.why_no_score(score)) for score in SCORES],
+            "methods": [method_entry(method, self.reason_against(method)) for method in METHODS],
+            "scores": [score_entry(score, self.reason_against_score(score)) for score in SCORES],
             "default_score": default_score_of(self.kinds).name if self.kinds else "",
             "advice": self.advice,
         }

@@ -81,7 +81,7 @@ class Door:
         """The header that gives it to the browser."""
         return f"{self.cookie_name}={self.cookie}; HttpOnly; SameSite=Strict; Path=/"
 
-    def why_not(self, method: str, path: str, query: str, headers: list[tuple[str, str]]) -> str:
+    def reason_to_refuse(self, method: str, path: str, query: str, headers: list[tuple[str, str]]) -> str:
         """The reason why a request is refused, in one line; empty if it is allowed."""
         given = Headers(headers)
         host = given.only("host")
@@ -154,7 +154,7 @@ class Doorkeeper:
 
         headers = [(key.decode("latin1").lower(), value.decode("latin1")) for key, value in scope["headers"]]
         query = scope.get("query_string", b"").decode("latin1")
-        reason = self._door.why_not(scope["method"], scope["path"], query, headers)
+        reason = self._door.reason_to_refuse(scope["method"], scope["path"], query, headers)
         if not reason:
             await self._application(scope, receive, send_protected)
             return

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from dagora.base.errors import DagoraError, DataError, OptionError, speaking
 from dagora.base.files import json_text
 from dagora.base.wording import shown
-from dagora.explore.asking import asked_for, knowledge_of, reading_of
+from dagora.explore.asking import knowledge_of, parse_request, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
 from dagora.explore.page_files import page_file
@@ -188,7 +188,7 @@ class Answers:
     @for_the_page
     async def learn(self, request: Request) -> Response:
         """Begin a run."""
-        asked = asked_for(await read_json(request), self._session.jobs)
+        asked = parse_request(await read_json(request), self._session.jobs)
         run = await in_thread(self._session.learn, asked)
         return JSONResponse(run.to_dict())
 
@@ -197,7 +197,7 @@ class Answers:
         """About how long such a run would take, in words; what is wrong with it is the reason for none."""
         content = await read_json(request)
         try:
-            asked = asked_for(content, self._session.jobs)
+            asked = parse_request(content, self._session.jobs)
         except DagoraError as error:
             return JSONResponse({"words": f"no estimate: {shown(' '.join(str(error).split()))}"})
         words = await asyncio.wrap_future(await in_thread(self._session.estimate, asked))

@@ -318,8 +318,8 @@ class Watcher:
     def begin(self, sender: GraphSender) -> None:
         """From now on, pass graphs on; or say why there will be none."""
         self.sender = sender
-        if sender.why_not:
-            self._voice.say("undrawn", run=self._run, words=sender.why_not)
+        if sender.reason_not_drawn:
+            self._voice.say("undrawn", run=self._run, words=sender.reason_not_drawn)
 
     def tell_of(self, result: Result) -> None:
         """Pass on the graph that was learned, where the run goes on after it."""

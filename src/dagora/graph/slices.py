@@ -64,7 +64,7 @@ class TimeLayout:
             f"{base[0]:.1f} {base[1]:.1f}"
         )
         ends = ((start, y0), one, two, base)
-        middle = where_x_is(self.gaps[lag], ends) if lag else on_curve(0.5, ends)
+        middle = point_at_x(self.gaps[lag], ends) if lag else on_curve(0.5, ends)
         return path, middle, ((start, y0), (leave, y0)), (base, tip)
 
 
@@ -80,10 +80,10 @@ def on_curve(share: float, ends: tuple[Point, Point, Point, Point]) -> Point:
     return x, y
 
 
-def where_x_is(x: float, ends: tuple[Point, Point, Point, Point]) -> Point:
+def point_at_x(x: float, ends: tuple[Point, Point, Point, Point]) -> Point:
     """The point of a curve that runs from left to right at which it has passed x, by bisection.
 
-    >>> where_x_is(4.0, ((0.0, 0.0), (0.0, 4.0), (8.0, 4.0), (8.0, 0.0)))
+    >>> point_at_x(4.0, ((0.0, 0.0), (0.0, 4.0), (8.0, 4.0), (8.0, 0.0)))
     (4.0, 3.0)
     """
     low, high = 0.0, 1.0

@@ -43,7 +43,7 @@ class Compilation:
         self._start_helper: StartHelper | None = None
         self._helper: subprocess.Popen[bytes] | None = None
 
-    def when_it_begins(self, start_helper: StartHelper) -> None:
+    def on_begin(self, start_helper: StartHelper) -> None:
         """Start a process that compiles other kernels as soon as this one has to compile its first."""
         self._start_helper = start_helper
 

@@ -44,15 +44,17 @@ def choose_score(method: Method, name: str | None, source: Source) -> Score | No
     return default_score(source.statistics.schema)
 
 
-def why_not_model(method: Method, score: str | None, kinds: frozenset[Kind], *, marked: bool = False) -> str:
+def reason_against_model(
+    method: Method, score: str | None, kinds: frozenset[Kind], *, marked: bool = False
+) -> str:
     """The reason why missing values of columns of some kinds cannot be modelled; empty if they can.
 
     `marked` says that variables were set in some rows.
 
     >>> from dagora.learners.registry import method_named
-    >>> why_not_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
+    >>> reason_against_model(method_named("auto"), None, frozenset({Kind.DISCRETE}))
     ''
-    >>> why_not_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))
+    >>> reason_against_model(method_named("auto"), "bdeu", frozenset({Kind.DISCRETE}))
     'the score bdeu needs complete rows'
     """
     if marked:

@@ -18,10 +18,10 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import (
     choose_score,
     numbers_for,
+    reason_against_model,
     refuse_interventions,
     refuse_time,
     split_options,
-    why_not_model,
 )
 from dagora.learners.one_run import Searching
 from dagora.learners.registry import method_named
@@ -87,7 +87,7 @@ def prepare(
             numbers_for=numbers_for(entry, score, options),
             clock=clock,
             check_width=entry.check_width,
-            why_not_model=partial(why_not_model, entry, score, marked=interventions is not None),
+            why_not_model=partial(reason_against_model, entry, score, marked=interventions is not None),
             constants=False,
         ),
         interventions,

@@ -40,9 +40,9 @@ def test_entropy_is_given_the_parents() -> None:
     samples = [[[], [], [0, 1]]] * 3 + [[[], [], [1, 0]]] + [[[], [], [1]]] * 4
     quarter = 0.25 * math.log2(4) + 0.75 * math.log2(4 / 3)
     assert leak.conditional_entropy(samples) == pytest.approx(quarter / 2)
-    assert leak.seen_again(samples) == 1.0
-    assert leak.seen_again([[[], [], [0, 1]], [[], [0], [0]]]) == 0.0
-    assert leak.seen_again([[[], [0]]]) is None
+    assert leak.repeat_share(samples) == 1.0
+    assert leak.repeat_share([[[], [], [0, 1]], [[], [0], [0]]]) == 0.0
+    assert leak.repeat_share([[[], [0]]]) is None
 
 
 def test_the_steps_measured_are_those_of_k2() -> None:

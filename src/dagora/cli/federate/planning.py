@@ -88,7 +88,7 @@ def planning_options(command: F) -> F:
 def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
     from dagora.base.errors import OptionError
-    from dagora.parties.horizontal.learners.tasks import shown_by
+    from dagora.parties.horizontal.learners.tasks import tasks_to_show
     from dagora.parties.horizontal.methods_over_sites import (
         basis_functions,
         check_columns,
@@ -145,7 +145,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         request.method,
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.stated(),
-        shows=shown_by(request.method, request.settings),
+        shows=tasks_to_show(request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
         lags=lags,
         step=consortium.step if lags else 0.0,

@@ -144,15 +144,15 @@ def nature(kind: pa.DataType) -> str:
     return "text"
 
 
-def why_left_out(profile: ColumnProfile) -> str | None:
+def reason_to_leave_out(profile: ColumnProfile) -> str | None:
     """Return why a column says nothing about rows; None if nothing speaks against it.
 
     >>> import pyarrow as pa
-    >>> why_left_out(ColumnProfile("row", pa.chunked_array([range(1, 101)])))
+    >>> reason_to_leave_out(ColumnProfile("row", pa.chunked_array([range(1, 101)])))
     'numbers the rows'
-    >>> why_left_out(ColumnProfile("name", pa.chunked_array([[f"person {i}" for i in range(100)]])))
+    >>> reason_to_leave_out(ColumnProfile("name", pa.chunked_array([[f"person {i}" for i in range(100)]])))
     '100 levels in 100 rows: names or free text'
-    >>> why_left_out(ColumnProfile("age", pa.chunked_array([[20, 30, 40] * 30])))
+    >>> reason_to_leave_out(ColumnProfile("age", pa.chunked_array([[20, 30, 40] * 30])))
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -170,10 +170,10 @@ def why_left_out(profile: ColumnProfile) -> str | None:
         many = len(texts) > max(FEWEST_VALUES, profile.cells / 2)
         free = many and not are_spoilt_numbers(texts)
         return f"{len(texts)} levels in {profile.cells} rows: names or free text" if free else None
-    return why_numbers_identify(profile)
+    return reason_numbers_identify(profile)
 
 
-def why_numbers_identify(profile: ColumnProfile) -> str | None:
+def reason_numbers_identify(profile: ColumnProfile) -> str | None:
     """Return why whole numbers only tell rows apart: each occurs once, and they run on or are called so."""
     import pyarrow as pa
 

@@ -25,7 +25,7 @@ from dagora.data.columns.column_profile import (
     MAX_INTEGER_LEVELS,
     ColumnProfile,
     is_constant,
-    why_left_out,
+    reason_to_leave_out,
 )
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.dates import as_days, spells_dates
@@ -306,11 +306,11 @@ def prepare(
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
     if not wanted:
-        raw.left_out = why_left_out(ColumnProfile(raw.name, cells)) or why_constant(raw, reading)
+        raw.left_out = reason_to_leave_out(ColumnProfile(raw.name, cells)) or reason_constant(raw, reading)
     return raw
 
 
-def why_constant(column: RawColumn, reading: ReadingOptions) -> str | None:
+def reason_constant(column: RawColumn, reading: ReadingOptions) -> str | None:
     """Return why a column is left out if it is a constant number that nobody asked for."""
     asked = column.declared is not None or column.name in (*reading.wanted, *reading.levels)
     if asked or reading.constants or reading.discretise:
@@ -321,7 +321,7 @@ def why_constant(column: RawColumn, reading: ReadingOptions) -> str | None:
 def leave_constants_out(columns: Sequence[RawColumn], reading: ReadingOptions) -> list[RawColumn]:
     """The columns that still change once rows were dropped; if none does, all of them."""
     for column in columns:
-        column.left_out = why_constant(column, reading)
+        column.left_out = reason_constant(column, reading)
     left = [column for column in columns if column.left_out is None]
     if left:
         return left

@@ -22,7 +22,7 @@ from dagora.data.columns.column_profile import (
     ColumnProfile,
     decide_kind,
     is_constant,
-    why_left_out,
+    reason_to_leave_out,
 )
 from dagora.data.columns.column_type import DECLARED, data_row, type_column
 from dagora.data.columns.dates import as_days, spells_dates
@@ -103,7 +103,7 @@ def code_column(
         profile.measure_distinct(column.drop_null().to_numpy())
         profile.infinite, profile.infinities = -1, 0  # refused below, by the right row
     known = ColumnProfile(profile.name, column, cells)
-    reason = None if wanted or again else why_left_out(known)
+    reason = None if wanted or again else reason_to_leave_out(known)
     if reason is not None:
         return reason
     row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
@@ -250,7 +250,7 @@ def code_many(
         profile.integers = is_whole_type(read_as)
     numbers = pa.int64() if profile.integers else pa.float64()
     known = ManyNumbers(profile, numbers if text else profile.type, cells)
-    reason = None if wanted or again else why_left_out(known)
+    reason = None if wanted or again else reason_to_leave_out(known)
     if reason is not None:
         return reason
     why = DECLARED if profile.declared else decide_kind(known).why

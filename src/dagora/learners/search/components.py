@@ -220,10 +220,10 @@ def feasible_order(candidates: Candidates) -> tuple[Order, tuple[int, ...]]:
     return order, tuple(sorted(set(range(d)) - set(order.tolist())))
 
 
-def why_cyclic(candidates: Candidates) -> str:
+def reason_cyclic(candidates: Candidates) -> str:
     """The reason why the candidates permit no acyclic graph; empty if they permit one.
 
-    >>> why_cyclic(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
+    >>> reason_cyclic(Candidates.of("abc", [[((1,), -1.0)], [((0,), -1.0)], [((), -1.0)]]))
     "no acyclic graph can be made of the candidate parent sets: 'a', 'b' always need each other"
     """
     stuck = feasible_order(candidates)[1]

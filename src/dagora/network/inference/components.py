@@ -84,7 +84,7 @@ def make_component(
         raise QueryError(
             f"{len(lines)} continuous variables hang together over {len(discrete)} discrete ones: "
             f"{configurations:,} normal distributions need {needed:,} bytes, and {limits.memory:,} are "
-            f"allowed: {limits.where_too_large()}"
+            f"allowed: {limits.way_out_if_too_large()}"
         )
     means, covariances = joint_moments(lines, discrete, sizes)
     nodes = [line.node for line in lines]

@@ -44,7 +44,7 @@ def reduce_question(
         parent = next(name for name in model.continuous_parents(node) if name not in known.values)
         raise QueryError(
             f"'{node}' is discrete and depends on continuous '{parent}', which is not given: there is no "
-            f"exact answer; {limits.where_open(parent)}"
+            f"exact answer; {limits.way_out_if_open(parent)}"
         )
     components = split_components(problem.lines, known.seen, problem.sizes, limits)
     factors, log_scale = list(problem.factors), 0.0

@@ -89,7 +89,7 @@ class MemoryLimit:
     memory: int = 1 << 31
     asked: str = "question"
 
-    def where_too_large(self) -> str:
+    def way_out_if_too_large(self) -> str:
         """The way out if memory is short."""
         if self.asked == "likelihood":
             return "leave out rows with missing values (`complete` has the others)"
@@ -97,7 +97,7 @@ class MemoryLimit:
         estimate = f"{option('method', 'sampling')} estimates the answer, "
         return f"{estimate}{more}" if self.asked == "question" else more
 
-    def where_open(self, parent: str) -> str:
+    def way_out_if_open(self, parent: str) -> str:
         """The way out if a discrete node depends on a continuous one that is not known."""
         if self.asked == "likelihood":
             return (
@@ -113,7 +113,7 @@ class MemoryLimit:
             raise QueryError(
                 f"the question has width {elimination.width}: its largest table needs "
                 f"{8 * elimination.most_cells:,} bytes, and {self.memory:,} are allowed: "
-                f"{self.where_too_large()}"
+                f"{self.way_out_if_too_large()}"
             )
 
 

@@ -204,10 +204,10 @@ def conditional_entropy(samples: Sequence[Sequence[Sequence[int]]]) -> float:
     return bits / len(samples)
 
 
-def seen_again(samples: Sequence[Sequence[Sequence[int]]]) -> float | None:
+def repeat_share(samples: Sequence[Sequence[Sequence[int]]]) -> float | None:
     """The share of sets of two or more parents that another sample has too; None if there is no such set.
 
-    >>> seen_again([[[], [], [0, 1]], [[], [], [1, 0]], [[], [], [0]]])
+    >>> repeat_share([[[], [], [0, 1]], [[], [], [1, 0]], [[], [], [0]]])
     1.0
     """
     sets = [
@@ -228,7 +228,7 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
         key=lambda item: (NETWORKS.index(str(item[0][0])), item[0][1]),
     ):
         samples = [cell.numbers["sequences"] for cell in cells]
-        again = seen_again(samples)
+        again = repeat_share(samples)
         left = variance_left(samples, [cell.numbers["alone"] for cell in cells])
         rows.append(
             (

@@ -71,7 +71,7 @@ def draw_by_chains(
         return no_draws(target, chains, assumed, file)
     # These draws are of smaller parent sets only: a checkpoint of them would spoil a later, complete run.
     found = sample_chains(walk, target, run, plan, draws=draws, chains=chains, prior=assumed)
-    return found if file is None else replace(found, warnings=(*found.warnings, what_is_kept(file)))
+    return found if file is None else replace(found, warnings=(*found.warnings, checkpoint_note(file)))
 
 
 def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint | None) -> Draws:
@@ -85,12 +85,12 @@ def no_draws(target: SamplingTarget, chains: int, prior: str, file: Checkpoint |
         prior=prior,
         space=target.note,
         status="failed",
-        message=f"{target.late}, so that no graph was drawn; {what_is_kept(file) if file else advice}",
+        message=f"{target.late}, so that no graph was drawn; {checkpoint_note(file) if file else advice}",
         stats={"scoring_seconds": target.seconds},
     )
 
 
-def what_is_kept(file: Checkpoint) -> str:
+def checkpoint_note(file: Checkpoint) -> str:
     """The state from which the same command can continue, if scoring ended early."""
     if file.has_chains:
         return f"the chains in {file.path} are as they were: allow more time"

@@ -82,7 +82,7 @@ def cover_sets(
     turn = {k: place for place, k in enumerate(order)}
     chosen = [counted[k] for k in order]
     sources = np.array([turn[source_of[key]] if key else -1 for key in own], dtype=np.int64)
-    strides, sizes = asked_tables(sets, chosen, sources, levels)
+    strides, sizes = table_layout(sets, chosen, sources, levels)
     counted_sets, cells, grid = tables_of(chosen, levels, bits)
     costs = np.array([cost(columns, levels, bits) for columns in chosen], dtype=np.float64)
     return Cover(counted_sets, cells, grid, sources, sizes, strides, costs)
@@ -197,7 +197,7 @@ def tables_of(
     return counted, cells, grid
 
 
-def asked_tables(
+def table_layout(
     sets: list[Set], counted: list[Set], sources: NDArray[np.int64], levels: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Strides and sizes of the tables of the sets that were asked for (see `Cover`)."""

@@ -11,7 +11,7 @@ from dagora.kernels.decorators import kernel
 from dagora.stats.blocks.cover import Cover
 
 
-def asked_table(cover: Cover, tables: NDArray[Any], asked: int, rows: int) -> NDArray[np.int64]:
+def marginal_table(cover: Cover, tables: NDArray[Any], asked: int, rows: int) -> NDArray[np.int64]:
     """The table of one of the sets that were asked for, with empty cells, as one row of cells."""
     table = np.zeros(cover.sizes[asked], dtype=np.int64)
     k = cover.sources[asked]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dagora.stats.blocks.block_kernel import BlockRows, CountedSets, count_blocks, new_prefixes
 from dagora.stats.blocks.cover import Set, cover_sets
-from dagora.stats.blocks.marginals import asked_table, occupied_counts
+from dagora.stats.blocks.marginals import marginal_table, occupied_counts
 
 # Sets times rows for which a thread is worth its start.
 WORTH_A_THREAD = 4_000_000
@@ -93,4 +93,4 @@ class CountingRound:
 
     def table(self, asked: int) -> NDArray[np.int64]:
         """Counts of all cells of one set, occupied or not; the first column varies slowest."""
-        return asked_table(self._cover, self._tables, asked, self._rows)
+        return marginal_table(self._cover, self._tables, asked, self._rows)

@@ -2,7 +2,7 @@
 
 from dagora.base.loading import load
 from dagora.learners.registry import METHODS
-from dagora.parties.horizontal.learners.tasks import PLACES, TASKS, shown_by
+from dagora.parties.horizontal.learners.tasks import PLACES, TASKS, tasks_to_show
 from dagora.parties.horizontal.plan.plan import SHOWN_BY
 from dagora.parties.horizontal.session.row_sums import SUMMED
 
@@ -33,4 +33,4 @@ def test_every_task_is_there_and_needed_by_a_method():
 
 def test_methods_that_take_a_federation_show_something_and_no_others():
     for method in METHODS:
-        assert bool(shown_by(method.name)) is (method.takes == "federation"), method.name
+        assert bool(tasks_to_show(method.name)) is (method.takes == "federation"), method.name

@@ -21,7 +21,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, never_stop
-from dagora.learners.search.components import LocalProblem, Order, components, feasible_order, why_cyclic
+from dagora.learners.search.components import LocalProblem, Order, components, feasible_order, reason_cyclic
 from dagora.learners.search.order.moves import descend, effort_of, iterate
 
 # A round of local search: variables times sets times disturbances. It takes some milliseconds.
@@ -93,7 +93,7 @@ def solve_exactly(
     """
     start, stuck = feasible_order(candidates)
     if stuck:
-        return failure(candidates, why_cyclic(candidates))
+        return failure(candidates, reason_cyclic(candidates))
     parts = components(candidates)
     obstacle = refuse(max(len(part) for part in parts))
     if obstacle:

@@ -28,7 +28,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
-from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order, why_cyclic
+from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order, reason_cyclic
 from dagora.learners.search.order.moves import ENDLESS, descend, effort_of, iterate
 from dagora.learners.search.order.recombine import combine, order_of
 
@@ -270,7 +270,10 @@ def outcome_of(
     problem = LocalProblem.whole(candidates)
     rows = problem.rows[problem.choose(order)]
     if (rows == NO_ROW).any():
-        why = why_cyclic(candidates) or "no order was found that leaves every variable a candidate parent set"
+        why = (
+            reason_cyclic(candidates)
+            or "no order was found that leaves every variable a candidate parent set"
+        )
         return Outcome(DAG(candidates.names), "failed", why)
     total = float(candidates.flat.scores[rows].sum())
     if total >= problem.bound - problem.tie(total) and candidates.complete:

@@ -14,7 +14,7 @@ from dagora.base.errors import KnowledgeError
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.search.alarm import never_stop
-from dagora.learners.search.components import LocalProblem, why_cyclic
+from dagora.learners.search.components import LocalProblem, reason_cyclic
 from dagora.learners.search.order.moves import descend
 from dagora.learners.search.rbnets.environment import OrderGraph
 
@@ -50,7 +50,7 @@ def descended_orders(candidates: Candidates, k: int, rng: np.random.Generator) -
 
 def draw_orders(candidates: Candidates, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw k orders by uniform legal actions; if all actions are always legal, orders are uniform."""
-    obstacle = why_cyclic(candidates)
+    obstacle = reason_cyclic(candidates)
     if obstacle:
         raise KnowledgeError(obstacle)
     graph = OrderGraph.of(candidates)

@@ -24,7 +24,7 @@ from dagora.kernels.jax import NO_TIME, prepare_jax, time_for_jax
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.learners.search.components import LocalProblem, feasible_order, why_cyclic
+from dagora.learners.search.components import LocalProblem, feasible_order, reason_cyclic
 from dagora.learners.search.order.order_search import outcome_of
 from dagora.learners.search.rbnets.environment import OrderGraph
 from dagora.scores.local_score import TIE
@@ -60,7 +60,7 @@ def rbnets(
     ('optimal', -3.0, (('b', 'a'),))
     """
     JAX.require("the method rbnets")
-    obstacle = why_cyclic(candidates)
+    obstacle = reason_cyclic(candidates)
     if obstacle:
         return Outcome(DAG(candidates.names), "failed", obstacle)
     make = follow_published if published else combine_with_search

@@ -37,7 +37,7 @@ from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.registry import method_named
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.parties.horizontal.learners.checked_fields import shown_reals, shown_truths
+from dagora.parties.horizontal.learners.checked_fields import collect_reals, collect_truths
 from dagora.parties.horizontal.learners.local_learning import GRAPH_TASK, run_fields, status_and_message
 from dagora.parties.horizontal.plan.plan import WEIGHT_MODELS
 from dagora.parties.horizontal.session.federation import Federation, TaskQuestion
@@ -161,7 +161,7 @@ def ask_weights(
     shown = federation.gather("local-weights", question)
     run.on_event(Event("every site learns on its own", 1, total=1))
     d = len(schema)
-    return schema.names, np.stack(list(shown_reals(shown, "weights", (d, d)).values()))
+    return schema.names, np.stack(list(collect_reals(shown, "weights", (d, d)).values()))
 
 
 def refuse_discrete(names: tuple[str, ...], continuous: list[bool], method: str) -> None:
@@ -185,11 +185,11 @@ def vote_on_graphs(federation: Federation, run: Run, model: str, alpha: float) -
     run.on_event(Event("every site learns on its own", 0, total=1))
     shown = federation.gather(GRAPH_TASK, {"model": model, "alpha": alpha, **run_fields(federation, run)})
     run.on_event(Event("every site learns on its own", 1, total=1))
-    graphs = shown_truths(shown, "graph", (len(names), len(names)))
+    graphs = collect_truths(shown, "graph", (len(names), len(names)))
     for party, graph in graphs.items():
         if graph.diagonal().any():
             raise ProtocolError(f"{party} answered with an edge from a column to itself", party=party)
-    learned = [bool(value[0]) for value in shown_truths(shown, "learned", (1,)).values()]
+    learned = [bool(value[0]) for value in collect_truths(shown, "learned", (1,)).values()]
     share: Vector = np.stack(list(graphs.values())).mean(axis=0)
     return count_votes(names, run, share, len(learned), learned.count(False))
 

@@ -100,19 +100,19 @@ def finite_answer(task: str, answer: Mapping[str, NDArray[np.float64]]) -> dict[
     return dict(answer)
 
 
-def shown_truths(
+def collect_truths(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.bool_]]:
     """The coordinator's side: one field of booleans of each site's answer, in the order of names."""
     return _collect_arrays(answers, name, shape, np.bool_, "booleans")
 
 
-def shown_reals(
+def collect_reals(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.float64]]:
     """The coordinator's side: one field of each site's answer, sites in the order of their names.
 
-    >>> shown_reals({"south": {"loss": np.zeros(1)}}, "loss", (1,))
+    >>> collect_reals({"south": {"loss": np.zeros(1)}}, "loss", (1,))
     {'south': array([0.])}
     """
     return _collect_arrays(answers, name, shape, np.float64, "finite numbers")

@@ -21,9 +21,9 @@ from dagora.parties.horizontal.learners.checked_fields import (
     MOST_ROWS,
     check_names,
     choice,
+    collect_reals,
     finite_answer,
     reals,
-    shown_reals,
     whole,
 )
 from dagora.parties.horizontal.session.federation import Answer, Federation, Site, TaskQuestion
@@ -103,7 +103,7 @@ def ask_columns(
 def ask_own_squares(federation: Federation, d: int) -> Vector:
     """Sums of squares of the columns about each site's own means."""
     answers = federation.gather("own-squares", {})
-    squares: Vector = np.sum(list(shown_reals(answers, "squares", (d,)).values()), axis=0)
+    squares: Vector = np.sum(list(collect_reals(answers, "squares", (d,)).values()), axis=0)
     return squares
 
 

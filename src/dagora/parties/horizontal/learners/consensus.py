@@ -30,7 +30,7 @@ from dagora.base.options import find
 from dagora.base.wording import setting
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import ProxPenalties, ProxSolution
-from dagora.parties.horizontal.learners.checked_fields import shown_reals
+from dagora.parties.horizontal.learners.checked_fields import collect_reals
 from dagora.parties.horizontal.learners.columns import CENTRES, PooledColumns, ask_columns
 from dagora.parties.horizontal.session.federation import Federation, TaskQuestion
 from dagora.parties.transport.messages import Value
@@ -106,8 +106,8 @@ class Consensus:
         if self.rounds == 0:
             question |= self.begin
         answers = self.federation.gather(self.task, question)
-        away = np.stack(list(shown_reals(answers, "away", before.shape).values()))
-        beta = np.stack(list(shown_reals(answers, "multipliers", before.shape).values()))
+        away = np.stack(list(collect_reals(answers, "away", before.shape).values()))
+        beta = np.stack(list(collect_reals(answers, "multipliers", before.shape).values()))
         parties = len(answers)
         pull = (beta + rho * away).sum(axis=0) / parties
         after, left = update(before + pull / rho, parties * rho)
@@ -245,7 +245,7 @@ def final_loss(consensus: Consensus, task: str, weights: Vector) -> float | None
     if consensus.rounds == 0:
         return None
     answers = consensus.federation.gather(task, {"weights": weights})
-    return float(np.sum(list(shown_reals(answers, "loss", (1,)).values())))
+    return float(np.sum(list(collect_reals(answers, "loss", (1,)).values())))
 
 
 def describe_published_run(consensus: Consensus, problem: ConsensusProblem, *more: str) -> tuple[str, str]:

@@ -41,10 +41,10 @@ def task_at(place: str) -> Task:
 TASKS: dict[str, Task] = {name: task_at(place) for name, place in PLACES.items()}
 
 
-def shown_by(method: str, settings: Mapping[str, object] | None = None) -> tuple[str, ...]:
+def tasks_to_show(method: str, settings: Mapping[str, object] | None = None) -> tuple[str, ...]:
     """The tasks that a method needs to be shown; a vote asks for graphs or for weights, as its model says.
 
-    >>> shown_by("notears"), shown_by("vote"), shown_by("vote", {"model": "pc"})
+    >>> tasks_to_show("notears"), tasks_to_show("vote"), tasks_to_show("vote", {"model": "pc"})
     ((), ('local-weights',), ('local-graph',))
     """
     tasks = SHOWN_BY.get(method, ())

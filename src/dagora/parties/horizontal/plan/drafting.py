@@ -17,7 +17,7 @@ from dagora.data.columns.column_profile import (
     OF_NUMBERS,
     ColumnProfile,
     decide_kind,
-    why_left_out,
+    reason_to_leave_out,
 )
 from dagora.data.columns.levels import IS_NUMBER, level_name, sort_levels
 from dagora.data.schema import Kind
@@ -103,7 +103,7 @@ def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> Col
     cells = {} if text else {site: _numbers_at(name, table) for site, table in tables.items()}
     if cells and all(_is_undeclared(name, table) for table in tables.values()):
         profile = _profile_of(name, cells)
-        if why_left_out(profile) is not None:
+        if reason_to_leave_out(profile) is not None:
             return None
         if decide_kind(profile).kind is Kind.DISCRETE:
             values = [] if profile.values is None else profile.values.to_pylist()
