@@ -2,4 +2,4 @@
 
 from dagora.base.extras import SKLEARN
 
-collect_ignore_glob = [] if SKLEARN.installed else ["src/dagora/estimators/*"]
+collect_ignore_glob = [] if SKLEARN.is_installed else ["src/dagora/estimators/*"]
