@@ -37,7 +37,7 @@ def test_an_undirected_edge_is_true_where_the_truth_joins_the_pair(monkeypatch: 
     share[0, 3] = 0.5
     truth = DAG("abcd", [("a", "b"), ("b", "c")])
     made = Result(DAG("abcd"), "vote", "finished", "", raw_weights=share, dropped=(("a", "d"),))
-    monkeypatch.setattr(contenders, "learned", lambda *_: made)
+    monkeypatch.setattr(contenders, "learn_cell", lambda *_: made)
     found = evaluate_cell({**CELL, "method": "vote", "model": "pc"}, simulate_cell(CELL).table, truth, Run())
     assert (found["shd"], found["tpr"], found["fdr"], found["edges"]) == (4, 0.5, 0.8, 5)
     assert "uncut_shd" not in found
