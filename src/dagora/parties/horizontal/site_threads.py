@@ -14,7 +14,7 @@ from dagora.base.errors import DagoraError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.base.files import naming
 from dagora.learners.result import Result
-from dagora.parties.horizontal.learners.tasks import TASKS, shown_by
+from dagora.parties.horizontal.learners.tasks import TASKS, tasks_to_show
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.methods_over_sites import basis_functions, lags_of
 from dagora.parties.horizontal.plan.codebook import Codebook
@@ -59,7 +59,7 @@ def run_sites(
         rosters,
         method,
         certificates[COORDINATOR],
-        shows=shown_by(method, settings),
+        shows=tasks_to_show(method, settings),
         functions=basis_functions(method, settings),
         lags=lags_of(method, settings),
         step=step,
