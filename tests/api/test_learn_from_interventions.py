@@ -9,6 +9,7 @@ import dagora
 from dagora import DAG, Result, candidates, fit, learn, read_table, sample
 from dagora.api.score import make_score
 from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import COMMAND
 from dagora.data.interventions import Interventions, Marks
 from dagora.graph.enumerate import all_dags
 from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
@@ -237,3 +238,13 @@ def test_a_misspelt_column_of_marks_is_named_before_its_empty_cells_are_counted(
     table = {"a": [0, 1] * 30, "b": [0, 0, 1, 1] * 15, "set": ["", "b"] * 30}
     with pytest.raises(DataError, match="names no column: the columns are a, b, set"):
         learn(table, interventions="sett")
+
+
+def test_what_a_level_means_is_said_in_the_words_of_the_door():
+    with pytest.raises(DataError) as caught:
+        learn(rows(), interventions="rain")
+    assert caught.value.column == "rain"
+    assert caught.value.render(COMMAND).startswith(
+        "an intervention names '0', which is no column (a level of"
+    )
+    assert caught.value.render(COMMAND).endswith("--interventions rain:0=slip says what a level means")

@@ -14,7 +14,9 @@ import dagora
 from dagora.base.errors import DagoraError, DataError, OptionError, ProtocolError, speaking
 from dagora.base.files import naming
 from dagora.base.wording import BEGIN, COMMAND, NEXT, PYTHON, option, render, setting, spoken
+from dagora.data.columns.intervals import check_intervals
 from dagora.explore.page_words import PAGE
+from dagora.network.drawing import seed_sequence
 from tests.conftest import PRIVATE_USE
 
 SENTENCE = f"{option('missing', 'drop')}, {setting('ess', 10)} or {spoken(python='fit', command='`dagora`')}"
@@ -46,10 +48,8 @@ def test_an_error_that_leaves_a_door_keeps_its_words() -> None:
 
 
 def test_errors_are_built_from_parts() -> None:
-    error = OptionError(
-        option="max_parents", value=-1, must="be a whole number, 0 or more", way_out="leave it out"
-    )
-    assert str(error) == "max_parents must be a whole number, 0 or more, not -1: leave it out"
+    error = OptionError(option="max_parents", value=-1, must="be a whole number, 0 or more")
+    assert str(error) == "max_parents must be a whole number, 0 or more, not -1"
     assert error.render(COMMAND).startswith("--max-parents must be")
     again = pickle.loads(pickle.dumps(error))
     assert (again.option, again.value, again.must) == ("max_parents", -1, "be a whole number, 0 or more")
@@ -57,6 +57,81 @@ def test_errors_are_built_from_parts() -> None:
         dagora.learn({"a": [0, 1]}, seed=-1)
     assert (caught.value.option, caught.value.value) == ("seed", -1)
     assert not PRIVATE_USE.search(repr(error) + str(error.args))
+
+
+def test_more_text_around_an_error_keeps_its_parts(tmp_path: Path) -> None:
+    with pytest.raises(OptionError) as caught, naming("a.csv"):
+        raise OptionError(option="bins", value=1, must="be 2 or more")
+    error = caught.value
+    assert (error.option, error.value, error.must) == ("bins", 1, "be 2 or more")
+    assert error.render(COMMAND) == "a.csv: --bins must be 2 or more, not 1"
+    assert error.args == ("a.csv: bins must be 2 or more, not 1",)
+    with pytest.raises(ProtocolError) as failed, naming("a.log"):
+        raise ProtocolError("left", party="bob")
+    assert failed.value.party == "bob"
+    file = tmp_path / "a.csv"
+    file.write_text("x,y\n1,2\n,3\n")
+    with pytest.raises(DataError) as refused, speaking(COMMAND):
+        dagora.read_table(file)
+    assert refused.value.column == "x"
+    assert str(refused.value).startswith(f"{file}: ")
+    assert "--missing drop" in str(refused.value)
+    assert ("missing", "drop") in refused.value.options
+
+
+def with_column(values: list[Any], **options: Any) -> Callable[[], object]:
+    return lambda: dagora.learn({"ok": [0, 1] * 6, "odd one": values}, **options)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        with_column([1.5, float("inf")] * 6),
+        with_column([None] * 12),
+        with_column(["a", None] * 6),
+        with_column([f"{k / 7}" for k in range(11)] + ["seven"]),
+        with_column(["a", "b"] * 6, continuous="odd one"),
+        with_column([0, 1] * 6, discrete="odd one", continuous="odd one"),
+        with_column([2.5] * 12, score="bic-gaussian", continuous="all"),
+        with_column(["a", "b"] * 6, discretise="mean", drop="ok", missing="level", discrete="odd"),
+        with_column([{"a": 1}, 2] * 6),
+        lambda: dagora.learn({"ok": [0, 1]}, drop="odd one"),
+        lambda: dagora.Table.from_numpy([[0.5]], ["odd one"]).codes(0),
+    ],
+)
+def test_an_error_names_the_column_at_fault(mistake: Callable[[], object]) -> None:
+    with pytest.raises(DagoraError) as caught:
+        mistake()
+    assert caught.value.column in {"odd one", "odd"}
+    assert f"column '{caught.value.column}'" in str(caught.value)
+    assert not PRIVATE_USE.search(str(caught.value) + repr(caught.value))
+    assert pickle.loads(pickle.dumps(caught.value)).column == caught.value.column
+
+
+@pytest.mark.parametrize(
+    ("mistake", "flag"),
+    [
+        (lambda: dagora.Knowledge(max_parents=-1), "--max-parents must be a whole number, 0 or more, not -1"),
+        (
+            lambda: dagora.Knowledge(required=[("a", "b")], max_parents=0),
+            "'b' has 1 required parents, but --max-parents is 0",
+        ),
+        (lambda: dagora.simulate(dagora.DAG("ab"), rows=0), "--rows must be a whole number of at least 1, not 0"),
+        (lambda: seed_sequence(-1), "--seed must be a whole number of at least 0, not -1"),
+        (lambda: check_intervals("width", 1), "--bins must be a whole number from 2 to 65535, not 1"),
+        (lambda: dagora.learn(dagora.Table.from_numpy([[0.5]], ["a"]), discrete="a"), "--discrete is settled when"),
+        (lambda: dagora.learn({"a": [0, 1]}, drop=3), "--drop takes the names of columns, not 3"),
+    ],
+)  # fmt: skip
+def test_options_at_fault_are_spelled_as_at_the_door(mistake: Callable[[], object], flag: str) -> None:
+    with pytest.raises(DagoraError) as caught, speaking(COMMAND):
+        mistake()
+    assert str(caught.value).startswith(flag)
+
+
+def test_no_column_where_none_is_at_fault() -> None:
+    assert DataError("there are no rows").column is None
+    assert DataError(f"{BEGIN}no mention\ue002").options == []
 
 
 def test_the_consequence_ends_the_line() -> None:

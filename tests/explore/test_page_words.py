@@ -1,9 +1,12 @@
 """Messages on the page name what the user sees there, and what they advise can be done there."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
 
+from dagora.base.wording import LISTS
+from dagora.data.columns.reading_options import READING
 from dagora.explore.page_files import page_file
 from dagora.explore.page_words import CHOICES, TITLES
 from tests.explore.conftest import Client
@@ -47,6 +50,14 @@ def test_words_are_those_of_the_page() -> None:
         shown = page.choices[TITLES[name]]
         assert {value: shown[value] for value in choices} == choices
         assert set(shown) - set(choices) <= {"", "auto"}, "every choice has its words"
+
+
+def test_the_page_offers_every_reading_option() -> None:
+    scripts = "".join(page_file(name).content.decode() for name in ("app.js", "columns.js"))
+    for name, entry in READING.items():
+        assert re.search(rf"[{{ ]{name}: ", scripts), f"nothing on the page sends {name}"
+        assert name in TITLES or name in LISTS
+        assert set(entry.choices) <= set(CHOICES.get(name, ()))
 
 
 def table(**columns: list[str]) -> bytes:

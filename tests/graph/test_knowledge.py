@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.base.errors import GraphError, KnowledgeError
+from dagora.base.errors import GraphError, KnowledgeError, speaking
+from dagora.base.wording import COMMAND
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, read_knowledge
 from tests.graph.graph_strategies import dags
@@ -127,6 +128,15 @@ def test_refuses_with_the_file_named(content, message, tmp_path):
         read_knowledge(path)
     assert "knowledge.json" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_keys_of_a_file_are_named_as_they_are_at_every_door(tmp_path):
+    path = tmp_path / "knowledge.json"
+    path.write_text('{"max_parents": -1}')
+    with pytest.raises(KnowledgeError) as error, speaking(COMMAND):
+        read_knowledge(path)
+    assert str(error.value) == f"{path}: max_parents must be a whole number, 0 or more, not -1"
+    assert (error.value.option, error.value.value) == ("max_parents", -1)
 
 
 def test_unreadable_files(tmp_path):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dagora.base.errors import DataError, FormatError
+from dagora.base.errors import DataError, FormatError, OptionError
 from dagora.base.events import Budget, Event
+from dagora.base.wording import COMMAND
 from dagora.learners.run import Run
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
-from dagora.papers.measuring import measure_cells
+from dagora.papers.measuring import attempt, measure_cells
 from tests.papers.toy import computed, refuse_three, square, summary, toy, wait_on_two
 
 ALL = [(x, seed) for x in (1, 2, 3) for seed in (0, 1)]
@@ -147,3 +148,14 @@ def test_a_damaged_line_is_refused(file: CellFile, log: Path) -> None:
 def test_two_cells_of_one_name_are_a_mistake(log: Path) -> None:
     with pytest.raises(ValueError, match="same parameters"):
         toy(log, xs=(1, 1))
+
+
+def test_the_error_of_a_cell_keeps_its_parts() -> None:
+    def refuse(cell: object, run: Run) -> dict[str, float]:
+        raise OptionError(option="max_parents", value=-1, must="be 0 or more")
+
+    with pytest.raises(OptionError) as caught:
+        attempt(Experiment("toy", ({"x": 1},), refuse, summary), {"x": 1}, Run())
+    assert caught.value.option == "max_parents"
+    assert caught.value.render(COMMAND).startswith("toy, ")
+    assert "--max-parents must be 0 or more" in caught.value.render(COMMAND)

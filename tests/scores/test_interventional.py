@@ -5,11 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, KnowledgeError
+from dagora.base.wording import COMMAND
 from dagora.data.interventions import Interventions
+from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.knowledge import Knowledge
 from dagora.scores.local_score import graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.interventional import InterventionalStatistics
@@ -75,3 +78,61 @@ def test_a_variable_that_was_always_set_is_refused():
         InterventionalStatistics(table, Interventions.of_rows(["x1"] * 10, table.names))
     with pytest.raises(DataError, match="for 9 rows, but there are 10"):
         InterventionalStatistics(table, Interventions.of_rows(["x1"] * 9, table.names))
+
+
+def set_in_some(table):
+    marks = [None if k % 3 else table.names[0] for k in range(table.n_rows)]
+    return InterventionalStatistics(table, Interventions.of_rows(marks, table.names))
+
+
+def test_an_edge_that_the_scores_of_the_groups_cannot_have_is_refused():
+    rng = np.random.default_rng(3)
+    rows = np.column_stack([rng.integers(2, size=60), rng.normal(size=60)])
+    statistics = set_in_some(Table.from_numpy(rows, ["d", "x"], discrete=["d"]))
+    can = score_named("bayes-mixed").make(statistics).capabilities
+    with pytest.raises(KnowledgeError, match="x → d"):
+        can.check_knowledge(Knowledge(required=[("x", "d")]))
+    can.check_knowledge(Knowledge(required=[("d", "x")]))
+    assert (
+        can.messages()
+        == score_named("bayes-mixed").make(TableStatistics(statistics.rows())).capabilities.messages()
+    )
+    assert len(can.messages()) == 1
+    assert can.interventions is statistics.interventions
+
+
+def test_errors_and_results_of_all_groups_are_kept():
+    statistics = set_in_some(random_continuous(np.random.default_rng(4), 24, 3))
+    score, again = (score_named("gp").make(statistics, points=32) for _ in range(2))
+    families = [(0, (1,)), (1, (0,)), (2, (0, 1))]
+    values = score.families(families)
+    can = score.capabilities
+    assert set(can.standard_errors()) == set(families)
+    assert can.storage.fingerprint() == again.capabilities.storage.fingerprint()
+    other = score_named("gp").make(set_in_some(random_continuous(np.random.default_rng(5), 24, 3)), points=32)
+    assert can.storage.fingerprint() != other.capabilities.storage.fingerprint()
+    assert (
+        again.capabilities.storage.load(can.storage.export())
+        == sum(len(part._known) for part in score._parts)
+        >= 3
+    )
+    assert again.capabilities.standard_errors() == can.standard_errors()
+    assert np.array_equal(again.families(families), values)
+
+
+def test_scores_without_results_to_keep_have_no_storage():
+    assert score_named("bic").make(marked("bic")).capabilities.storage is None
+
+
+def test_an_error_in_some_rows_keeps_its_parts():
+    table = Table.from_numpy([[1.0, 0.5], [2.0, 0.5], [3.0, 1.5], [4.0, 2.5]] * 5, ["a", "b"])
+    statistics = InterventionalStatistics(
+        table, Interventions.of_rows([None, None, "b", "b"] * 5, table.names)
+    )
+    with pytest.raises(
+        DataError, match=r"^in the 10 rows where 'b' was not set: column 'b' is constant"
+    ) as caught:
+        score_named("bic-gaussian").make(statistics)
+    assert caught.value.column == "b"
+    assert caught.value.options == [("drop", "b")]
+    assert "--drop b" in caught.value.render(COMMAND)

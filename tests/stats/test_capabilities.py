@@ -6,12 +6,14 @@ import pytest
 
 import dagora
 from dagora.data.incomplete import IncompleteTable
+from dagora.data.interventions import Interventions
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics, SecureStatistics
-from dagora.stats.capabilities import StatisticsCapabilities, capabilities_of, contingencies
+from dagora.stats.capabilities import MINIMUM, StatisticsCapabilities, capabilities_of, contingencies
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import SeriesStatistics
 from dagora.stats.name_order import NameOrder, in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -19,9 +21,9 @@ from dagora.stats.table import TableStatistics
 
 ROWS = Table.from_numpy([[0, 0, 1.5], [1, 1, 2.5], [0, 1, 3.5]] * 9, ["b", "a", "x"], discrete=["a", "b"])
 STEPS = Table.from_numpy([[k, k * 0.5] for k in range(9)], ["day", "x"], continuous=["all"])
-OF_TABLES = {"basis_moments", "indicator_moments"}
+OF_TABLES = {"in_memory", "basis_moments", "indicator_moments"}
 OF_SITES = {"contingencies", "basis_moments", "indicator_moments", "federation"}
-OF_SCANS = {"contingencies", "knows", "indicator_moments"}
+OF_SCANS = {"overview", "contingencies", "knows", "indicator_moments"}
 
 
 class Minimal:
@@ -39,6 +41,15 @@ def scanned(folder):
     return dagora.open_rows(folder / "t.csv", discrete=["a", "b"], continuous=["x"])
 
 
+def read(folder):
+    dagora.write_table(ROWS, folder / "t.csv")
+    return TableStatistics(dagora.read_table(folder / "t.csv", discrete=["a", "b"], continuous=["x"]))
+
+
+def with_interventions(_):
+    return InterventionalStatistics(ROWS, Interventions.of_rows(["a", None, None] * 9, ROWS.names))
+
+
 def over_sites(_):
     return SecureStatistics(OpenFederation.over([Site("north", ROWS), Site("south", ROWS)], TASKS))
 
@@ -54,8 +65,11 @@ def with_missing(_):
 KINDS = {
     "minimal": (lambda _: Minimal(), set()),
     "table": (lambda _: TableStatistics(ROWS), OF_TABLES),
+    "table of a file": (read, {*OF_TABLES, "overview"}),
+    "threads": (lambda _: TableStatistics(ROWS, jobs=2), {*OF_TABLES, "jobs"}),
+    "interventions": (with_interventions, {*OF_TABLES, "interventions"}),
     "series": (in_time, {*OF_TABLES, "lagged"}),
-    "missing": (with_missing, {"indicator_moments", "refuse_missing"}),
+    "missing": (with_missing, {"in_memory", "indicator_moments", "refuse_missing"}),
     "scan": (scanned, OF_SCANS),
     "sites": (over_sites, OF_SITES),
 }
@@ -64,7 +78,8 @@ KINDS = {
 def declared(statistics):
     """The names of what statistics can do."""
     found = capabilities_of(statistics)
-    return {part.name for part in fields(StatisticsCapabilities) if getattr(found, part.name) is not None}
+    names = [part.name for part in fields(StatisticsCapabilities)]
+    return {name for name in names if getattr(found, name) != getattr(MINIMUM, name)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,7 +90,7 @@ def test_statistics_declare_what_they_can_do(tmp_path, kind):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("minimal", {"contingencies"}), ("scan", OF_SCANS), ("sites", OF_SITES - {"federation"})],
+    [("minimal", {"contingencies"}), ("scan", OF_SCANS - {"overview"}), ("sites", OF_SITES - {"federation"})],
 )
 def test_the_order_of_names_keeps_what_can_be_counted(tmp_path, kind, expected):
     behind = KINDS[kind][0](tmp_path)

@@ -33,7 +33,6 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score
-from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 
 
@@ -116,7 +115,7 @@ def sample(
             "these are sums with noise for privacy, of which a posterior would not know: use learn"
         )
     statistics = source.rows
-    if entry.own_model and isinstance(statistics, InterventionalStatistics):
+    if entry.own_model and source.interventions is not None:
         raise OptionError(
             f"the sampler {entry.name} has a model of its own, which knows of no interventions: take another"
         )

@@ -12,10 +12,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagora.base.wording import PYTHON, Words, chosen_words, mentions, render
 from dagora.base.wording import option as mention_option
+
+if TYPE_CHECKING:
+    from typing import Self
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
 
@@ -24,8 +27,8 @@ class DagoraError(Exception):
     """Base of every error that bad input can cause.
 
     It carries a neutral `text`, which `str` writes in the words of the door at work: Python, the command or
-    a page. It may be built from parts instead: the `option` at fault, its `value`, what it `must` be or do,
-    and a `way_out`. `options` are the options that the text mentions, with their values.
+    a page. It may be built from parts instead: the `option` at fault, its `value`, what it `must` be or do.
+    The text mentions the `column` at fault, and the `options` that are the way out, with their values.
 
     >>> error = OptionError(option="max_parents", value=-1, must="be a whole number, 0 or more")
     >>> print(error)
@@ -36,27 +39,29 @@ class DagoraError(Exception):
     """
 
     def __init__(
-        self,
-        text: str = "",
-        *,
-        option: str | None = None,
-        value: object = None,
-        column: str | None = None,
-        must: str = "",
-        way_out: str = "",
+        self, text: str = "", *, option: str | None = None, value: object = None, must: str = ""
     ) -> None:
         if option is not None and must:
             text = f"{mention_option(option)} must {must}, not {briefly(value)}"
-            text += f": {way_out}" if way_out else ""
         super().__init__(render(text, PYTHON))
         self.text = text
-        self.option, self.value, self.column, self.must, self.way_out = option, value, column, must, way_out
+        self.option, self.value, self.must = option, value, must
         self.words: Words | None = None  # of the last door that it went through
 
     @property
     def options(self) -> list[tuple[str, str | None]]:
         """The options that the text mentions, with their values."""
-        return mentions(self.text)
+        return mentions(self.text, "option", "setting")
+
+    @property
+    def column(self) -> str | None:
+        """The first column that the text mentions."""
+        return next((name for name, _ in mentions(self.text, "column")), None)
+
+    def with_text(self, text: str) -> Self:
+        """Return the error with another text, most often its own `text` with more around it; parts stay."""
+        self.text, self.args = text, (render(text, PYTHON),)
+        return self
 
     def render(self, words: Words | None = None) -> str:
         """The text in the words of a door: by default of the last one that it went through or is in."""

@@ -223,7 +223,7 @@ def naming(path: PathLike) -> Iterator[None]:
     except DagoraError as error:
         # A line break in a name must not break the one line of the message.
         text = "\\n".join(error.text.splitlines())
-        raise type(error)(f"{path}: {text}") from None
+        raise error.with_text(f"{path}: {text}") from None
 
 
 def _reason(error: Exception) -> str:

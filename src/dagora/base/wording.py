@@ -111,6 +111,15 @@ def setting(name: str, value: object = None) -> str:
     return mention("setting", *without_marks(name, value))
 
 
+def col(name: str) -> str:
+    """Mention a column.
+
+    >>> render(f"{col('age')} is constant")
+    "column 'age' is constant"
+    """
+    return mention("column", *without_marks(name, None))
+
+
 def spoken(*, python: str, command: str) -> str:
     """Two ways to say the same: to users of Python, and of the command or a page.
 
@@ -136,6 +145,8 @@ def render(text: str, words: Words | None = None) -> str:
                 return words.setting(name, None, "")
             case ["setting", name, value, literal]:
                 return words.setting(name, value, literal)
+            case ["column", name]:
+                return f"column '{name}'"
             case ["spoken", python, command]:
                 return python if words.of_python else command
         return found.group()  # a text of the user's that looks alike
@@ -145,16 +156,14 @@ def render(text: str, words: Words | None = None) -> str:
     return text
 
 
-def mentions(text: str) -> list[tuple[str, str | None]]:
-    """The options that a text mentions, with their values.
+def mentions(text: str, *kinds: str) -> list[tuple[str, str | None]]:
+    """The names of some kinds that a text mentions, with their values.
 
-    >>> mentions(f"choose {option('missing', 'drop')}, or leave {option('score')} out")
+    >>> mentions(f"choose {option('missing', 'drop')}, or leave {option('score')} out", "option")
     [('missing', 'drop'), ('score', None)]
     """
-    parts = (found.split(NEXT) for found in MENTION.findall(text))
-    return [
-        (name, value[0] if value else None) for kind, name, *value in parts if kind in {"option", "setting"}
-    ]
+    found = (mentioned.split(NEXT) for mentioned in MENTION.findall(text))
+    return [(parts[1], parts[2] if parts[2:] else None) for parts in found if parts[0] in kinds]
 
 
 def render_fields(record: object, *names: str) -> None:

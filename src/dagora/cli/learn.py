@@ -13,7 +13,8 @@ from dagora.cli.bootstrap_options import BootstrapRequest, bootstrap_options
 from dagora.cli.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
 from dagora.cli.data_options import INTERVENTIONS, Reading, TimeRequest, data_options_with_model, time_options
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import LearnRequest, learn_options
+from dagora.cli.learn_options import learn_options
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.rehearsal import rehearsing
 
 if TYPE_CHECKING:

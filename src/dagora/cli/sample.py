@@ -16,7 +16,8 @@ from dagora.cli.command_line import command_line
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT, CommonRequest, untold
+from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT
+from dagora.cli.learn_request import CommonRequest, untold
 from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.reading_options import ReadingOptions
@@ -78,15 +78,11 @@ def drop_columns(table: IncompleteTable, reading: ReadingOptions) -> IncompleteT
 
 def reread(table: Table, reading: ReadingOptions) -> Table:
     """A table with columns dropped or cut into intervals; its types and cells are settled already."""
-    settled = [
-        name
-        for name in ("discrete", "continuous", "missing", "na", "separator")
-        if name in reading.non_defaults()
-    ]
+    settled = [name for name in reading.non_defaults() if name not in ("drop", "discretise", "bins")]
     if settled:
         raise OptionError(
-            f"{settled[0]} is settled when a Table is made: give it to read_table or Table.from_frame, "
-            "or pass the file or frame itself"
+            f"{option(settled[0])} is settled when a Table is made: give it to read_table or "
+            "Table.from_frame, or pass the file or frame itself"
         )
     kept = [table.names[i] for i in kept_positions(table.names, reading)]
     if len(kept) < len(table.names):
@@ -111,7 +107,7 @@ def frame_of(columns: Mapping[Any, Any]) -> object:
             arrays[str(name)] = pa.array(values, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             reason = " ".join(str(problem).split())
-            raise DataError(f"column '{name}' cannot be used: give a list of values ({reason})") from None
+            raise DataError(f"{col(name)} cannot be used: give a list of values ({reason})") from None
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns differ in length ({lengths}): give one value for every row")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.intervals import check_intervals, cut
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table, require_table
@@ -53,7 +54,7 @@ def discretise(
     for i in chosen:
         name = variables[i].name
         if variables[i].kind is Kind.DISCRETE:
-            raise DataError(f"column '{name}' is discrete already: leave it out of the columns to discretise")
+            raise DataError(f"{col(name)} is discrete already: leave it out of the columns to discretise")
         levels, arrays[i] = cut(arrays[i], method, bins)
         variables[i] = Variable(name, Kind.DISCRETE, levels)
     overview = table.overview and table.overview.cut([variables[i] for i in chosen], method)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import option, spoken
+from dagora.base.wording import col, option, spoken
 from dagora.data.columns.column_names import check_marks
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -101,7 +101,7 @@ class Marks:
         variable = table.schema[place]
         if variable.kind is not Kind.DISCRETE:
             raise DataError(
-                f"column '{self.column}' holds numbers, not names of variables: declare it discrete "
+                f"{col(self.column)} holds numbers, not names of variables: declare it discrete "
                 f"({option('discrete', self.column)})"
             )
         rest = table.select([name for name in table.names if name != self.column])
@@ -121,11 +121,12 @@ class Marks:
                     python=f"interventions={example!r} says what a level means",
                     command=f"--interventions {example} says what a level means",
                 )
-                raise DataError(f"{error} (a level of column '{self.column}'); {way}") from None
+                where = f" (a level of {col(self.column)}); {way}"
+                raise error.with_text(error.text + where) from None
         unknown = next((given for given in self.meanings if given not in levels), None)
         if unknown is not None:
             raise DataError(
-                f"{option('interventions')} speaks of the level '{unknown}', which column '{self.column}' "
+                f"{option('interventions')} speaks of the level '{unknown}', which {col(self.column)} "
                 f"does not have (it has {', '.join(levels[:8])}{', …' if len(levels) > 8 else ''})"
             )
         return targets_of(self.meanings.get(level), names)

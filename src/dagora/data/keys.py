@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -52,11 +53,11 @@ def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, li
     from dagora.data.readers import naming, read_raw
 
     if key in reading.drop:
-        raise DataError(f"{file}: the key column '{key}' cannot be left out")
+        raise DataError(f"{file}: the key {col(key)} cannot be left out")
     with naming(file):
         names, columns, text = read_raw(file, reading)
         if key not in names:
-            raise DataError(f"there is no column '{key}' for the key: the columns are {', '.join(names)}")
+            raise DataError(f"there is no {col(key)} for the key: the columns are {', '.join(names)}")
         if len(names) == 1:
             raise DataError(f"there is no column beside the key '{key}': at least one is needed")
         place = names.index(key)
@@ -85,7 +86,7 @@ def split_table(table: Table, key: str) -> tuple[Table, list[object]]:
     else:
         values = table.values(position)
         if not (values == np.rint(values)).all():
-            raise DataError(f"the key column '{key}' holds numbers that are not whole: keys are texts")
+            raise DataError(f"the key {col(key)} holds numbers that are not whole: keys are texts")
         keys = [int(value) for value in values]
     return table.select([name for name in table.names if name != key]), keys
 
@@ -101,7 +102,7 @@ def split_frame(frame: object, key: str, reading: ReadingOptions) -> tuple[Table
             f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, or a file"
         ) from None
     if key not in known.columns:
-        raise DataError(f"there is no column '{key}' for the key")
+        raise DataError(f"there is no {col(key)} for the key")
     keys = known[key].to_list()
     numbered = known.drop(key).with_row_index(key)
     return remove_row_numbers(Table.of_frame(numbered.to_native(), reading), key, keys)

@@ -183,7 +183,7 @@ def naming(file: Path) -> Iterator[None]:
         yield
     except DataError as problem:
         text = problem.text
-        raise DataError(text if text.startswith(str(file)) else f"{file}: {text}") from None
+        raise problem.with_text(text if text.startswith(str(file)) else f"{file}: {text}") from None
     except UnicodeDecodeError:
         raise DataError(f"{file}: {not_utf8(file)}") from None
     except PermissionError:

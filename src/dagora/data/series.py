@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import among, option
+from dagora.base.wording import among, col, option
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 
@@ -166,7 +166,7 @@ def series_column(table: Table, series: str | None, time: str) -> tuple[NDArray[
 def find_column(table: Table, name: str, role: str) -> int:
     """The position of a column that the user named."""
     if name not in table.names:
-        raise OptionError(f"there is no column '{name}', which {option(role)} names: {among(table.names)}")
+        raise OptionError(f"there is no {col(name)}, which {option(role)} names: {among(table.names)}")
     return table.schema.index(name)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import DataError, announce
 from dagora.base.notebook import NotebookView
+from dagora.base.wording import col
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview
@@ -140,7 +141,7 @@ class Table(NotebookView):
         [0, 1, 0]
         """
         if self.schema[column].kind is not Kind.DISCRETE:
-            raise DataError(f"column '{self.schema[column].name}' is continuous: discretise it first")
+            raise DataError(f"{col(self.schema[column].name)} is continuous: discretise it first")
         return self.columns[column]
 
     def values(self, column: int) -> NDArray[np.float64]:
@@ -150,7 +151,7 @@ class Table(NotebookView):
         [0.5, 1.5]
         """
         if self.schema[column].kind is not Kind.CONTINUOUS:
-            raise DataError(f"column '{self.schema[column].name}' is discrete: a continuous one is needed")
+            raise DataError(f"{col(self.schema[column].name)} is discrete: a continuous one is needed")
         return self.columns[column]
 
     def select(self, names: Sequence[str]) -> Table:
@@ -246,14 +247,12 @@ def check_column(variable: Variable, column: NDArray[Any]) -> None:
             raise DataError(f"codes of '{variable.name}' must be uint16, not {column.dtype}")
         if variable.cardinality > MAX_LEVELS:
             raise DataError(
-                f"column '{variable.name}' has {variable.cardinality} levels (at most {MAX_LEVELS}): "
+                f"{col(variable.name)} has {variable.cardinality} levels (at most {MAX_LEVELS}): "
                 "leave it out if it identifies rows, or declare it continuous"
             )
         if len(column) and int(column.max()) >= variable.cardinality:
-            raise DataError(f"column '{variable.name}' has a code beyond its {variable.cardinality} levels")
+            raise DataError(f"{col(variable.name)} has a code beyond its {variable.cardinality} levels")
     elif column.dtype != np.float64:
         raise DataError(f"values of '{variable.name}' must be float64, not {column.dtype}")
     elif not np.isfinite(column).all():
-        raise DataError(
-            f"column '{variable.name}' has infinite or missing values: remove or replace those rows"
-        )
+        raise DataError(f"{col(variable.name)} has infinite or missing values: remove or replace those rows")

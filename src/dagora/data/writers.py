@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.base.files import open_whole
+from dagora.base.wording import col
 from dagora.data.columns.cells import null_where
 from dagora.data.columns.missing import is_missing_word
 from dagora.data.header import in_quotes
@@ -70,7 +71,7 @@ def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
         for level in variable.levels:
             if is_missing_word(level):
                 raise DataError(
-                    f"column '{variable.name}' has a level '{level}', which reads as missing: rename it"
+                    f"{col(variable.name)} has a level '{level}', which reads as missing: rename it"
                 )
     with open_whole(path, error=DataError) as handle:
         if ending in SEPARATORS:

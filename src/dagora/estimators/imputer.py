@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dagora.base.errors import DataError, announce
+from dagora.base.wording import col
 from dagora.data.columns.levels import level_name
 from dagora.estimators.reading import (
     check_data,
@@ -83,7 +84,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         table = read_for_fit(data, names, self.discrete, self.continuous, purpose)
         for name, seen in zip(table.names, table.seen, strict=True):
             if not seen.any():
-                raise DataError(f"column '{name}' has no value: leave it out")
+                raise DataError(f"{col(name)} has no value: leave it out")
         columns = table.select(varying(table))
         seed = seed_of(self.random_state)
         self.result_, self.network_ = None, None

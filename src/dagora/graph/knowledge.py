@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import GraphError, KnowledgeError
+from dagora.base.errors import GraphError, KnowledgeError, speaking
 from dagora.base.files import PathLike, naming, read_text
 from dagora.base.parsing import parse_json
-from dagora.base.wording import among, nearest
+from dagora.base.wording import PYTHON, among, nearest, option
 from dagora.graph.dag import DAG, Edge
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
@@ -52,7 +52,7 @@ class Knowledge:
             raise KnowledgeError(f"'{twice}' is in two tiers: keep it in one of them")
         limit = self.max_parents
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-            raise KnowledgeError(f"max_parents must be a whole number, 0 or more, not {limit!r}")
+            raise KnowledgeError(option="max_parents", value=limit, must="be a whole number, 0 or more")
         for tail, head in self.required:
             if (tail, head) in self.forbidden:
                 raise KnowledgeError(
@@ -67,7 +67,8 @@ class Knowledge:
         for name in graph:
             if limit is not None and len(graph.parents(name)) > limit:
                 raise KnowledgeError(
-                    f"'{name}' has {len(graph.parents(name))} required parents, but max_parents is {limit}"
+                    f"'{name}' has {len(graph.parents(name))} required parents, "
+                    f"but {option('max_parents')} is {limit}"
                 )
 
     def _required_graph(self) -> DAG:
@@ -77,7 +78,7 @@ class Knowledge:
             return DAG(names, self.required)
         except GraphError as error:
             raise KnowledgeError(
-                f"the required edges cannot all be there: {error}; leave out one of these edges"
+                f"the required edges cannot all be there: {error.text}; leave out one of these edges"
             ) from None
 
     @property
@@ -262,11 +263,11 @@ def read_knowledge(path: PathLike) -> Knowledge:
             f"of a JSON file, not a {type(path).__name__}"
         )
     text = read_text(path, error=KnowledgeError)
-    with naming(path):
+    with naming(path), speaking(PYTHON):  # the keys of a file are named as they are
         try:
             content = parse_json(text, error=KnowledgeError)
         except KnowledgeError as error:
-            raise KnowledgeError(f"{error}; knowledge looks like {LOOKS_LIKE}") from None
+            raise error.with_text(f"{error.text}; knowledge looks like {LOOKS_LIKE}") from None
         return Knowledge.from_dict(content)
 
 

@@ -17,7 +17,6 @@ from dagora.learners.registry import methods_with
 from dagora.learners.source import Source
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.stats.capabilities import capabilities_of
-from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import SeriesStatistics
 
 
@@ -80,7 +79,7 @@ def numbers_for(method: Method | None, score: str | None, options: Mapping[str, 
 
 def refuse_interventions(method: Method, source: Source) -> None:
     """Refuse interventions if the method would count every row for every variable."""
-    if isinstance(source.rows, InterventionalStatistics) and method.own_objective:
+    if source.interventions is not None and method.own_objective:
         raise OptionError(
             f"the method {method.name} has an objective of its own, which knows of no interventions: choose "
             "one that searches on scores, such as auto or ges"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dagora.base.errors import OptionError
 from dagora.base.options import Value
@@ -57,7 +57,7 @@ class Source:
     @property
     def in_memory(self) -> bool:
         """True if all rows are in memory: further counts are then cheap and reveal nothing to others."""
-        return isinstance(self.rows, TableStatistics | InterventionalStatistics | IncompleteStatistics)
+        return capabilities_of(self.rows).in_memory
 
     @property
     def noise(self) -> NoisyRelease | None:
@@ -88,8 +88,7 @@ class Source:
     @property
     def overview(self) -> Overview | None:
         """The account of how the table was read; None if the data are no table."""
-        known = isinstance(self.rows, TableStatistics | IncompleteStatistics | ScanStatistics)
-        return cast("TableStatistics", self.rows).overview if known else None
+        return capabilities_of(self.rows).overview
 
     @property
     def reading_warnings(self) -> tuple[str, ...]:
@@ -102,17 +101,22 @@ class Source:
         return "" if self.overview is None else self.overview.dropped_rows
 
     @property
+    def interventions(self) -> Interventions | None:
+        """The variables that were set from outside, and in which rows; None where none was."""
+        return capabilities_of(self.rows).interventions
+
+    @property
     def regimes(self) -> tuple[tuple[str, ...], ...]:
         """The sets of variables that were set from outside; empty where none was."""
-        return self.rows.interventions.regimes if isinstance(self.rows, InterventionalStatistics) else ()
+        return () if self.interventions is None else self.interventions.regimes
 
     @property
     def rows_set(self) -> str:
         """In how many rows each variable was set, in words; empty where none was."""
-        if not isinstance(self.rows, InterventionalStatistics):
+        marks = self.interventions
+        if marks is None:
             return ""
-        interventions = self.rows.interventions
-        left_out = (f"{name} {int((~interventions.unset(name)).sum())}" for name in interventions.targets)
+        left_out = (f"{name} {int((~marks.unset(name)).sum())}" for name in marks.targets)
         return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
 
     @property

@@ -30,7 +30,7 @@ def check_rows(rows: int) -> None:
     except TypeError:
         enough = False
     if not enough:
-        raise OptionError(f"rows must be a whole number of at least 1, not {rows}")
+        raise OptionError(option="rows", value=rows, must="be a whole number of at least 1")
 
 
 def seed_sequence(seed: int) -> np.random.SeedSequence:
@@ -38,7 +38,7 @@ def seed_sequence(seed: int) -> np.random.SeedSequence:
     try:
         return np.random.SeedSequence(index(seed))
     except (TypeError, ValueError):
-        raise OptionError(f"seed must be a whole number of at least 0, not {seed}") from None
+        raise OptionError(option="seed", value=seed, must="be a whole number of at least 0") from None
 
 
 def draw_forward(model: NetworkModel, rows: int, rng: np.random.Generator) -> Columns:

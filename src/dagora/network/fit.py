@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import col
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
 from dagora.graph.cpdag import require_dag
@@ -150,7 +151,7 @@ def check_sizes(shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse, before anything is counted, tables that cannot be held in memory."""
     for node, shape in shapes.items():
         if shape[-1] == 0:
-            raise DataError(f"column '{node}' has no levels: it needs at least one row")
+            raise DataError(f"{col(node)} has no levels: it needs at least one row")
         if len(shape) > MAX_AXES and prod(shape) <= MAX_ENTRIES:
             raise DataError(
                 f"'{node}' has {len(shape) - 1} parents (at most {MAX_AXES - 1}): leave out constant ones"

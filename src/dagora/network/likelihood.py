@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.table import Table, require_table
 from dagora.network.drawing import node_sds
 from dagora.network.inference.incomplete_rows import marginal_log_likelihoods
@@ -138,5 +139,5 @@ def matched_codes(
     codes = np.where(seen, recode[table.codes(column)], 0)
     if (codes < 0).any():
         unknown = table.schema[column].levels[table.codes(column)[np.argmax(codes < 0)]]
-        raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
+        raise DataError(f"{col(node)} has the level '{unknown}', which the network does not know")
     return codes.astype(np.uint32)

@@ -204,7 +204,7 @@ def attempt(experiment: Experiment, cell: Parameters, run: Run) -> Numbers:
     try:
         return experiment.measure(cell, run)
     except DagoraError as error:
-        raise type(error)(f"{experiment.name}, {describe(cell)}: {error}") from None
+        raise error.with_text(f"{experiment.name}, {describe(cell)}: {error.text}") from None
 
 
 @contextmanager

@@ -78,8 +78,8 @@ class DiscreteScore:
         self._cardinalities = statistics.schema.cardinalities.astype(np.float64)
         self._known = KnownSums()
         # Over sites, many questions go into one message instead.
-        self._counts_rows = isinstance(statistics, TableStatistics)
-        self._knows = capabilities_of(statistics).knows
+        can = capabilities_of(statistics)
+        self._counts_rows, self._knows = can.in_memory, can.knows
 
     @property
     def schema(self) -> Schema:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.events import Watch, ignore_progress
 from dagora.data.schema import Schema
-from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities
+from dagora.graph.knowledge import Knowledge
+from dagora.scores.local_score import Family, LocalScore, PivotForm, ScoreCapabilities, ScoreStorage
 from dagora.scores.pivot_form import join_groups
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
@@ -32,7 +34,6 @@ class InterventionalScore:
         self, statistics: InterventionalStatistics, factory: Factory, options: Mapping[str, object]
     ) -> None:
         self._statistics = statistics
-        self.interventions = statistics.interventions
         self._parts: list[LocalScore] = []
         self._part_of = np.empty(len(statistics.schema), dtype=np.int64)
         known: dict[int, int] = {}
@@ -54,7 +55,9 @@ class InterventionalScore:
         except DataError as error:
             if rows.n_rows == self.n_rows:
                 raise
-            raise DataError(f"in the {rows.n_rows} rows where '{name}' was not set: {error}") from None
+            raise error.with_text(
+                f"in the {rows.n_rows} rows where '{name}' was not set: {error.text}"
+            ) from None
 
     @property
     def schema(self) -> Schema:
@@ -68,13 +71,23 @@ class InterventionalScore:
 
     @property
     def capabilities(self) -> ScoreCapabilities:
-        """Blocks of families, and what the scores of the groups have in common."""
+        """Blocks of families, and everything that the scores of the groups can do, each for its families."""
         parts = [part.capabilities for part in self._parts]
+
+        def check_knowledge(knowledge: Knowledge) -> None:
+            for part in parts:
+                part.check_knowledge(knowledge)
+
         return ScoreCapabilities(
             block=self.block,
             pivot_form=self._pivot_form,
             counts_rows=any(part.counts_rows for part in parts),
             is_expensive=any(part.is_expensive for part in parts),
+            interventions=self._statistics.interventions,
+            storage=join_storage([part.storage for part in parts if part.storage is not None]),
+            check_knowledge=check_knowledge,
+            standard_errors=lambda: {k: v for part in parts for k, v in part.standard_errors().items()},
+            messages=lambda: list(dict.fromkeys(line for part in parts for line in part.messages())),
             warnings=lambda: list(dict.fromkeys(line for part in parts for line in part.warnings())),
         )
 
@@ -115,3 +128,22 @@ class InterventionalScore:
             done += len(places)
             watch(done, len(children))
         return found
+
+
+def join_storage(parts: Sequence[ScoreStorage]) -> ScoreStorage | None:
+    """Store the results of several scores together, each under its number; None if there is nothing."""
+
+    def export() -> dict[str, NDArray[np.generic]]:
+        return {f"{k}_{name}": array for k, part in enumerate(parts) for name, array in part.export().items()}
+
+    def load(arrays: Mapping[str, NDArray[np.generic]]) -> int:
+        of_part: list[dict[str, NDArray[np.generic]]] = [{} for _ in parts]
+        for key, array in arrays.items():
+            number, _, name = key.partition("_")
+            of_part[int(number)][name] = array
+        return sum(part.load(own) for part, own in zip(parts, of_part, strict=True))
+
+    def fingerprint() -> str:
+        return sha256("".join(part.fingerprint() for part in parts).encode()).hexdigest()
+
+    return ScoreStorage(fingerprint, export, load) if parts else None

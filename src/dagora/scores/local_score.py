@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
 from dagora.base.events import Budget, Watch, ignore_progress
+from dagora.data.interventions import Interventions
 from dagora.data.schema import Schema
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -83,6 +84,7 @@ class ScoreCapabilities:
     needs_pass: Callable[[Sequence[Family]], bool] | None = None  # see `scans_rows`
     is_expensive: bool = False  # one family takes milliseconds or more
     is_slow: bool = False  # many families take minutes
+    interventions: Interventions | None = None  # graphs are equivalent only if they are under these
     storage: ScoreStorage | None = None  # results are worth keeping from one run to the next
     check_knowledge: Callable[[Knowledge], None] = nothing  # raises if an impossible edge is required
     standard_errors: Callable[[], Mapping[Family, float]] = dict  # of those families so far that have one

@@ -13,8 +13,8 @@ from dagora.data.schema import Schema
 from dagora.scores.gaussian import FlatFamilies, in_blocks
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import gaussian_moments
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Moments, Statistics
-from dagora.stats.table import TableStatistics
 
 
 class MomentScore(ABC):
@@ -23,7 +23,7 @@ class MomentScore(ABC):
     def __init__(self, statistics: Statistics, name: str) -> None:
         self._moments = gaussian_moments(statistics, f"the score {name}")
         self._schema = statistics.schema
-        self._jobs = statistics.jobs if isinstance(statistics, TableStatistics) else 1
+        self._jobs = capabilities_of(statistics).jobs
 
     @property
     def schema(self) -> Schema:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.schema import Kind, Schema
 from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.statistics import Moments, Statistics
@@ -63,10 +63,10 @@ def refuse_unusable(
     """
     for name, mean, variance in zip(names, means, variances, strict=True):
         if not (np.isfinite(mean) and variance <= LARGEST_VARIANCE):
-            raise DataError(f"the values of column '{name}' are too large to be squared: scale it down")
+            raise DataError(f"the values of {col(name)} are too large to be squared: scale it down")
         if mean == variance == 0:
             raise DataError(
-                f"column '{name}' is constant, or too small to be squared, and {owner} is not defined on it: "
+                f"{col(name)} is constant, or too small to be squared, and {owner} is not defined on it: "
                 f"leave it out ({option('drop', name)}), or scale it up"
             )
         vanishing = variance < SMALLEST_VARIANCE
@@ -74,16 +74,16 @@ def refuse_unusable(
         if share <= UNSURE and not (vanishing and mean**2 < SMALLEST_VARIANCE):
             if share > CONSTANT:
                 raise DataError(
-                    f"the values of column '{name}' differ only in their last digits (about {mean:.3g} ± "
+                    f"the values of {col(name)} differ only in their last digits (about {mean:.3g} ± "
                     f"{np.sqrt(variance):.2g}), too few for {owner}: subtract {mean:.17g} before it is "
                     f"written, or leave it out ({option('drop', name)})"
                 )
             raise DataError(
-                f"column '{name}' is constant, and {owner} is not defined on it: leave it out "
+                f"{col(name)} is constant, and {owner} is not defined on it: leave it out "
                 f"({option('drop', name)})"
             )
         if vanishing:
-            raise DataError(f"the values of column '{name}' are too small to be squared: scale it up")
+            raise DataError(f"the values of {col(name)} are too small to be squared: scale it up")
 
 
 def refuse_duplicates(moments: Moments, schema: Schema, owner: str) -> None:

@@ -8,6 +8,8 @@ from typing import Any, NoReturn, Protocol
 
 from dagora.base.errors import RowsUnavailableError
 from dagora.base.options import Value
+from dagora.data.columns.overview import Overview
+from dagora.data.interventions import Interventions
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments, no_indicator_moments
 from dagora.stats.statistics import Contingency, Statistics
@@ -38,8 +40,12 @@ class NoisyRelease(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatisticsCapabilities:
-    """The capabilities of statistics; None where they lack one."""
+    """Everything that statistics can do beyond the minimum; the defaults are those of the minimum."""
 
+    in_memory: bool = False  # all rows are: further counts are cheap and reveal nothing to others
+    jobs: int = 1  # threads that share large calls
+    overview: Overview | None = None  # how the rows were read
+    interventions: Interventions | None = None  # which variables were set from outside, and in which rows
     contingencies: Callable[[Sets], list[Contingency]] | None = None  # of many sets with cells, in few rounds
     knows: Callable[[Sets], bool] | None = None  # rows are read anew for each count that is not known
     basis_moments: Callable[[int], BasisMoments] | None = None  # of functions of the continuous columns

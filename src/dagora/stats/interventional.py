@@ -7,6 +7,7 @@ rows of its own: all but those (Cooper & Yoo 1999). Sums over all rows are there
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.data.interventions import Interventions, Marks
 from dagora.data.table import Table
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.table import TableStatistics
 
 
@@ -47,6 +49,11 @@ class InterventionalStatistics(TableStatistics):
     def of_marked(cls, table: Table, marks: Marks, jobs: int = 1) -> InterventionalStatistics:
         """Make statistics of a table in which a column says what was set."""
         return cls(*marks.split(table), jobs)
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """The capabilities of a table, and its interventions."""
+        return replace(super().capabilities, interventions=self.interventions)
 
     def in_order(self, names: Sequence[str]) -> InterventionalStatistics:
         """The same statistics with the columns in another order."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
 from dagora.data.table import Table
@@ -100,7 +100,7 @@ def window_moments(panel: Panel, series: NDArray[np.int64], lags: int) -> Moment
     for variable in panel.table.schema:
         if variable.kind is not Kind.CONTINUOUS:
             raise DataError(
-                f"column '{variable.name}' is discrete, and windows of time need numbers: leave it out "
+                f"{col(variable.name)} is discrete, and windows of time need numbers: leave it out "
                 f"({option('drop', variable.name)}), or name it ({option('series', variable.name)}) if it "
                 "tells series apart"
             )

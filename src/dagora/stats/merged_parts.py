@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.overview import ColumnSummary, Overview, level_list
 from dagora.data.readers import read_table
 from dagora.data.schema import Schema
@@ -97,16 +98,16 @@ def check_same(known: Schema, other: Schema, number: int) -> None:
         raise DataError(f"part {number} has other columns than part 1, or in another order")
     for one, two in zip(known, other, strict=True):
         if one.kind is not two.kind:
-            raise DataError(f"column '{one.name}' is {one.kind} in part 1, and {two.kind} in part {number}")
+            raise DataError(f"{col(one.name)} is {one.kind} in part 1, and {two.kind} in part {number}")
         if one.levels != two.levels:
             raise DataError(
-                f"column '{one.name}' has other levels in part {number} than in part 1: declare all levels "
+                f"{col(one.name)} has other levels in part {number} than in part 1: declare all levels "
                 "in every part, as categories of pandas or polars, or as a dictionary of Arrow"
             )
         if one.ordered != two.ordered:
             first, second = ("", "not ") if one.ordered else ("not ", "")
             raise DataError(
-                f"the levels of column '{one.name}' are {first}ordered in part 1, and {second}ordered in "
+                f"the levels of {col(one.name)} are {first}ordered in part 1, and {second}ordered in "
                 f"part {number}: declare them alike"
             )
 

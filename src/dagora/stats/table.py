@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -114,9 +115,13 @@ class TableStatistics:
 
     @property
     def capabilities(self) -> StatisticsCapabilities:
-        """Moments of functions and indicators."""
+        """Rows in memory, and moments of functions and indicators."""
         return StatisticsCapabilities(
-            basis_moments=self.basis_moments, indicator_moments=self.indicator_moments
+            in_memory=True,
+            jobs=self._jobs,
+            overview=self.overview,
+            basis_moments=self.basis_moments,
+            indicator_moments=self.indicator_moments,
         )
 
     def basis_moments(self, functions: int) -> BasisMoments:
@@ -228,7 +233,7 @@ class TableStatistics:
         continuous = np.flatnonzero(self._cardinalities[columns] == 0)
         if len(continuous):
             name = self.schema[int(columns[continuous[0]])].name
-            raise DataError(f"column '{name}' is continuous, so it cannot be counted: discretise it first")
+            raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
 
     def _cell_bounds(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Upper bounds on the occupied cells of each set: the number of its cells, and that of the rows."""

@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import dagora
 from dagora.base.shared_parameters import SHARED
+from dagora.base.wording import LISTS
 from dagora.data.columns.reading_options import READING, WITH_MODEL, select_options, takes_reading
 
 ALL = [
@@ -108,6 +109,11 @@ def test_the_command_has_the_same_options(name: str) -> None:
         assert options[each].help == entry.help
         assert options[each].default == entry.default or not entry.default
         assert tuple(getattr(options[each].type, "choices", ())) == entry.choices
+
+
+def test_lists_on_the_command_line_are_the_options_that_name_columns() -> None:
+    """Words of messages stand below the declaration, so that they cannot be made from it."""
+    assert {name for name, entry in READING.items() if entry.type == "names"} == LISTS
 
 
 def test_one_declaration_is_enough() -> None:

@@ -13,7 +13,8 @@ from dagora.base.wording import shown
 from dagora.cli.federate.planning import Planning, planning_options, prepare
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
+from dagora.cli.learn_options import learn_options_over_sites
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line
 from dagora.cli.party_options import seconds_option, tidy_end, warn
 

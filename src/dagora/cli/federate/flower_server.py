@@ -18,7 +18,8 @@ from dagora.base.wording import COMMAND
 from dagora.cli.federate.flower import PATIENCE, WAIT
 from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.federate.planning import Planning, learn_over_transport, planning_options, prepare
-from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
+from dagora.cli.learn_options import learn_options_over_sites
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import LiveLine
 from dagora.cli.party_options import warn
 

@@ -16,7 +16,8 @@ from dagora.cli.federate.planning import Planning, learn_over_transport, plannin
 from dagora.cli.federate.policy import policy
 from dagora.cli.federate.simulate import simulate
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
+from dagora.cli.learn_options import learn_options_over_sites
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import listening_host, listening_port, seconds_option, warn
 

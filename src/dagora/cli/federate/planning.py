@@ -10,7 +10,7 @@ import click
 
 from dagora.cli.federate.keys import COORDINATOR, MINIMUM, check_number, site_names
 from dagora.cli.gathering import F, gather_options
-from dagora.cli.learn_options import LearnRequest
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.party_options import as_bad_input
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.cli.federate.keys import COORDINATOR
-from dagora.cli.learn_options import LearnRequest
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from dagora.cli.data_options import Reading, TimeRequest, data_options, overview
 from dagora.cli.federate.keys import MINIMUM, check_number
 from dagora.cli.federate.processes import run_parties, site_files
 from dagora.cli.help_pages import PagedCommand
-from dagora.cli.learn_options import LearnRequest, learn_options_over_sites
+from dagora.cli.learn_options import learn_options_over_sites
+from dagora.cli.learn_request import LearnRequest
 from dagora.cli.party_options import IN_MEMORY, tidy_end
 
 if TYPE_CHECKING:

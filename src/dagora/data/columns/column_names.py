@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dagora.base.errors import DataError
-from dagora.base.wording import nearest, option, split_list
+from dagora.base.wording import col, nearest, option, split_list
 from dagora.data.columns.reading_options import NameList, ReadingOptions
 from dagora.data.schema import Kind
 
@@ -49,7 +49,7 @@ def declare_kinds(
                 continue
             check_known(name, names, f"declared {kind}")
             if declared.setdefault(name, kind) is not kind:
-                raise DataError(f"column '{name}' is declared both discrete and continuous: choose one")
+                raise DataError(f"{col(name)} is declared both discrete and continuous: choose one")
     if len(rest) > 1:
         raise DataError("all columns are declared both discrete and continuous: choose one")
     return declared | {name: kind for kind in rest for name in names if name not in declared}
@@ -102,7 +102,7 @@ def check_known(name: str, names: Sequence[str], what: str) -> None:
         hint = f"did you mean '{near}'?" if near else f"the columns are {list_names(names)}"
         if parts:
             hint = f"a name that has a comma goes in quotes, as in {option('drop', parts[0])}"
-        raise DataError(f"there is no column '{name}' ({what}): {hint}")
+        raise DataError(f"there is no {col(name)} ({what}): {hint}")
 
 
 def list_names(names: Sequence[str], most: int = 8) -> str:

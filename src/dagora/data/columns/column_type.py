@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.wording import comma_list, option
+from dagora.base.wording import col, comma_list, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind
@@ -100,7 +100,7 @@ def check_type(name: str, kind: pa.DataType) -> None:
     if not (is_text(kind) or types.is_null(kind) or any(test(kind) for test in usable)):
         what = "dates or times" if types.is_temporal(kind) else f"values of type {kind}"
         raise DataError(
-            f"column '{name}' holds {what}, neither numbers nor text: "
+            f"{col(name)} holds {what}, neither numbers nor text: "
             f"convert it, or leave it out ({option('drop', name)})"
         )
 
@@ -121,7 +121,7 @@ def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered
     levels = tuple(dict.fromkeys(named)) if ordered else sort_levels(named)
     if len(levels) > MAX_LEVELS:
         raise DataError(
-            f"column '{name}' has {len(levels)} levels (at most {MAX_LEVELS}): leave it out if it "
+            f"{col(name)} has {len(levels)} levels (at most {MAX_LEVELS}): leave it out if it "
             f"identifies rows ({option('drop', name)}), or declare it continuous if it holds numbers"
         )
     position = {level: code for code, level in enumerate(levels)}
@@ -148,7 +148,7 @@ def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: 
             position, value = first_without_number(column)
             where = data_row(" in ", row_number(position))
             raise DataError(
-                f"column '{name}' is declared continuous, but '{value}'{where} is no number: "
+                f"{col(name)} is declared continuous, but '{value}'{where} is no number: "
                 f"correct it, say that it means missing ({option('na', value)}), or declare "
                 f"the column discrete ({option('discrete', name)})"
             )
@@ -171,7 +171,7 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
     if infinite.any():
         row = row_number(int(infinite.argmax()))
         raise DataError(
-            f"column '{name}' has infinite values ({int(infinite.sum())}){data_row(', the first in ', row)}: "
+            f"{col(name)} has infinite values ({int(infinite.sum())}){data_row(', the first in ', row)}: "
             f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
         )
 
@@ -204,13 +204,13 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     thousands = pc.match_substring_regex(words, rf"^([+-]? ?{THOUSANDS}|\({THOUSANDS}\))$")
     if 2 * pc.sum(thousands).as_py() > len(words):
         raise DataError(
-            f"column '{name}' has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "
+            f"{col(name)} has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "
             "between thousands or before decimals: write them with a point or with no comma, or declare the "
             f"column discrete ({option('discrete', name)})"
         )
     if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
         raise DataError(
-            f"column '{name}' has numbers with a decimal comma such as '{words[0]}': write them with a "
+            f"{col(name)} has numbers with a decimal comma such as '{words[0]}': write them with a "
             f"point, or declare the column discrete ({option('discrete', name)})"
         )
     numeric = truths_of(pc.match_substring_regex(words, f"^{NUMBER}$"))
@@ -223,7 +223,7 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     words_meant = option("na", comma_list(odd)) if len(odd) <= MOST_WORDS else option("na")
     where = data_row(" (first in ", row, ")")
     raise DataError(
-        f"column '{name}' would be numbers but for {listed}{where}: say so if that means "
+        f"{col(name)} would be numbers but for {listed}{where}: say so if that means "
         f"missing ({words_meant}), or declare the column discrete "
         f"({option('discrete', name)})"
     )

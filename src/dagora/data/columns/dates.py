@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         whole = moments.cast(pa.timestamp("us")).cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(
-            f"the dates of column '{name}' cannot be read as days: write them all as 2024-12-31, or leave "
+            f"the dates of {col(name)} cannot be read as days: write them all as 2024-12-31, or leave "
             f"the column out ({option('drop', name)})"
         ) from None
     return pc.divide(whole.cast(pa.float64(), safe=False), float(MICROSECONDS_A_DAY))

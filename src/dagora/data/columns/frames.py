@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
@@ -80,7 +81,7 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise DataError(mixed_column(name, problem)) from None
     if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):
-        raise DataError(f"column '{name}' holds values of type {series.dtype}: convert it, or leave it out")
+        raise DataError(f"{col(name)} holds values of type {series.dtype}: convert it, or leave it out")
     if pa.types.is_dictionary(column.type):
         if series.implementation.is_polars() and series.dtype == nw.Categorical:
             # Polars columns share one pool of categories: those that do not occur are no declared levels.
@@ -171,7 +172,7 @@ def hint_at(array: object) -> str:
 def mixed_column(name: str, problem: Exception) -> str:
     """Message about a column that mixes types."""
     reason = one_line(problem)
-    return f"column '{name}' is neither all numbers nor all text ({reason}): convert it, or leave it out"
+    return f"{col(name)} is neither all numbers nor all text ({reason}): convert it, or leave it out"
 
 
 def one_line(problem: Exception) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
@@ -405,7 +405,7 @@ def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
     emptiest = max(columns, key=lambda column: column.missing)
     raise DataError(
         f"no row is left: all {len(emptiest.cells)} have a missing value, most of them "
-        f"({emptiest.missing}) in column '{emptiest.name}': leave that one out "
+        f"({emptiest.missing}) in {col(emptiest.name)}: leave that one out "
         f"({option('drop', emptiest.name)})"
     )
 
@@ -414,7 +414,7 @@ def cut_column(column: Column, method: str, bins: int) -> Column:
     """Cut a continuous column into intervals; missing values stay missing."""
     known = column.values if column.missing is None else column.values[~column.missing]
     if not known.size:
-        raise DataError(f"column '{column.variable.name}' has no value to cut into intervals: leave it out")
+        raise DataError(f"{col(column.variable.name)} has no value to cut into intervals: leave it out")
     levels, codes = cut(known, method, bins)
     values = np.zeros(len(column.values), dtype=np.uint16)
     values[slice(None) if column.missing is None else ~column.missing] = codes
@@ -433,7 +433,7 @@ def add_missing_level(column: Column, reading: ReadingOptions) -> Column:
         if reading.in_time:
             instead = instead_of_missing(reading)
         raise DataError(
-            f"column '{name}' is continuous and has {int(column.missing.sum())} missing values, which cannot "
+            f"{col(name)} is continuous and has {int(column.missing.sum())} missing values, which cannot "
             f"be a level: {instead}"
         )
     word = "missing"

@@ -31,7 +31,7 @@ def check_intervals(method: str, bins: int) -> None:
     if method not in METHODS:
         raise OptionError(f"there is no method '{method}' to discretise: choose {', '.join(METHODS)}")
     if not isinstance(bins, int | np.integer) or not 2 <= bins <= MAX_LEVELS:
-        raise OptionError(f"bins must be a whole number from 2 to {MAX_LEVELS}, not {bins}")
+        raise OptionError(option="bins", value=bins, must=f"be a whole number from 2 to {MAX_LEVELS}")
     if method == "mean" and bins != 2:
         raise OptionError(f"a split at the mean makes 2 bins, not {bins}: choose width or quantile")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 
 # Patterns that are listed, the most frequent ones.
 MOST_PATTERNS = 5
@@ -62,7 +62,7 @@ def describe_missing(pattern: Mapping[str, Any]) -> str:
 
 def unseen(name: str) -> DataError:
     """The error about a column of which nothing was seen."""
-    return DataError(f"all cells of column '{name}' are missing: leave it out ({option('drop', name)})")
+    return DataError(f"all cells of {col(name)} are missing: leave it out ({option('drop', name)})")
 
 
 def check_missing(names: Sequence[str], seen: NDArray[np.bool_]) -> None:

@@ -47,6 +47,7 @@ class ReadingOption:
     choices: tuple[str, ...] = ()
     low: int | None = None
     metavar: str | None = None  # what stands for the value in the command's help
+    everyday: bool = False  # shown on the first page of that help
 
     @property
     def values(self) -> str:
@@ -106,14 +107,19 @@ class ReadingOptions:
     {'discrete': ['age'], 'missing': 'drop'}
     """
 
-    discrete: Iterable[str] = public((), "names", "Columns to treat as discrete (or all).", metavar="A,B")
-    continuous: Iterable[str] = public((), "names", "Columns to treat as continuous (or all).", metavar="A,B")
-    drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B")
+    discrete: Iterable[str] = public(
+        (), "names", "Columns to treat as discrete (or all).", metavar="A,B", everyday=True
+    )
+    continuous: Iterable[str] = public(
+        (), "names", "Columns to treat as continuous (or all).", metavar="A,B", everyday=True
+    )
+    drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B", everyday=True)
     missing: str = public(
         "error",
         "text",
         "Missing values: refuse them (error), drop their rows, or make them a level.",
         choices=POLICIES,
+        everyday=True,
     )
     na: str | Iterable[str] = public(
         "auto",
@@ -132,7 +138,11 @@ class ReadingOptions:
         None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2
     )
     separator: str | None = public(
-        None, "text", "Column separator of a text file; default: comma, or tab for .tsv.", metavar="CHAR"
+        None,
+        "text",
+        "Column separator of a text file; default: comma, or tab for .tsv.",
+        metavar="CHAR",
+        everyday=True,
     )
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -148,8 +158,9 @@ class ReadingOptions:
     in_time: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("discrete", "continuous", "drop"):
-            object.__setattr__(self, name, as_names(name, getattr(self, name)))
+        for name, entry in READING.items():
+            if entry.type == "names":
+                object.__setattr__(self, name, as_names(name, getattr(self, name)))
         policies = POLICIES if self.why_not_model is None else WITH_MODEL
         if self.missing not in policies:
             raise OptionError(option="missing", value=self.missing, must=f"be one of {', '.join(policies)}")
@@ -206,7 +217,7 @@ def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     try:
         return tuple(name if isinstance(name, str) else str(name) for name in names)
     except TypeError:
-        raise OptionError(f"{what} takes the names of columns, not {names!r}") from None
+        raise OptionError(f"{option(what)} takes the names of columns, not {names!r}") from None
 
 
 def split_reading(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.readers import naming
 
 if TYPE_CHECKING:
@@ -41,6 +42,6 @@ def changed_rows(title: str, how: str) -> DataError:
 def changed_value(name: str) -> DataError:
     """The error about a cell that was not there in the first pass."""
     return DataError(
-        f"column '{name}' has a value that it did not have in the first pass: the rows changed during the "
+        f"{col(name)} has a value that it did not have in the first pass: the rows changed during the "
         "run; start again when nothing writes to them"
     )

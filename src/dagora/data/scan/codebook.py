@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text, parse_numbers
 from dagora.data.columns.column_profile import (
     CONSTANT,
@@ -162,7 +162,7 @@ def refuse_infinite(profile: Profile) -> None:
         row = profile.infinite + 1 if profile.knows_rows else None
         where = data_row(f" ({profile.infinities}), the first in ", row)
         raise DataError(
-            f"column '{profile.name}' has infinite values{where}: correct them, or leave those cells empty "
+            f"{col(profile.name)} has infinite values{where}: correct them, or leave those cells empty "
             f"and choose {option('missing', 'drop')}"
         )
 
@@ -222,13 +222,13 @@ def code_many(
     spelled = text and spells_numbers(profile, holes) and odd is None
     if profile.spelled is not None and profile.declared is not Kind.DISCRETE:
         raise DataError(
-            f"column '{profile.name}' has more than {MAX_LEVELS} numbers such as '{profile.spelled}', which "
+            f"{col(profile.name)} has more than {MAX_LEVELS} numbers such as '{profile.spelled}', which "
             "are not read where they are so many: write them plainly (1234.5), convert them in a query, or "
             f"leave the column out ({option('drop', profile.name)})"
         )
     if profile.declared is Kind.CONTINUOUS and text and not spelled and odd is None:
         raise DataError(
-            f"column '{profile.name}' is declared continuous, but its texts are no plain numbers, and more "
+            f"{col(profile.name)} is declared continuous, but its texts are no plain numbers, and more "
             f"than {MAX_LEVELS} of them: write them as numbers, convert them in a query, or leave the column "
             f"out ({option('drop', profile.name)})"
         )
@@ -237,7 +237,7 @@ def code_many(
     if text and odd is not None:
         word, row = odd
         raise DataError(
-            f"column '{profile.name}' would be numbers but for '{word}' (first in data row {row + 1}): say "
+            f"{col(profile.name)} would be numbers but for '{word}' (first in data row {row + 1}): say "
             f"so if that means missing ({option('na', word)}), or leave the column out "
             f"({option('drop', profile.name)})"
         )
@@ -281,7 +281,7 @@ def spells_numbers(profile: Profile, holes: tuple[str, ...]) -> bool:
 def too_many_levels(profile: Profile) -> DataError:
     """The error about a column that cannot be left out, and whose levels are too many."""
     return DataError(
-        f"column '{profile.name}' has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
+        f"{col(profile.name)} has more than {MAX_LEVELS} levels: leave it out if it identifies rows "
         f"({option('drop', profile.name)}), or declare it continuous if it holds numbers"
     )
 

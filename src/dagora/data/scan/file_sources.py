@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.cells import is_text
 from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
 from dagora.data.scan.changes import state_of
@@ -119,11 +120,11 @@ class ArrowFiles:
             for name in dict.fromkeys([*first.names, *own.names]):
                 if (name in first.names) != (name in own.names):
                     here, there = (file, self._files[0]) if name in own.names else (self._files[0], file)
-                    raise DataError(f"{there}: there is no column '{name}', which {here} has")
+                    raise DataError(f"{there}: there is no {col(name)}, which {here} has")
                 one, other = first.field(name).type, own.field(name).type
                 if one != other:
                     raise DataError(
-                        f"{file}: column '{name}' has the type {other}, but {one} in {self._files[0]}: "
+                        f"{file}: {col(name)} has the type {other}, but {one} in {self._files[0]}: "
                         "write them with the same type"
                     )
 

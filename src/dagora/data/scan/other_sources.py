@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.extras import DUCKDB
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.frames import one_line
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
@@ -220,7 +220,7 @@ def fetch_batches(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator
                 column = pa.array(values, type=kinds[place])
             except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
                 raise DataError(
-                    f"column '{names[place]}' has values of several types: convert it in the query "
+                    f"{col(names[place])} has values of several types: convert it in the query "
                     f"({one_line(problem)})"
                 ) from None
             if not pa.types.is_null(column.type):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import normaltest
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Outcome
@@ -70,7 +71,7 @@ def read_columns(statistics: Statistics, knowledge: Knowledge, method: str) -> S
     if least[0] < COLLINEAR:
         worst = names[int(np.abs(axes[:, 0]).argmax())]
         raise DataError(
-            f"column '{worst}' is a linear function of others, so {owner} cannot tell their edges apart: "
+            f"{col(worst)} is a linear function of others, so {owner} cannot tell their edges apart: "
             "leave one of them out"
         )
     required = knowledge.required_matrix(names)

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.schema import Kind, Variable
 from dagora.learners.optimise.exponential_family import (
     BERNOULLI,
@@ -207,13 +208,13 @@ def binary_column(variable: Variable, column: NDArray[Any]) -> NDArray[np.float6
     if variable.kind is Kind.DISCRETE and variable.cardinality != 2:
         levels = "1 level" if variable.cardinality == 1 else f"{variable.cardinality} levels"
         raise DataError(
-            f"column '{variable.name}' has {levels}, the logistic loss needs 2: "
+            f"{col(variable.name)} has {levels}, the logistic loss needs 2: "
             "merge levels, leave it out, or choose another loss"
         )
     values = column.astype(np.float64)
     if not np.isin(values, (0.0, 1.0)).all():
         raise DataError(
-            f"column '{variable.name}' has values other than 0 and 1, which the logistic loss needs: "
+            f"{col(variable.name)} has values other than 0 and 1, which the logistic loss needs: "
             "cut it into two levels, leave it out, or choose another loss"
         )
     return values
@@ -229,16 +230,16 @@ def count_column(variable: Variable, column: NDArray[Any]) -> NDArray[np.float64
         )
     except ValueError:
         raise DataError(
-            f"column '{variable.name}' has levels that are no numbers, the Poisson loss needs counts: "
+            f"{col(variable.name)} has levels that are no numbers, the Poisson loss needs counts: "
             "leave it out, or choose another loss"
         ) from None
     if not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all():
         raise DataError(
-            f"column '{variable.name}' has values that are no counts (0, 1, 2, …), which the Poisson loss "
+            f"{col(variable.name)} has values that are no counts (0, 1, 2, …), which the Poisson loss "
             "needs: leave it out, or choose another loss"
         )
     if (values > EXACT_COUNTS).any():
         raise DataError(
-            f"column '{variable.name}' has counts above 2⁵³, which are not exact here: count in larger units"
+            f"{col(variable.name)} has counts above 2⁵³, which are not exact here: count in larger units"
         )
     return values

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.network.incomplete.bucket_tree import BucketTree
 from dagora.network.incomplete.fitting import implied_moments
@@ -85,7 +85,7 @@ def check_columns(network: Network, table: IncompleteTable) -> None:
     for name, seen in zip(table.names, table.seen, strict=True):
         if name not in known and not seen.all():
             raise DataError(
-                f"column '{name}' has missing values but is no node of the network: leave it out "
+                f"{col(name)} has missing values but is no node of the network: leave it out "
                 f"({option('drop', name)})"
             )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
@@ -37,13 +38,13 @@ def level_codes(node: str, levels: Sequence[str], given: IncompleteTable) -> NDA
     column = given.schema.index(node)
     variable = given.schema[column]
     if variable.kind is not Kind.DISCRETE and given.seen[column].any():
-        raise DataError(f"column '{node}' is continuous, but discrete in the network: declare it discrete")
+        raise DataError(f"{col(node)} is continuous, but discrete in the network: declare it discrete")
     place = {level: k for k, level in enumerate(levels)}
     recode = np.array([place.get(level, -1) for level in variable.levels] or [0], dtype=np.int32)
     found = np.where(given.seen[column], recode[given.columns[column].astype(np.int64)], len(levels))
     if (found < 0).any():
         unknown = variable.levels[given.columns[column][np.argmax(found < 0)]]
-        raise DataError(f"column '{node}' has the level '{unknown}', which the network does not know")
+        raise DataError(f"{col(node)} has the level '{unknown}', which the network does not know")
     return found.astype(np.int32)
 
 
@@ -63,7 +64,7 @@ def column_values(node: str, given: IncompleteTable) -> tuple[NDArray[np.float64
         return np.zeros(given.n_rows), np.zeros(given.n_rows, dtype=np.bool_)
     column = given.schema.index(node)
     if given.schema[column].kind is not Kind.CONTINUOUS and given.seen[column].any():
-        raise DataError(f"column '{node}' is discrete, but continuous in the network: declare it continuous")
+        raise DataError(f"{col(node)} is discrete, but continuous in the network: declare it continuous")
     return given.columns[column].astype(np.float64), given.seen[column]
 
 

@@ -27,8 +27,8 @@ from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
 from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family, ScoreCapabilities, ScoreStorage
 from dagora.scores.usable_moments import gaussian_moments
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Statistics
-from dagora.stats.table import TableStatistics
 
 Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class GaussianProcessScore:
         self._settings = (kernel, estimator, points, published)
         self._estimator = estimator
         self._points = points
-        self._jobs = statistics.jobs if isinstance(statistics, TableStatistics) else 1
+        self._jobs = capabilities_of(statistics).jobs
         self._known: dict[Key, Details] = {}
 
     @property

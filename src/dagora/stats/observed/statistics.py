@@ -105,7 +105,12 @@ class IncompleteStatistics:
     @property
     def capabilities(self) -> StatisticsCapabilities:
         """Moments of indicators; what needs complete rows is refused."""
-        return StatisticsCapabilities(indicator_moments=self.indicator_moments, refuse_missing=self.refuse)
+        return StatisticsCapabilities(
+            in_memory=True,
+            overview=self.overview,
+            indicator_moments=self.indicator_moments,
+            refuse_missing=self.refuse,
+        )
 
     def likelihoods(self, column_sets: ColumnSets, tolerance: float = TOLERANCE) -> NDArray[np.float64]:
         """For each set of discrete columns, the largest log-likelihood of what was seen of it.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
 from dagora.data.columns.column_type import data_row
@@ -226,7 +226,7 @@ def refuse_missing(profile: Profile, words: tuple[str, ...]) -> None:
     row = min([*firsts, *([profile.first_missing] if profile.missing else [])]) + 1
     where = data_row(", ", row if profile.knows_rows else None)
     raise DataError(
-        f"cells are missing{also}, the first in column '{profile.name}'{where}: choose "
+        f"cells are missing{also}, the first in {col(profile.name)}{where}: choose "
         f"{option('missing', 'drop')} to leave out such rows, or leave the column out "
         f"({option('drop', profile.name)})"
     )

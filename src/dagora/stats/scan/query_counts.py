@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.wording import col
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows
@@ -76,7 +77,7 @@ class QueryCounts:
         for coding in codings:
             if coding.days or coding.numbers is not None:
                 raise DataError(
-                    f"column '{coding.variable.name}' is read as numbers here, which the database does not "
+                    f"{col(coding.variable.name)} is read as numbers here, which the database does not "
                     "know of: convert it in the query"
                 )
         self._widths: list[int] = []

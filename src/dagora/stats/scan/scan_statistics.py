@@ -19,7 +19,7 @@ from typing import NoReturn
 import numpy as np
 
 from dagora.base.errors import DataError, RowsUnavailableError
-from dagora.base.wording import option
+from dagora.base.wording import col, option
 from dagora.data.columns.overview import Overview
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -114,7 +114,10 @@ class ScanStatistics:
     def capabilities(self) -> StatisticsCapabilities:
         """Counts of many sets in one pass, those that are kept, and moments of indicators."""
         return StatisticsCapabilities(
-            contingencies=self.contingencies, knows=self.knows, indicator_moments=self.indicator_moments
+            overview=self.overview,
+            contingencies=self.contingencies,
+            knows=self.knows,
+            indicator_moments=self.indicator_moments,
         )
 
     def contingency(self, columns: Sequence[int]) -> Contingency:
@@ -213,7 +216,7 @@ class ScanStatistics:
         continuous = np.flatnonzero(self._cardinalities[columns] == 0)
         if len(continuous):
             name = self._schema[int(columns[continuous[0]])].name
-            raise DataError(f"column '{name}' is continuous, so it cannot be counted: discretise it first")
+            raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
         flat, bounds = columns.tolist(), offsets.tolist()
         return [tuple(flat[a:b]) for a, b in pairwise(bounds)]
 

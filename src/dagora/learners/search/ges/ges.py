@@ -32,7 +32,6 @@ from dagora.learners.search.ges.family_memory import FamilyMemory
 from dagora.learners.search.ges.operators import MOST_CLIQUES, ClassLimits, offers
 from dagora.learners.search.ges.partially_directed import Matrix
 from dagora.learners.search.ges.ranking import Ranking
-from dagora.scores.interventional import InterventionalScore
 from dagora.scores.local_score import TIE, LocalScore, align, families_at_once
 
 TOO_MANY_CLIQUES = (
@@ -60,11 +59,8 @@ def ges(
     """
     names = score.schema.names
     limits = limits_of(run.knowledge, names)
-    apart = (
-        separated_by_regimes(names, score.interventions.regimes)
-        if isinstance(score, InterventionalScore)
-        else None
-    )
+    interventions = score.capabilities.interventions
+    apart = None if interventions is None else separated_by_regimes(names, interventions.regimes)
     search = EquivalenceSearch(score, run, limits, first_class(start, names, limits, apart))
     kinds = (INSERT, DELETE, TURN) if turning else (INSERT, DELETE)
     status = "local-optimum"

@@ -125,4 +125,4 @@ def _plan_of(event: Mapping[str, Any]) -> RunPlan:
     try:
         return RunPlan.from_dict(event["plan"])
     except DagoraError as error:
-        raise FormatError(f"the log holds a plan that cannot be read: {error}") from None
+        raise FormatError(f"the log holds a plan that cannot be read: {error.text}") from None

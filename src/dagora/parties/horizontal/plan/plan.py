@@ -187,7 +187,7 @@ class RunPlan:
             plan = cls.from_dict(content)
             same = plan.encode() == payload
         except DagoraError as error:
-            raise ProtocolError(f"the plan is not valid: {error}") from None
+            raise ProtocolError(f"the plan is not valid: {error.text}") from None
         except (ValueError, RecursionError):
             raise ProtocolError("the plan is not valid: it cannot be read") from None
         if not same:

@@ -1,0 +1,363 @@
+"""The request of a command that learns or samples: what was asked for, checked, read, shown and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from dagora.base.files import json_text
+from dagora.cli.command_line import command_line
+from dagora.cli.data_options import Reading, TimeRequest, overview_first, show_warnings
+from dagora.cli.truth_checks import check_kind_of_truth, check_truth
+from dagora.cli.written_options import parse_options
+
+if TYPE_CHECKING:
+    from dagora.base.events import Budget, Observer
+    from dagora.data.incomplete import AnyTable
+    from dagora.data.schema import Schema
+    from dagora.data.series import Timing
+    from dagora.data.table import Table
+    from dagora.graph.any_graph import AnyGraph
+    from dagora.graph.cpdag import Graph
+    from dagora.learners.method import Method
+    from dagora.learners.result import Result
+    from dagora.posterior.resample.strengths import Strengths
+    from dagora.stats.scan.scan_statistics import ScanStatistics
+    from dagora.stats.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class CommonRequest:
+    """The common options of learning and sampling."""
+
+    method: str
+    score: str | None
+    options: tuple[str, ...]
+    max_parents: int | None
+    knowledge: str | None
+    truth: str | None
+    seed: int
+    time_limit: float | None
+    jobs: int
+    output: str | None
+    picture: str | None
+    report: str | None
+    as_json: bool
+    quiet: bool
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The time limit; the clock starts when this is first asked for."""
+        from dagora.base.events import Budget
+        from dagora.learners.checks import check_circumstances
+
+        return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
+
+    @cached_property
+    def known_truth(self) -> AnyGraph | None:
+        """The true graph to compare with, if one was named."""
+        from dagora.formats.registry import read_graph
+
+        return read_graph(self.truth) if self.truth else None
+
+    @property
+    def plain_truth(self) -> Graph | None:
+        """The truth, where it is no PAG."""
+        from dagora.graph.ancestral.pag import PAG
+
+        return None if isinstance(self.known_truth, PAG) else self.known_truth
+
+    def read(
+        self, reading: Reading, data: str, marks: str | None = None, *, constants: bool = False
+    ) -> Table:
+        """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
+        from dagora.data.table import require_table
+
+        return require_table(self.read_any(reading, data, marks, model=False, constants=constants))
+
+    def read_any(
+        self,
+        reading: Reading,
+        data: str,
+        marks: str | None = None,
+        *,
+        model: bool = True,
+        constants: bool = False,
+        timing: Timing | None = None,
+    ) -> AnyTable:
+        """Read a table that may have holes, if method and score can `model` them.
+
+        `marks` is the column that says which variables were set; with it, holes are refused.
+        `constants` says whether numbers that never change are kept. `timing` names the columns of time and
+        series, which are kept too.
+        """
+        from dagora.data.columns.reading_options import welcome
+        from dagora.formats.registry import find_format, read_network
+        from dagora.graph.knowledge import as_knowledge
+        from dagora.learners.checks import numbers_for, reason_against_model
+        from dagora.learners.registry import method_named
+        from dagora.network.networks import DiscreteNetwork
+
+        is_network = self.truth is not None and find_format(self.truth).name == "BIF"
+        network = read_network(self.truth) if self.truth and is_network else None
+        levels = network.levels if isinstance(network, DiscreteNetwork) else {}
+        wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
+        known = as_knowledge(self.knowledge, None).mentioned
+        learning = self if isinstance(self, LearnRequest) and self.method else None
+        method = method_named(learning.method) if learning else None
+        return reading.any_table(
+            data,
+            seed=self.seed,
+            wanted=(*wanted, *known, *(timing.columns if timing else ())),
+            numbers=(timing.time,) if timing else (),
+            in_time=timing is not None,
+            levels=levels,
+            numbers_for=numbers_for(method, self.score, learning.settings if learning else None),
+            marks=marks,
+            clock=self.budget,
+            check_width=method.check_width if method is not None else welcome,
+            why_not_model=partial(reason_against_model, method, self.score, marked=marks is not None)
+            if model and method
+            else None,
+            constants=constants,
+        )
+
+    def scan(self, reading: Reading, data: str) -> ScanStatistics:
+        """Open rows that stay where they are; columns that truth or knowledge name are kept."""
+        from dagora.data.columns.reading_options import always
+        from dagora.graph.knowledge import as_knowledge
+
+        wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
+        known = as_knowledge(self.knowledge, None).mentioned
+        return reading.open_scan(
+            data, self.jobs, wanted=(*wanted, *known), why_not_model=always, clock=self.budget
+        )
+
+    def check_overwriting(self, data: str) -> None:
+        """Refuse to write over what is read."""
+        from dagora.cli.outputs import check_overwriting
+
+        check_overwriting((self.output, self.picture, self.report), (data, self.knowledge, self.truth))
+
+    def check_pages(self) -> None:
+        """Refuse a picture or a report that cannot be written."""
+        from dagora.cli.outputs import check_picture, check_report
+
+        if self.picture:
+            check_picture(self.picture)
+        if self.report:
+            check_report(self.report)
+
+    @contextmanager
+    def progress(self, table: AnyTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
+        """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
+        from dagora.cli.progress import progress
+
+        with (
+            progress(self.budget) as on_event,
+            overview_first(table, path, on_event, brief=self.as_json) as observe,
+        ):
+            yield observe
+
+    def warn(self, warnings: Sequence[str], kind: str = "warning") -> None:
+        """Print warnings or notes, unless quiet."""
+        if not self.quiet:
+            show_warnings(warnings, kind)
+
+    def give_up(self, content: Mapping[str, Any]) -> NoReturn:
+        """Say that the method found nothing, write no file, and exit with code 1."""
+        if self.as_json:
+            click.echo(json_text(content))
+        click.echo(f"dagora: {content['method']} failed: {content['message']}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+@dataclass(frozen=True)
+class LearnRequest(CommonRequest):
+    """The options of learning and of its output."""
+
+    def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
+        """The same request with a method: the default over sites where none was asked for."""
+        from dagora.parties.horizontal.methods_over_sites import default_over_sites
+
+        if self.method:
+            return self
+        return replace(self, method=default_over_sites(schema, noisy=noisy, scored=self.score is not None))
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `learn`; names and values are checked."""
+        from dagora.graph.knowledge import as_knowledge
+        from dagora.learners.checks import named_score
+        from dagora.learners.registry import method_named
+
+        method = method_named(self.method)
+        if self.score is not None:
+            named_score(method, self.score)
+        return {
+            "method": method.name,
+            "score": self.score,
+            "knowledge": as_knowledge(self.knowledge, self.max_parents),
+            "seed": self.seed,
+            "time_limit": self.time_limit,
+            "jobs": self.jobs,
+            "budget": self.budget,
+            **self._truth_for(method),
+            **parse_options(self.method, self.score, self.options),
+        }
+
+    def _truth_for(self, method: Method) -> dict[str, AnyGraph]:
+        """The truth as an argument, for a method that takes it."""
+        takes_truth = any(option.name == "truth" for option in method.options)
+        return {"truth": self.known_truth} if takes_truth and self.known_truth is not None else {}
+
+    def check(self) -> None:
+        """Refuse invalid options and files before any data are read."""
+        from dagora.formats.registry import find_format
+
+        _ = self.settings
+        if self.output and find_format(self.output).name == "BIF":
+            check_directed(self.output, self.settings["method"])
+        self.check_pages()
+        if self.known_truth is not None:
+            check_kind_of_truth(self.truth or "", self.known_truth, self.settings["method"])
+
+    def check_data(self, names: tuple[str, ...], schema: Schema | None) -> None:
+        """Refuse a truth or a file that does not fit the data; a file of scores has no schema."""
+        from dagora.cli.outputs import check_output
+
+        pag = self.learns_pag
+        if self.output:
+            check_output(self.output, names, schema, pag=pag)
+        if self.known_truth is not None:
+            check_truth(self.truth or "", self.known_truth, names, hidden=pag)
+
+    def in_time(self, said: TimeRequest) -> LearnRequest:
+        """The same request with the number of lags among its options, where it was given."""
+        said.settings(self.settings)  # refuses a number that is given twice
+        more = () if said.lags is None else (f"lags={said.lags}",)
+        return replace(self, options=(*self.options, *more))
+
+    def check_windows(self, variables: tuple[str, ...], lags: int) -> None:
+        """The same for a graph in time, whose nodes are variables at several steps."""
+        from dagora.data.schema import Kind, Schema, Variable
+        from dagora.graph.lagged_graph import window_names
+
+        names = window_names(variables, lags)
+        self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+
+    @property
+    def learns_pag(self) -> bool:
+        """True if the method allows for hidden causes, so that a truth may have more variables."""
+        from dagora.learners.registry import method_named
+
+        return method_named(self.settings["method"]).returns == "pag"
+
+    def present(
+        self,
+        result: Result,
+        statistics: Statistics | None,
+        source: str | None = None,
+        strengths: Strengths | None = None,
+    ) -> None:
+        """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
+        from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
+        from dagora.cli.posterior_outputs import show_strengths, strengths_content
+        from dagora.cli.writing import Files
+        from dagora.graph.compare import compare
+        from dagora.graph.interventions import shown_by_interventions
+
+        result = replace(result, command=command_line())
+        self.warn(untold(result.warnings, statistics))
+        if strengths is not None:
+            self.warn([line for line in strengths.warnings if line not in result.warnings])
+        if result.status == "failed":
+            self.give_up(result.to_dict())
+        truth = self.known_truth
+        comparison = None if truth is None else compare(result.graph, truth, result.dropped)
+        files = Files()
+        more = strengths_content(strengths)
+        files.write(self.output, lambda path: write_result(result, statistics, path, more))
+        files.write(
+            self.picture,
+            lambda path: write_picture(
+                result.graph,
+                path,
+                truth=truth,
+                weights=result.weights,
+                title=caption(result),
+                shown=shown_by_interventions(result.graph, result.interventions),
+            ),
+        )
+        files.write(
+            self.report,
+            lambda path: write_result_report(
+                result, path, statistics=statistics, truth=truth, source=source, strengths=strengths
+            ),
+        )
+        self.warn(files.notes, "note")
+        if self.as_json:
+            content = {**result.to_dict(), **strengths_content(strengths, self.plain_truth)}
+            if comparison is not None:
+                content["comparison"] = comparison.to_dict()
+            click.echo(json_text(content))
+        else:
+            show_result(result, comparison, files.written)
+            if strengths is not None:
+                show_strengths(strengths, result.plain_graph, self.plain_truth)
+        files.end()
+
+    def stated(self) -> dict[str, Any]:
+        """The options besides the method, for the plan that the sites see."""
+        said = {"score": self.score, "max_parents": self.max_parents, "options": list(self.options) or None}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def arguments(self) -> list[str]:
+        """The command-line arguments that make the same request."""
+        line = ["--method", self.method, "--seed", str(self.seed), "--jobs", str(self.jobs)]
+        for flag, value in (
+            ("--score", self.score),
+            ("--max-parents", self.max_parents),
+            ("--knowledge", self.knowledge),
+            ("--truth", self.truth),
+            ("--time-limit", self.time_limit),
+            ("--output", self.output),
+            ("--picture", self.picture),
+            ("--report", self.report),
+        ):
+            line += [] if value is None else [flag, str(value)]
+        for option in self.options:
+            line += ["--option", option]
+        return line + ["--json"] * self.as_json + ["--quiet"] * self.quiet
+
+
+def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
+    """Warnings that were not given yet, when the table was read."""
+    from dagora.stats.capabilities import capabilities_of
+
+    overview = capabilities_of(statistics).overview
+    return [line for line in warnings if overview is None or line not in overview.warnings]
+
+
+def check_directed(path: str, method: str) -> None:
+    """Refuse to write parameters of what a method returns, where that is a class of graphs."""
+    from dagora.base.errors import FormatError
+    from dagora.learners.registry import method_named
+
+    returns = method_named(method).returns
+    if returns != "dag":
+        raise FormatError(
+            f"{path}: BIF needs parameters, which the {returns.upper()} that {method} returns cannot have; "
+            "write .json"
+        )
+
+
+def caption(result: Result) -> str:
+    """Title of the picture."""
+    score = "" if result.score is None else f", {result.score_name or 'score'} {result.score:.2f}"
+    return f"{result.method}{score}"
