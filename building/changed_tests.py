@@ -1,18 +1,18 @@
 """Print the tests that a change concerns: what `make check` runs.
 
-    python building/changed_tests.py [BASE]
+    python -m building.changed_tests [BASE]
 
 A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
 A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
-A changed test concerns itself, any other file among the tests its folder. Documents, processes and browsers
-are left to `make test-all`.
+A changed test concerns itself, any other file among the tests its folder. One line on standard error names
+the tests that it concerns, too, but that are left to `make test-all` (`FULL` in tests/conftest.py).
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,9 +38,7 @@ def tests_of(file: Path) -> Iterator[Path]:
     if file.is_relative_to(SOURCE) and file.suffix == ".py":
         yield file  # its doctests
         inside = file.relative_to(SOURCE)
-        mirrored = TESTS / inside.with_name(f"test_{inside.name}")
-        if (ROOT / mirrored).is_file():
-            yield mirrored
+        yield TESTS / inside.with_name(f"test_{inside.name}")
         module = ".".join(("dagora", *inside.with_suffix("").parts)).removesuffix(".__init__")
         for test in sorted((ROOT / TESTS).rglob("test_*.py")):
             text = test.read_text(encoding="utf-8")
@@ -52,14 +50,39 @@ def tests_of(file: Path) -> Iterator[Path]:
         yield file.parent
     elif file.suffix == ".pyi":
         yield TESTS / "test_public_names.py"
+    elif file.is_relative_to(SOURCE / "explore"):
+        yield from (TESTS / "explore", TESTS / "browser")
+    elif file.suffix == ".md" or file.is_relative_to("docs"):
+        yield TESTS / "documents"
+
+
+def now_and_later(tests: Iterable[Path], full: Iterable[str]) -> tuple[list[Path], list[Path]]:
+    """The tests to run, each once, and the paths of `full` among or around them, left for later."""
+    found = list(dict.fromkeys(tests))
+    left = [
+        path
+        for path in (TESTS / name for name in full)
+        if any(path.is_relative_to(test) or test.is_relative_to(path) for test in found)
+    ]
+    now = [
+        test
+        for test in found
+        if (ROOT / test).exists()
+        and not any(map(test.is_relative_to, left))
+        and not {*test.parents} & {*found}
+    ]
+    return now, left
 
 
 def main() -> None:
-    """Print each test file or folder once."""
-    found = [test for file in changed_files(*sys.argv[1:2] or [None]) for test in tests_of(file)]
-    folders = [test for test in found if (ROOT / test).is_dir()]
-    alone = [test for test in found if not any(folder in test.parents for folder in folders)]
-    print(*dict.fromkeys(map(str, alone)), sep="\n")
+    """Print each test file or folder to run once, and on standard error what is left for later."""
+    from tests.conftest import FULL
+
+    changed = changed_files(*sys.argv[1:2] or [None])
+    now, later = now_and_later((test for file in changed for test in tests_of(file)), FULL)
+    print(*now, sep="\n")
+    if later:
+        print("left to make test-all:", *later, file=sys.stderr)
 
 
 if __name__ == "__main__":

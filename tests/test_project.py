@@ -4,13 +4,15 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
+from building.changed_tests import now_and_later, tests_of
 
 import dagora
 from dagora.base.version import version_of, versions
 from dagora.papers.registry import ITEMS
-from tests.conftest import ROOT
+from tests.conftest import FULL, ROOT
 
 
 def read(name: str) -> str:
@@ -98,3 +100,32 @@ def test_every_make_command_says_what_it_does() -> None:
     makefile = read("Makefile")
     phony = set(re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)[1].split())
     assert phony == set(re.findall(r"^([a-z-]+):.*  ## \w", makefile, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("changed", "now", "later"),
+    [
+        ("docs/data.md", set(), {"tests/documents"}),
+        ("README.md", set(), {"tests/documents"}),
+        ("src/dagora/cli/federate/processes.py", {"src/dagora/cli/federate/processes.py"}, {"tests/cli/federate"}),
+        ("src/dagora/papers/admm/claims.py", {"src/dagora/papers/admm/claims.py"}, {"tests/papers/admm"}),
+        ("src/dagora/explore/page/app.js", {"tests/explore"}, {"tests/browser", "tests/explore/test_estimates.py"}),
+        ("tests/graph/test_dag.py", {"tests/graph/test_dag.py"}, set()),
+        ("tests/cli/conftest.py", {"tests/cli"}, {"tests/cli/federate", "tests/cli/test_live_line.py"}),
+    ],
+)  # fmt: skip
+def test_make_check_names_what_it_leaves_out(changed: str, now: set[str], later: set[str]) -> None:
+    said, left = now_and_later(tests_of(Path(changed)), FULL)
+    assert {path.as_posix() for path in said} == now
+    assert {path.as_posix() for path in left} >= later
+    assert bool(left) == bool(later)
+
+
+def test_folders_stand_for_what_they_hold() -> None:
+    held = [
+        Path("tests/graph/test_dag.py"),
+        Path("tests/graph"),
+        Path("tests/graph"),
+        Path("tests/no_such.py"),
+    ]
+    assert now_and_later(held, []) == ([Path("tests/graph")], [])
