@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from dagora.base.errors import OptionError, briefly
-from dagora.base.wording import nearest, render
+from dagora.base.phrases import nearest
 from dagora.base.wording import option as worded
+from dagora.base.wording import render
 
 Value = int | float | bool | str | None
 OptionType = Literal["int", "float", "bool", "text", "graph"]

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from dagora.base.events import Event
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 
 EVERY = 0.1  # seconds between two looks
 WIDTH = 100  # letters of a line in a terminal

@@ -1,7 +1,7 @@
 """The words of messages: options are mentioned neutrally, and each door writes them as its users do.
 
 The same message may answer a call in Python (`missing="drop"`), a command (`--missing drop`), or a user of
-the live page, who sees neither. `option`, `setting` and `spoken` therefore return a mention: its parts
+the live page, who sees neither. `option`, `setting`, `col` and `spoken` therefore return a mention: its parts
 between private-use characters, which stay within a sentence as it is put together. `render` writes them in
 the `Words` of the door at work. Errors are rendered when they are shown, results and overviews when they are
 made. Doors alone choose the words (`speaking` in base/errors.py); nothing but `render` reads that choice.
@@ -9,21 +9,17 @@ made. Doors alone choose the words (`speaking` in base/errors.py); nothing but `
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-# Options whose value on the command line is a list with commas.
+from dagora.base.phrases import comma_list
+
+# Options that name columns: their value on the command line is a list with commas. A test compares them with
+# the declared ones (data/columns/reading_options.py), which stand above this room.
 LISTS = frozenset({"discrete", "continuous", "drop"})
-# Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
-CONTROLS = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
-)
 BEGIN, NEXT, END = "\ue000", "\ue001", "\ue002"  # around and between the parts of a mention
 MENTION = re.compile(f"{BEGIN}([^{BEGIN}{END}]*){END}")  # one without another inside
 
@@ -173,107 +169,3 @@ def render_fields(record: object, *names: str) -> None:
         object.__setattr__(
             record, name, render(value) if isinstance(value, str) else tuple(map(render, value))
         )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "draw"), counted(3, "draw")
-    ('1 draw', '3 draws')
-    """
-    return f"{number} {noun}" + "s" * (number != 1)
-
-
-def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The name that was probably meant: one that is spelt alike, in small or capital letters.
-
-    >>> nearest("Age", ["wage", "age"]), nearest("cuogh", ["cough", "dust"]), nearest("zebra", ["dust"])
-    ('age', 'cough', None)
-    """
-    listed = {known.lower(): known for known in reversed(list(names))}
-    found = difflib.get_close_matches(name.lower(), listed, n=1, cutoff=likeness)
-    return listed[found[0]] if found else None
-
-
-def among(names: Iterable[str], most: int = 10) -> str:
-    """List names to choose from, not too many of them.
-
-    >>> among("abc"), among("abc", most=2)
-    ('known are a, b, c', 'known are a, b and 1 more')
-    """
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return f"known are {', '.join(listed[:most])}{more}"
-
-
-def hidden_controls(text: str) -> list[str]:
-    r"""Characters that change what a screen shows instead of being shown: escapes, line breaks, directions.
-
-    >>> hidden_controls("age"), hidden_controls("a\x1b[2Jge"), hidden_controls("a\u202ege")
-    ([], ['U+001B'], ['U+202E'])
-    """
-    if text.isprintable():
-        return []
-    return sorted({f"U+{ord(control):04X}" for control in CONTROLS.findall(text)})
-
-
-def shown(text: str) -> str:
-    r"""Text as it may go to a screen or a log: what would change the screen is spelt out.
-
-    >>> print(shown("a\x1b[2Jge"))
-    a\x1b[2Jge
-    """
-    return CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
-
-
-def comma_list(names: Iterable[str]) -> str:
-    """Names as one list with commas; a name that has one is in quotes.
-
-    >>> comma_list(["a", "c, d"])
-    'a,"c, d"'
-    """
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(names)
-    return line.getvalue()
-
-
-def split_list(listed: str) -> list[str]:
-    """Undo `comma_list`; blanks around names and empty names do not count.
-
-    >>> split_list('a, b,"c, d",')
-    ['a', 'b', 'c, d']
-    """
-    cells = next(csv.reader([listed], skipinitialspace=True), [])
-    return [cell.strip() for cell in cells if cell.strip()]
-
-
-UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
-MONTH = 30 * 86400.0
-
-
-def span_in_words(low: float, high: float) -> str:
-    """A span of time as people say it.
-
-    >>> span_in_words(0.1, 0.4), span_in_words(0.3, 2.6), span_in_words(45, 200)
-    ('half a second or less', '0.3 to 3 seconds', '45 seconds to 3 minutes')
-    >>> span_in_words(4000, 9000), span_in_words(0.7, 0.95), span_in_words(61, 65)
-    ('1 to 2 hours', '0.7 to 1 second', '1 minute')
-    """
-    if high <= 0.5:
-        return "half a second or less"
-    if low > MONTH:
-        return "months, or far longer"
-    (one, unit), (other, largest) = (in_unit(low), in_unit(high))
-    last = f"{other} {largest}{'s' * (other != '1')}"
-    if high > MONTH:
-        return f"{one} {unit}{'s' * (one != '1')} to months"
-    if (one, unit) == (other, largest):
-        return last
-    return f"{one} to {last}" if unit == largest else f"{one} {unit}{'s' * (one != '1')} to {last}"
-
-
-def in_unit(seconds: float) -> tuple[str, str]:
-    """A number of the largest unit that fits, with one digit that counts, or two."""
-    unit, size = next(((unit, size) for unit, size in reversed(UNITS) if seconds >= 0.99 * size), UNITS[0])
-    value = seconds / size
-    return f"{value:.0f}" if value >= 0.95 else f"{value:.1g}", unit

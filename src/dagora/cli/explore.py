@@ -120,7 +120,7 @@ def launch_file(address: str, folder: Path) -> Path:
 def page_reading(reading: Reading, data: str | None) -> dict[str, object]:
     """The options about columns and cells, from which the page starts."""
     from dagora.base.errors import OptionError
-    from dagora.base.wording import split_list
+    from dagora.base.phrases import split_list
     from dagora.explore.asking import reading_of
 
     if data is not None and (reading.scans(data) or reading.sample is not None):

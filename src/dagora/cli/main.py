@@ -21,8 +21,9 @@ import click
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError, speaking
 from dagora.base.events import SlowStartWarning
+from dagora.base.phrases import nearest, shown
 from dagora.base.version import __version__
-from dagora.base.wording import COMMAND, nearest, shown
+from dagora.base.wording import COMMAND
 from dagora.cli.command_line import answering
 from dagora.cli.ctrl_c import INTERRUPTED, ending_compilation
 from dagora.cli.help_pages import WIDTH

@@ -166,7 +166,7 @@ def show_result(
     result: Result, comparison: Comparison | PAGComparison | None, written: Sequence[str]
 ) -> None:
     """Print a result for people."""
-    from dagora.base.wording import counted
+    from dagora.base.phrases import counted
     from dagora.graph.ancestral.pag import PAG, SHOWN
     from dagora.graph.any_graph import number_of_edges
     from dagora.scores.estimation import describe_errors

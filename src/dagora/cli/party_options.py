@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

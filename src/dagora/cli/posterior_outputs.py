@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from dagora.base.files import write_whole
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def mixing_label(found: Diagnostics) -> str:
 
 def edge_lines(posterior: Posterior) -> list[str]:
     """The most probable edges, a line each, those of the consensus graph marked."""
-    from dagora.base.wording import counted
+    from dagora.base.phrases import counted
 
     probability, error = posterior.edge_probability, posterior.edge_error
     chosen = posterior.consensus()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.base.extras import FOR_OWNERS, require_all
-from dagora.base.wording import split_list
+from dagora.base.phrases import split_list
 from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.base.extras import FOR_OWNERS, GMPY2, require_all
-from dagora.base.wording import option, split_list
+from dagora.base.phrases import split_list
+from dagora.base.wording import option
 from dagora.cli.data_options import CELLS, given_options, show_overview, show_warnings
 from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.learn_options import REPORT

@@ -8,7 +8,8 @@ import zipfile
 from pathlib import Path
 
 from dagora.base.errors import DataError
-from dagora.base.wording import nearest, option, spoken
+from dagora.base.phrases import nearest
+from dagora.base.wording import option, spoken
 
 LOOK = 4096  # bytes at the beginning that say what a file is
 SHEET = "is a spreadsheet: save its sheet as CSV"

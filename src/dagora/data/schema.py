@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.notebook import NotebookView
-from dagora.base.wording import among
+from dagora.base.phrases import among
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000

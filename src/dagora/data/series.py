@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import among, col, option
+from dagora.base.phrases import among
+from dagora.base.wording import col, option
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 

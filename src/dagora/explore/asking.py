@@ -13,7 +13,7 @@ from typing import Any
 from dagora.base.errors import OptionError
 from dagora.base.extras import require_all
 from dagora.base.options import Option, check_options
-from dagora.base.wording import comma_list
+from dagora.base.phrases import comma_list
 from dagora.data.columns.reading_options import READING, ReadingOption, ReadingOptions, always
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.checks import check_circumstances, named_score

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from dagora.base.errors import DagoraError, DataError, OptionError, speaking
 from dagora.base.files import json_text
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 from dagora.explore.asking import knowledge_of, parse_request, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import DagoraError, DataError, OptionError
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING
 from dagora.data.readers import column_names, file_format, look_at_file

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 from dagora.explore.asking import ExploreRequest
 from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import PAGE

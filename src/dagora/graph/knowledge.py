@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import GraphError, KnowledgeError, speaking
 from dagora.base.files import PathLike, naming, read_text
 from dagora.base.parsing import parse_json
-from dagora.base.wording import PYTHON, among, nearest, option
+from dagora.base.phrases import among, nearest
+from dagora.base.wording import PYTHON, option
 from dagora.graph.dag import DAG, Edge
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
-from dagora.base.wording import among
+from dagora.base.phrases import among
 
 if TYPE_CHECKING:
     import networkx as nx

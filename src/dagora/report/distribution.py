@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.graph.drawing import FONT, INK, clean_text, short_label

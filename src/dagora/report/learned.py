@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.compare import compare

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings

@@ -7,7 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.table import Table

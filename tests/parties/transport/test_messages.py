@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis.extra import numpy as hnp
 
 from dagora.base.errors import ProtocolError
-from dagora.base.wording import hidden_controls
+from dagora.base.phrases import hidden_controls
 from dagora.parties.transport import messages as messages_module
 from dagora.parties.transport.messages import FREE_BYTES, MAX_DEPTH, MULTIPLE, Array, decode, encode
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.base.wording import shown
+from dagora.base.phrases import shown
 from dagora.cli.federate.planning import Planning, planning_options, prepare
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand

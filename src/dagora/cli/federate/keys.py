@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
-from dagora.base.wording import split_list
+from dagora.base.phrases import split_list
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 from dagora.cli.party_options import DAYS, as_bad_input

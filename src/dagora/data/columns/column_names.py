@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dagora.base.errors import DataError
-from dagora.base.wording import col, nearest, option, split_list
+from dagora.base.phrases import nearest, split_list
+from dagora.base.wording import col, option
 from dagora.data.columns.reading_options import NameList, ReadingOptions
 from dagora.data.schema import Kind
 

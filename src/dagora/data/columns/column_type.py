@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.wording import col, comma_list, option
+from dagora.base.phrases import comma_list
+from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind

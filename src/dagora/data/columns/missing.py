@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from dagora.base.errors import OptionError
-from dagora.base.wording import split_list
+from dagora.base.phrases import split_list
 
 MISSING_WORDS = ("", "nan", "NaN", "NAN")
 # Compared in small letters.

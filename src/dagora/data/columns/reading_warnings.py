@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dagora.base.wording import comma_list, option
+from dagora.base.phrases import comma_list
+from dagora.base.wording import option
 from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, MAX_INTEGER_LEVELS
 from dagora.data.columns.column_type import DECLARED, Column
 from dagora.data.columns.levels import IS_NUMBER

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.graph.ancestral.end_marks import EndMarks, contradictions
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.rules import unshielded_triples

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from dagora.base.wording import span_in_words
+from dagora.base.phrases import span_in_words
 from dagora.learners.method import Method
 
 FEWEST = 4  # columns of the narrowest part

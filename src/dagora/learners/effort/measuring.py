@@ -15,7 +15,7 @@ from typing import Any
 
 from dagora.base.errors import DagoraError, unannounced
 from dagora.base.events import Budget
-from dagora.base.wording import comma_list, split_list
+from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge

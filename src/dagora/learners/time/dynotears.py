@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.memory import free_memory
-from dagora.base.wording import counted, option, setting
+from dagora.base.phrases import counted
+from dagora.base.wording import option, setting
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import window_names

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from dagora.base.errors import QueryError
-from dagora.base.wording import among
+from dagora.base.phrases import among
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.model import NetworkModel
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import ProtocolError
-from dagora.base.wording import hidden_controls
+from dagora.base.phrases import hidden_controls
 
 Value = None | bool | int | float | str | bytes | list[Any] | dict[str, Any] | NDArray[Any]
 

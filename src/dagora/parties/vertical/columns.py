@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.columns.overview import level_list
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagora.base.dask_cluster import workers_of
 from dagora.base.errors import KnowledgeError, OptionError
 from dagora.base.events import Event
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.kernels.threads import Threads
 from dagora.learners.run import Run
 from dagora.posterior.chains.chain_state import (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Event
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.graph.bits import Rows, pack, words_for
 from dagora.learners.run import Run
 from dagora.posterior.dibs.latent_graphs import Latents, cycle_gradient, drawn_graphs, likelihood_gradient

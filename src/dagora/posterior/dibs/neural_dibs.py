@@ -22,7 +22,7 @@ from dagora.base.errors import OptionError
 from dagora.base.events import Event
 from dagora.base.memory import free_memory
 from dagora.base.options import GIBIBYTE
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.kernels.jax import require_jax

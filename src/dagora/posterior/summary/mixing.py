@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.wording import counted, option
+from dagora.base.phrases import counted
+from dagora.base.wording import option
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
 from dagora.posterior.summary.agreement import (

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.events import Edges, Event
 from dagora.base.extras import JAX
-from dagora.base.wording import counted
+from dagora.base.phrases import counted
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError
-from dagora.base.wording import counted, shown
+from dagora.base.phrases import counted, shown
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
 
 # The number of tables that are named; the rest is only counted.

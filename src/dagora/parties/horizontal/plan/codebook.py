@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import FormatError
-from dagora.base.wording import among
+from dagora.base.phrases import among
 from dagora.data.columns.intervals import interval_names
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 

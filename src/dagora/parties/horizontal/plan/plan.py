@@ -16,7 +16,7 @@ from math import comb, prod
 from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError, ProtocolError
-from dagora.base.wording import among
+from dagora.base.phrases import among
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.privacy.release import feature_size
 from dagora.parties.privacy.terms import PrivacyTerms

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dagora.base.errors import DagoraError
-from dagora.base.wording import comma_list
+from dagora.base.phrases import comma_list
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, RunPlan

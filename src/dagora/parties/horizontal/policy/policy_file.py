@@ -11,7 +11,7 @@ from typing import Any
 from dagora.base.errors import FormatError
 from dagora.base.files import naming, read_text
 from dagora.base.parsing import parse_toml
-from dagora.base.wording import among
+from dagora.base.phrases import among
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
 from dagora.parties.horizontal.plan.plan import (

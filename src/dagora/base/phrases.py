@@ -1,0 +1,118 @@
+"""Small pieces of text in messages: counts, names to choose from, lists with commas, spans of time."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable
+
+# Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
+CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "draw"), counted(3, "draw")
+    ('1 draw', '3 draws')
+    """
+    return f"{number} {noun}" + "s" * (number != 1)
+
+
+def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The name that was probably meant: one that is spelt alike, in small or capital letters.
+
+    >>> nearest("Age", ["wage", "age"]), nearest("cuogh", ["cough", "dust"]), nearest("zebra", ["dust"])
+    ('age', 'cough', None)
+    """
+    listed = {known.lower(): known for known in reversed(list(names))}
+    found = difflib.get_close_matches(name.lower(), listed, n=1, cutoff=likeness)
+    return listed[found[0]] if found else None
+
+
+def among(names: Iterable[str], most: int = 10) -> str:
+    """List names to choose from, not too many of them.
+
+    >>> among("abc"), among("abc", most=2)
+    ('known are a, b, c', 'known are a, b and 1 more')
+    """
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return f"known are {', '.join(listed[:most])}{more}"
+
+
+def hidden_controls(text: str) -> list[str]:
+    r"""Characters that change what a screen shows instead of being shown: escapes, line breaks, directions.
+
+    >>> hidden_controls("age"), hidden_controls("a\x1b[2Jge"), hidden_controls("a\u202ege")
+    ([], ['U+001B'], ['U+202E'])
+    """
+    if text.isprintable():
+        return []
+    return sorted({f"U+{ord(control):04X}" for control in CONTROLS.findall(text)})
+
+
+def shown(text: str) -> str:
+    r"""Text as it may go to a screen or a log: what would change the screen is spelt out.
+
+    >>> print(shown("a\x1b[2Jge"))
+    a\x1b[2Jge
+    """
+    return CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+def comma_list(names: Iterable[str]) -> str:
+    """Names as one list with commas; a name that has one is in quotes.
+
+    >>> comma_list(["a", "c, d"])
+    'a,"c, d"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+def split_list(listed: str) -> list[str]:
+    """Undo `comma_list`; blanks around names and empty names do not count.
+
+    >>> split_list('a, b,"c, d",')
+    ['a', 'b', 'c, d']
+    """
+    cells = next(csv.reader([listed], skipinitialspace=True), [])
+    return [cell.strip() for cell in cells if cell.strip()]
+
+
+UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
+MONTH = 30 * 86400.0
+
+
+def span_in_words(low: float, high: float) -> str:
+    """A span of time as people say it.
+
+    >>> span_in_words(0.1, 0.4), span_in_words(0.3, 2.6), span_in_words(45, 200)
+    ('half a second or less', '0.3 to 3 seconds', '45 seconds to 3 minutes')
+    >>> span_in_words(4000, 9000), span_in_words(0.7, 0.95), span_in_words(61, 65)
+    ('1 to 2 hours', '0.7 to 1 second', '1 minute')
+    """
+    if high <= 0.5:
+        return "half a second or less"
+    if low > MONTH:
+        return "months, or far longer"
+    (one, unit), (other, largest) = (in_unit(low), in_unit(high))
+    last = f"{other} {largest}{'s' * (other != '1')}"
+    if high > MONTH:
+        return f"{one} {unit}{'s' * (one != '1')} to months"
+    if (one, unit) == (other, largest):
+        return last
+    return f"{one} to {last}" if unit == largest else f"{one} {unit}{'s' * (one != '1')} to {last}"
+
+
+def in_unit(seconds: float) -> tuple[str, str]:
+    """A number of the largest unit that fits, with one digit that counts, or two."""
+    unit, size = next(((unit, size) for unit, size in reversed(UNITS) if seconds >= 0.99 * size), UNITS[0])
+    value = seconds / size
+    return f"{value:.0f}" if value >= 0.95 else f"{value:.1g}", unit
