@@ -33,7 +33,7 @@ GROUP_OF = {name: title for title, names in GROUPS.items() for name in names}
 # Of the options in groups, those that a first page shows.
 EVERYDAY = frozenset({
     "method", "score", "options", "max_parents", "knowledge", "bootstrap", "time_limit", "seed",
-    "output", "report", "as_json", "quiet", *(name for name, entry in READING.items() if entry.everyday),
+    "output", "report", "as_json", "quiet", *(name for name, entry in READING.items() if not entry.rare),
 })  # fmt: skip
 
 

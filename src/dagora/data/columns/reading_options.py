@@ -47,7 +47,7 @@ class ReadingOption:
     choices: tuple[str, ...] = ()
     low: int | None = None
     metavar: str | None = None  # what stands for the value in the command's help
-    everyday: bool = False  # shown on the first page of that help
+    rare: bool = False  # not on the first page of that help
 
     @property
     def values(self) -> str:
@@ -107,19 +107,14 @@ class ReadingOptions:
     {'discrete': ['age'], 'missing': 'drop'}
     """
 
-    discrete: Iterable[str] = public(
-        (), "names", "Columns to treat as discrete (or all).", metavar="A,B", everyday=True
-    )
-    continuous: Iterable[str] = public(
-        (), "names", "Columns to treat as continuous (or all).", metavar="A,B", everyday=True
-    )
-    drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B", everyday=True)
+    discrete: Iterable[str] = public((), "names", "Columns to treat as discrete (or all).", metavar="A,B")
+    continuous: Iterable[str] = public((), "names", "Columns to treat as continuous (or all).", metavar="A,B")
+    drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B")
     missing: str = public(
         "error",
         "text",
         "Missing values: refuse them (error), drop their rows, or make them a level.",
         choices=POLICIES,
-        everyday=True,
     )
     na: str | Iterable[str] = public(
         "auto",
@@ -127,22 +122,20 @@ class ReadingOptions:
         "Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
         "elsewhere unless missing values are refused).",
         metavar="WORDS",
+        rare=True,
     )
     discretise: str | None = public(
         None,
         "text",
         "Make continuous columns discrete: cut at the mean, into equal widths, or at quantiles.",
         choices=("mean", "width", "quantile"),
+        rare=True,
     )
     bins: int | None = public(
-        None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2
+        None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2, rare=True
     )
     separator: str | None = public(
-        None,
-        "text",
-        "Column separator of a text file; default: comma, or tab for .tsv.",
-        metavar="CHAR",
-        everyday=True,
+        None, "text", "Column separator of a text file; default: comma, or tab for .tsv.", metavar="CHAR"
     )
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -158,9 +151,8 @@ class ReadingOptions:
     in_time: bool = False
 
     def __post_init__(self) -> None:
-        for name, entry in READING.items():
-            if entry.type == "names":
-                object.__setattr__(self, name, as_names(name, getattr(self, name)))
+        for name in (each for each, entry in READING.items() if entry.type == "names"):
+            object.__setattr__(self, name, as_names(name, getattr(self, name)))
         policies = POLICIES if self.why_not_model is None else WITH_MODEL
         if self.missing not in policies:
             raise OptionError(option="missing", value=self.missing, must=f"be one of {', '.join(policies)}")

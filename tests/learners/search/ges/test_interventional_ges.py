@@ -43,7 +43,7 @@ def test_each_step_is_the_best_one_and_the_end_is_a_local_optimum(name):
     seen = set()
     for seed in range(8):
         score = interventional_score(name, seed)
-        regimes = score.interventions.regimes
+        regimes = score.capabilities.interventions.regimes
         kinds = []
         ges(
             score,
