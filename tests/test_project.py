@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from building.changed_tests import now_and_later, tests_of
+from building import changed_tests
 
 import dagora
 from dagora.base.version import version_of, versions
@@ -115,7 +115,7 @@ def test_every_make_command_says_what_it_does() -> None:
     ],
 )  # fmt: skip
 def test_make_check_names_what_it_leaves_out(changed: str, now: set[str], later: set[str]) -> None:
-    said, left = now_and_later(tests_of(Path(changed)), FULL)
+    said, left = changed_tests.now_and_later(changed_tests.tests_of(Path(changed)), FULL)
     assert {path.as_posix() for path in said} == now
     assert {path.as_posix() for path in left} >= later
     assert bool(left) == bool(later)
@@ -128,4 +128,4 @@ def test_folders_stand_for_what_they_hold() -> None:
         Path("tests/graph"),
         Path("tests/no_such.py"),
     ]
-    assert now_and_later(held, []) == ([Path("tests/graph")], [])
+    assert changed_tests.now_and_later(held, []) == ([Path("tests/graph")], [])

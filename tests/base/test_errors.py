@@ -16,7 +16,7 @@ from dagora.base.files import naming
 from dagora.base.wording import BEGIN, COMMAND, NEXT, PYTHON, option, render, setting, spoken
 from dagora.data.columns.intervals import check_intervals
 from dagora.explore.page_words import PAGE
-from dagora.network.drawing import seed_sequence
+from dagora.network.drawing import check_rows, seed_sequence
 from tests.conftest import PRIVATE_USE
 
 SENTENCE = f"{option('missing', 'drop')}, {setting('ess', 10)} or {spoken(python='fit', command='`dagora`')}"
@@ -87,9 +87,7 @@ def with_column(values: list[Any], **options: Any) -> Callable[[], object]:
     "mistake",
     [
         with_column([1.5, float("inf")] * 6),
-        with_column([None] * 12),
-        with_column(["a", None] * 6),
-        with_column([f"{k / 7}" for k in range(11)] + ["seven"]),
+        with_column(["a", None] * 6, missing="error"),
         with_column(["a", "b"] * 6, continuous="odd one"),
         with_column([0, 1] * 6, discrete="odd one", continuous="odd one"),
         with_column([2.5] * 12, score="bic-gaussian", continuous="all"),
@@ -116,9 +114,9 @@ def test_an_error_names_the_column_at_fault(mistake: Callable[[], object]) -> No
             lambda: dagora.Knowledge(required=[("a", "b")], max_parents=0),
             "'b' has 1 required parents, but --max-parents is 0",
         ),
-        (lambda: dagora.simulate(dagora.DAG("ab"), rows=0), "--rows must be a whole number of at least 1, not 0"),
+        (lambda: check_rows(0), "--rows must be a whole number of at least 1, not 0"),
         (lambda: seed_sequence(-1), "--seed must be a whole number of at least 0, not -1"),
-        (lambda: check_intervals("width", 1), "--bins must be a whole number from 2 to 65535, not 1"),
+        (lambda: check_intervals("width", 1), "--bins must be a whole number from 2 to 10000, not 1"),
         (lambda: dagora.learn(dagora.Table.from_numpy([[0.5]], ["a"]), discrete="a"), "--discrete is settled when"),
         (lambda: dagora.learn({"a": [0, 1]}, drop=3), "--drop takes the names of columns, not 3"),
     ],

@@ -125,7 +125,9 @@ def test_scores_without_results_to_keep_have_no_storage():
 
 
 def test_an_error_in_some_rows_keeps_its_parts():
-    table = Table.from_numpy([[1.0, 0.5], [2.0, 0.5], [3.0, 1.5], [4.0, 2.5]] * 5, ["a", "b"])
+    table = Table.from_numpy(
+        [[1.0, 0.5], [2.0, 0.5], [3.0, 1.5], [4.0, 2.5]] * 5, ["a", "b"], continuous="all"
+    )
     statistics = InterventionalStatistics(
         table, Interventions.of_rows([None, None, "b", "b"] * 5, table.names)
     )

@@ -21,7 +21,7 @@ from dagora.stats.table import TableStatistics
 
 ROWS = Table.from_numpy([[0, 0, 1.5], [1, 1, 2.5], [0, 1, 3.5]] * 9, ["b", "a", "x"], discrete=["a", "b"])
 STEPS = Table.from_numpy([[k, k * 0.5] for k in range(9)], ["day", "x"], continuous=["all"])
-OF_TABLES = {"in_memory", "basis_moments", "indicator_moments"}
+OF_TABLES = {"in_memory", "overview", "basis_moments", "indicator_moments"}
 OF_SITES = {"contingencies", "basis_moments", "indicator_moments", "federation"}
 OF_SCANS = {"overview", "contingencies", "knows", "indicator_moments"}
 
@@ -39,11 +39,6 @@ class Minimal:
 def scanned(folder):
     dagora.write_table(ROWS, folder / "t.csv")
     return dagora.open_rows(folder / "t.csv", discrete=["a", "b"], continuous=["x"])
-
-
-def read(folder):
-    dagora.write_table(ROWS, folder / "t.csv")
-    return TableStatistics(dagora.read_table(folder / "t.csv", discrete=["a", "b"], continuous=["x"]))
 
 
 def with_interventions(_):
@@ -65,11 +60,10 @@ def with_missing(_):
 KINDS = {
     "minimal": (lambda _: Minimal(), set()),
     "table": (lambda _: TableStatistics(ROWS), OF_TABLES),
-    "table of a file": (read, {*OF_TABLES, "overview"}),
     "threads": (lambda _: TableStatistics(ROWS, jobs=2), {*OF_TABLES, "jobs"}),
     "interventions": (with_interventions, {*OF_TABLES, "interventions"}),
     "series": (in_time, {*OF_TABLES, "lagged"}),
-    "missing": (with_missing, {"in_memory", "indicator_moments", "refuse_missing"}),
+    "missing": (with_missing, {"in_memory", "overview", "indicator_moments", "refuse_missing"}),
     "scan": (scanned, OF_SCANS),
     "sites": (over_sites, OF_SITES),
 }

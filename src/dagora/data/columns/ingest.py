@@ -369,8 +369,8 @@ def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
     read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
     also = f" ({read} among numbers counts as missing)" if read else ""
     return (
-        f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in column "
-        f"'{first.name}', data row {row}: {instead_of_missing(reading)}"
+        f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in "
+        f"{col(first.name)}, data row {row}: {instead_of_missing(reading)}"
     )
 
 
