@@ -196,7 +196,7 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name, value in (
         ("NODES", 10), ("ROWS", 30), ("LAMBDAS", (0.0, 1.0)), ("QUICK_GRAPHS", 1), ("SIMULATORS", {"code": True}),
         ("EDGE_PROBABILITY", 0.7), ("SETTINGS", {**fig1.SETTINGS, "chains": 2, "draws": 50}),
-        ("QUICK_LETTER", 0), ("simulated", smaller(fig1.simulated)),
+        ("QUICK_LETTER", 0), ("simulate_cell", smaller(fig1.simulate_cell)),
     ):  # fmt: skip
         monkeypatch.setattr(fig1, name, value)
     ran = run("reproduce", "gpn/fig1", "-o", tmp_path, "--json", "--quiet")

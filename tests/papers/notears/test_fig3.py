@@ -68,7 +68,7 @@ def test_lingam_is_the_first_line_of_its_page() -> None:
     numbers = {"shd": 3, "class_shd": 4, "fdr": 0.5, "tpr": 1.0, "cpu_seconds": 0.1, "varsortability": 0.9}
     setting = {**CELL, "d": 10, "n": 1000}
     both = [fig3.METHODS["GES, BIC"], fig3.LINGAM["DirectLiNGAM"]]
-    page = fig3.report_on_lingam([fig3.Measured({**setting, **options}, numbers) for options in both])
+    page = fig3.report_on_lingam([fig3.MeasuredCell({**setting, **options}, numbers) for options in both])
     assert [row[4] for row in page.tables[0].rows] == ["DirectLiNGAM", "GES, BIC"]
     assert page.title.startswith("notears/fig3-lingam")
     assert not any("LiNGAM is not run" in note for note in page.notes)
@@ -118,7 +118,7 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_part_can_be_reported() -> None:
-    measured = fig3.Measured(
+    measured = fig3.MeasuredCell(
         {**CELL, "d": 10, "n": 1000, **fig3.METHODS["GES, BIC"]},
         {"shd": 3, "class_shd": 4, "fdr": 0.5, "tpr": 1.0, "cpu_seconds": 0.1, "varsortability": 0.9},
     )
