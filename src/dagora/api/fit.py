@@ -12,19 +12,22 @@ from dagora.network.fit import fit as fit_tables_or_lines
 
 if TYPE_CHECKING:
     from dagora.graph.dag import DAG
+    from dagora.graph.directions import Directions
+    from dagora.learners.result import Result
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
+    from dagora.network.table_prior import PseudoCount
 
 PROCESSES = ("gp", "gp2")
 
 
 @overload
 def fit(
-    graph: DAG,
+    graph: DAG | Result,
     data: object,
     *,
     score: None = None,
-    pseudocount: float = 0.0,
+    pseudocount: PseudoCount = 0.0,
     ess: float | None = None,
     seed: int = 0,
     name: str = "network",
@@ -34,7 +37,7 @@ def fit(
 
 @overload
 def fit(
-    graph: DAG,
+    graph: DAG | Result,
     data: object,
     *,
     score: str,
@@ -46,12 +49,12 @@ def fit(
 
 @takes_reading(missing="error")
 def fit(
-    graph: DAG,
+    graph: DAG | Result,
     data: object,
     *,
     score: str | None = None,
     published: bool = False,
-    pseudocount: float = 0.0,
+    pseudocount: PseudoCount = 0.0,
     ess: float | None = None,
     seed: int = 0,
     name: str = "network",
@@ -63,8 +66,9 @@ def fit(
 
     Parameters
     ----------
-    graph : DAG
-        Columns that are not nodes of it are ignored.
+    graph : DAG or Result
+        Columns that are not nodes of it are ignored. A network of a result remembers which directions the
+        data leave open, and says so where an answer depends on them.
     {data}
     score : str, optional
         None: probability tables, or linear regressions with Gaussian noise; with columns of both kinds, a
@@ -73,8 +77,9 @@ def fit(
         with the kernel and priors of that score, which predict, draw rows, and have functions with bands.
     published : bool, default False
         As for the score "gp2".
-    pseudocount : float, default 0
-        Added to every cell of a probability table.
+    pseudocount : float or "one-row", default 0
+        Added to every cell of a probability table. "one-row" spreads one row evenly over the levels of a
+        variable, for each combination of its parents' levels.
     ess : float, optional
         An equivalent sample size that is spread over the cells of each table instead.
     seed : int, default 0
@@ -99,25 +104,28 @@ def fit(
     >>> [(curve.parent, curve.child) for curve in curves.functions()]
     [('hour', 'degrees')]
     """
+    dag, directions = graph_and_directions(graph)
     if score is None:
         if published:
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
-        from dagora.graph.cpdag import require_dag
         from dagora.network.drawing import seed_sequence
         from dagora.network.incomplete.fitting import fit_with_missing_values
+        from dagora.network.table_prior import TablePrior
         from dagora.stats.accepting import as_statistics
         from dagora.stats.observed.statistics import IncompleteStatistics
 
-        require_dag(graph)
         seed_sequence(seed)
         if isinstance(data, IncompleteTable | IncompleteStatistics) or reading.get("missing") == "model":
-            options, _ = split_reading(reading, graph.nodes, only=graph.nodes, why_not_model=always)
+            options, _ = split_reading(reading, dag.nodes, only=dag.nodes, why_not_model=always)
             data, reading = as_statistics(data, reading=options), {}
             if isinstance(data, IncompleteStatistics):
+                prior = TablePrior(pseudocount, ess)
                 return fit_with_missing_values(
-                    graph, data, pseudocount=pseudocount, ess=ess, name=name, seed=seed
+                    dag, data, prior=prior, name=name, seed=seed, directions=directions
                 )
-        return fit_tables_or_lines(graph, data, pseudocount=pseudocount, ess=ess, name=name, **reading)
+        return fit_tables_or_lines(
+            dag, data, pseudocount=pseudocount, ess=ess, name=name, directions=directions, **reading
+        )
     if score not in PROCESSES:
         raise OptionError(
             f"fit has the scores gp and gp2, for Gaussian processes, not {score!r}: without a score it fits "
@@ -129,11 +137,19 @@ def fit(
         )
     if published and score != "gp2":
         raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
-    from dagora.graph.cpdag import require_dag
     from dagora.scores.gp.fitted import fit_processes
     from dagora.stats.accepting import as_statistics
 
-    require_dag(graph)
-    options, _ = split_reading(reading, graph.nodes, only=graph.nodes)
+    options, _ = split_reading(reading, dag.nodes, only=dag.nodes)
     statistics = as_statistics(data, reading=options)
-    return fit_processes(graph, statistics, score, published=published, name=name)
+    return fit_processes(dag, statistics, score, published=published, name=name)
+
+
+def graph_and_directions(graph: DAG | Result) -> tuple[DAG, Directions | None]:
+    """The DAG to fit, and the directions that the data leave open where a result says so."""
+    from dagora.graph.cpdag import require_dag
+    from dagora.learners.result import Result
+
+    if isinstance(graph, Result):
+        return require_dag(graph.graph, "the graph of the result"), graph.directions
+    return require_dag(graph), None

@@ -286,7 +286,7 @@ class LearnRequest(CommonRequest):
         files.write(
             self.picture,
             lambda path: write_picture(
-                result.graph,
+                result.shown_graph if truth is None else result.graph,
                 path,
                 truth=truth,
                 weights=result.weights,

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 
+MOST_UNSURE = 5
+"""Directions that rest on weak edges which are printed."""
+
 
 def check_target(path: str) -> None:
     """Refuse a file that cannot be written, before any work is done."""
@@ -127,7 +130,7 @@ def write_result(
 
     name = find_format(path).name
     if name == "JSON":
-        network, reason = fit_parameters(result.graph, statistics)
+        network, reason = fit_parameters(result, statistics)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
     if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
@@ -150,7 +153,7 @@ def write_result_report(
     from dagora.report import write_report
     from dagora.report.fitted_parameters import fit_parameters, fitted_processes, own_table
 
-    network = fitted_processes(result, statistics) or fit_parameters(result.graph, statistics)[0]
+    network = fitted_processes(result, statistics) or fit_parameters(result, statistics)[0]
     write_report(
         result,
         path,
@@ -197,15 +200,28 @@ def show_result(
         for one, sign, other in graph.marked_edges:
             click.echo(f"  {one} {SHOWN[sign]} {other}")
     else:
-        for tail, head in graph.edges:
-            click.echo(f"  {tail} → {head}")
-        for tail, head in graph.undirected:
-            click.echo(f"  {tail} — {head}")
+        show_edges(result)
     if comparison is not None:
         click.echo("")
         show_comparison(comparison)
     for path in written:
         click.echo(f"written: {path}", err=True)
+
+
+def show_edges(result: Result) -> None:
+    """Print the edges, an arrow only where the direction is determined, and what the directions rest on."""
+    graph = result.shown_graph
+    for tail, head in graph.edges:
+        click.echo(f"  {tail} → {head}")
+    for tail, head in graph.undirected:
+        click.echo(f"  {tail} — {head}")
+    if words := result.describe_directions():
+        click.echo(f"\n{words}")
+    unsure = result.unsure_directions()
+    for line in unsure[:MOST_UNSURE]:
+        click.echo(f"  {line}")
+    if len(unsure) > MOST_UNSURE:
+        click.echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak edges")
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dagora.base.errors import OptionError, QueryError
 from dagora.formats.json_format import parse, reason_without_parameters
-from dagora.graph.any_graph import AnyGraph, number_of_edges
+from dagora.graph.any_graph import number_of_edges
 from dagora.graph.compare import compare
 from dagora.graph.drawing import draw_svg
 from dagora.graph.side_by_side import draw_pair
@@ -135,14 +135,9 @@ def answer_entry(answer: Answer) -> dict[str, Any]:
     return {"of": answer.variables[0], **answer.to_dict()}
 
 
-def decided_graph(result: Result) -> AnyGraph:
-    """The graph as far as the data decide it, so that no difference is shown that they cannot tell."""
-    return result.cpdag if result.open_edges else result.graph
-
-
 def side_by_side(first: KeptResult, second: KeptResult) -> dict[str, Any]:
     """Two results beside each other, each variable in the same place in both; colours show what differs."""
     comparison = compare(second.result.graph, first.result.graph)
-    drawings = draw_pair(decided_graph(first.result), decided_graph(second.result))
+    drawings = draw_pair(first.result.shown_graph, second.result.shown_graph)
     shown = [{**kept.summary, "picture": one} for kept, one in zip((first, second), drawings, strict=True)]
     return {"pair": shown, "note": NOTE, "table": comparison_table(comparison)}

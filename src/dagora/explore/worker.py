@@ -245,7 +245,7 @@ class LearnedResult:
         """The fitted network, or the reason why there is none."""
         from dagora.report.fitted_parameters import fit_parameters
 
-        return fit_parameters(self.result.graph, self.rows)
+        return fit_parameters(self.result, self.rows)
 
     def write_report(self, file: str, source: str) -> None:
         """Write the page that `dagora learn --report` writes."""

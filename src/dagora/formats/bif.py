@@ -12,7 +12,8 @@ properties are skipped. Parents may be listed in any order: tables are transpose
 variables.
 
 What we write is plainer than what we read: names in words that pyAgrum, pgmpy and bnlearn read (`bif_words`),
-no quotes, the layout of the repository's files, and comments that keep the original names (`bif_originals`).
+no quotes, the layout of the repository's files, and comments that keep the original names and what the
+parameters rest on (`bif_originals`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +29,14 @@ import numpy as np
 from dagora.base.errors import FormatError
 from dagora.base.files import naming
 from dagora.formats.bif_originals import (
+    ORIGIN,
     Originals,
     check_levels,
     from_words,
     in_words,
     name_comment,
+    origin_comment,
+    parse_origin,
     parse_original,
 )
 from dagora.graph.dag import DAG
@@ -96,7 +101,8 @@ def render(network: DiscreteNetwork, *, originals: bool = True) -> str:
     plain, found = in_words(network)
     kept = found if originals else Originals()
     graph, levels = plain.graph, plain.levels
-    lines = [f"network {plain.name} {{", *name_comment(kept.network), "}"]
+    rests_on = origin_comment(network.origin) if originals else []
+    lines = [f"network {plain.name} {{", *name_comment(kept.network), *rests_on, "}"]
     for node in graph:
         listed = ", ".join(levels[node])
         lines += [
@@ -132,6 +138,7 @@ class BIFParser:
         self.room = UNWRITTEN_NUMBERS + len(text) // 2
         self.originals = Originals()
         self.kept: deque[tuple[int, str]] = deque()
+        self.origin = ""
         self._blank_comments()
         self.name = "unknown"
         self.levels: dict[str, tuple[str, ...]] = {}
@@ -177,7 +184,9 @@ class BIFParser:
             axes = [listed.index(parent) for parent in graph.parents(node)]
             tables[node] = np.ascontiguousarray(self.tables[node].transpose([*axes, len(listed)]))
         network = DiscreteNetwork(graph, self.levels, tables, self.name)
-        return from_words(network, self.originals) if self.originals.has_changes else network
+        if self.originals.has_changes:
+            network = from_words(network, self.originals)
+        return replace(network, origin=parse_origin(self.origin, network)) if self.origin else network
 
     def _variable(self) -> None:
         start = self.position
@@ -453,6 +462,8 @@ class BIFParser:
             found = match[0]
             if found.startswith("// original "):
                 self.kept.append((match.start(), found))
+            elif found.startswith(ORIGIN):
+                self.origin = found
             return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
 
         self.text = STRING_OR_COMMENT.sub(blank, self.text)

@@ -7,7 +7,11 @@ block keeps the original as JSON in ASCII:
     // original name: "blood pressure"
     // original levels: ["(-inf, 0.5]", "(0.5, inf)"]
 
-All readers skip comments. Ours takes the names from them, so that a network survives its file unchanged.
+A comment in the block of the network keeps what the parameters rest on, in the same way:
+
+    // origin: {"n_rows": 812, ...}
+
+All readers skip comments. Ours takes all this from them, so that a network survives its file unchanged.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from dagora.base.parsing import parse_json
 from dagora.formats.bif_words import level_words, network_word, variable_words
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
+from dagora.network.origin import Origin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +37,8 @@ NEVER = "never"
 """The level that is added to a single one."""
 
 COMMENT = re.compile(r"// original (name|levels): (.*)")
+
+ORIGIN = "// origin: "
 
 
 @dataclass
@@ -58,6 +65,16 @@ class Originals:
 def name_comment(name: str | None) -> list[str]:
     """The comment line with an original name, if there is one."""
     return [] if name is None else [f"  // original name: {json.dumps(name)}"]
+
+
+def origin_comment(origin: Origin | None) -> list[str]:
+    """The comment line with what the parameters rest on, if it is known."""
+    return [] if origin is None else [f"  {ORIGIN}{json.dumps(origin.to_dict())}"]
+
+
+def parse_origin(comment: str, network: DiscreteNetwork) -> Origin:
+    """Read the comment that says what the parameters of a network rest on."""
+    return Origin.from_dict(parse_json(comment.removeprefix(ORIGIN)), network.graph, network.levels)
 
 
 def in_words(network: DiscreteNetwork) -> tuple[DiscreteNetwork, Originals]:

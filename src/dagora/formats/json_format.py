@@ -15,6 +15,9 @@ be read as a graph:
   `"choices": {x: {"intercepts", "slopes": {parent: …}}}`, nested by the discrete parents and then the levels
   of x, for discrete nodes with continuous parents.
 
+`"origin"` says what fitted parameters rest on (`network/origin.py`): the number of rows, the rows for each
+configuration of discrete parents, the ranges of continuous nodes, the pseudocount, open directions.
+
 The file of a learned result is a graph with many other keys. Its `"parameters"` hold what a network has
 beside its graph: `"kind"` and the collections above. Where there are none, `"no_parameters"` says why.
 
@@ -37,10 +40,11 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.origin import Origin
 from dagora.network.regressions import Lines, Softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -139,6 +143,12 @@ def reason_without_parameters(text: str) -> str | None:
 
 
 def _parameters(network: Network) -> Object:
+    """The parameters of a network and what they rest on, as JSON."""
+    origin = {} if network.origin is None else {"origin": network.origin.to_dict()}
+    return {**_numbers_of(network), **origin}
+
+
+def _numbers_of(network: Network) -> Object:
     """The parameters of a network as JSON."""
     graph = network.graph
     if isinstance(network, DiscreteNetwork):
@@ -281,7 +291,12 @@ def _discrete(document: Object) -> DiscreteNetwork:
     graph = _dag(document)
     levels = _levels(document, graph)
     tables = {node: _array(_entry(document, "tables", node), f"the table of '{node}'") for node in graph}
-    return DiscreteNetwork(graph, levels, tables, _name(document))
+    return DiscreteNetwork(graph, levels, tables, _name(document), _origin(document, graph, levels))
+
+
+def _origin(document: Object, graph: DAG, levels: Mapping[str, tuple[str, ...]]) -> Origin | None:
+    given = document.get("origin")
+    return None if given is None else Origin.from_dict(given, graph, levels)
 
 
 def _levels(document: Object, nodes: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -318,7 +333,9 @@ def _mixed_network(document: Object) -> MixedNetwork:
             if sds.shape != intercepts.shape:
                 raise FormatError(f"the sds of '{node}' must be nested as its intercepts are")
             lines[node] = Lines(intercepts, slopes, sds)
-    return MixedNetwork(graph, _levels(document, discrete), tables, choices, lines, _name(document))
+    levels = _levels(document, discrete)
+    origin = _origin(document, graph, levels)
+    return MixedNetwork(graph, levels, tables, choices, lines, _name(document), origin)
 
 
 def _regression(
@@ -354,6 +371,7 @@ def _gaussian(document: Object) -> GaussianNetwork:
         coefficients,
         {node: _number(_entry(document, "sds", node), f"the sd of '{node}'") for node in graph},
         _name(document),
+        _origin(document, graph, {}),
     )
 
 

@@ -18,6 +18,7 @@ from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix, meek_closure
+from dagora.graph.knowledge import Knowledge
 
 Matrix = NDArray[np.bool_]
 
@@ -50,16 +51,24 @@ def directed_by_regimes(completed: Matrix, dag: Matrix, apart: Matrix) -> Matrix
     return meek_closure(completed & ~shown) if shown.any() else completed
 
 
-def interventional_cpdag(dag: DAG, regimes: Iterable[Collection[str]]) -> CPDAG:
+def interventional_cpdag(
+    dag: DAG, regimes: Iterable[Collection[str]], knowledge: Knowledge | None = None
+) -> CPDAG:
     """Completed graph of all DAGs that cannot be told from `dag`, although some variables were set.
+
+    Edges whose other direction the knowledge forbids are directed too, with all that follows from them.
 
     >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
     >>> interventional_cpdag(chain, [{"c"}]).undirected
     (('a', 'b'),)
+    >>> interventional_cpdag(chain, [], Knowledge(tiers=[["a"], ["b"]])).undirected
+    ()
     """
     matrix = dag.to_numpy()
-    apart = separated_by_regimes(dag.nodes, regimes)
-    return CPDAG.from_numpy(directed_by_regimes(cpdag_matrix(matrix), matrix, apart), dag.nodes)
+    fixed = separated_by_regimes(dag.nodes, regimes)
+    if knowledge is not None:
+        fixed |= knowledge.forbidden_matrix(dag.nodes)
+    return CPDAG.from_numpy(directed_by_regimes(cpdag_matrix(matrix), matrix, fixed), dag.nodes)
 
 
 def shown_by_interventions(graph: AnyGraph, regimes: Sequence[Collection[str]]) -> set[Edge]:

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import FormatError
+from dagora.base.errors import FormatError, GraphError
 from dagora.base.files import json_text
 from dagora.base.notebook import NotebookView
 from dagora.base.parsing import parse_json
-from dagora.base.wording import render_fields
+from dagora.base.wording import counted, render_fields
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
+from dagora.graph.directions import Directions, directions_of, name_weak
 from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
+from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
 from dagora.graph.picture import Picture
 
@@ -149,13 +152,21 @@ class Result(NotebookView):
 
     @property
     def cpdag(self) -> CPDAG:
-        """The class of graphs that fit the data as well as this one; interventions make it smaller."""
+        """The class of graphs that fit the data as well as this one.
+
+        Interventions and knowledge make it smaller.
+        """
         graph = without_pag(self.graph, "a class of equivalent DAGs")
         if isinstance(graph, CPDAG):
             return graph
         if (in_time := self.lagged_graph) is not None:
             return class_in_time(graph, in_time.variables)
-        return interventional_cpdag(graph, self.interventions)
+        return interventional_cpdag(graph, self.interventions, self.knowledge)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What was known before about the graph."""
+        return Knowledge.from_dict(self.settings.get("knowledge", {}))
 
     @property
     def lagged_graph(self) -> LaggedGraph | None:
@@ -166,21 +177,71 @@ class Result(NotebookView):
         """
         return LaggedGraph.of_window(self.graph)
 
-    @property
-    def open_edges(self) -> tuple[Edge, ...]:
-        """The edges that the data cannot direct, as the method reads them.
+    @cached_property
+    def directions(self) -> Directions:
+        """The directions that the data do not determine, and what the others rest on.
 
-        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").open_edges
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").directions.open
         (('a', 'b'),)
-        >>> Result(DAG("ab", [("a", "b")]), "lingam", "finished", "", class_only=False).open_edges
+        >>> Result(DAG("ab", [("a", "b")]), "lingam", "finished", "", class_only=False).directions.open
         ()
         """
-        if isinstance(self.graph, DAG) and self.class_only and self.lagged_graph is None:
-            return self.cpdag.undirected
-        return self.graph.undirected
+        graph = self.graph
+        if isinstance(graph, PAG) or not self.class_only or self.lagged_graph is not None:
+            return Directions(graph.undirected, assumed_by="" if self.class_only else self.method)
+        if isinstance(graph, DAG):
+            return directions_of(graph, self.edge_gains, self.interventions, self.knowledge)
+        try:
+            found = directions_of(graph.extension(), self.edge_gains, self.interventions, self.knowledge)
+        except GraphError:
+            return Directions(graph.undirected)
+        return Directions(
+            graph.undirected, {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
+        )
+
+    @property
+    def open_edges(self) -> tuple[Edge, ...]:
+        """The edges whose direction the data do not determine."""
+        return self.directions.undetermined
+
+    @property
+    def shown_graph(self) -> AnyGraph:
+        """The graph with an arrow only where the direction is determined."""
+        graph = self.graph
+        if isinstance(graph, PAG) or not self.open_edges:
+            return graph
+        directed = [edge for edge in graph.edges if edge not in self.open_edges]
+        return CPDAG(graph.nodes, directed, self.open_edges)
+
+    def describe_directions(self) -> str:
+        """A sentence about how many directions are determined, and by what.
+
+        >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").describe_directions()
+        'the data determine 0 of 1 direction'
+        """
+        graph, settings = self.graph, self.settings.get("knowledge", {})
+        edges = len(graph.edges) + len(graph.undirected)
+        if isinstance(graph, PAG) or self.lagged_graph is not None or not edges:
+            return ""
+        if not self.class_only:
+            return f"every direction rests on what {self.method} assumes, not on independences alone"
+        known = any(settings.get(part) for part in ("required", "forbidden", "tiers"))
+        who = "the data and the knowledge determine" if known else "the data determine"
+        words = f"{who} {edges - len(self.open_edges)} of {counted(edges, 'direction')}"
+        if self.score_name is not None and not self.edge_gains:
+            words += "; that some may rest on weak edges was not checked"
+        return words
+
+    def unsure_directions(self) -> list[str]:
+        """A line for each direction that rests on a weak edge, and not on itself alone."""
+        return [
+            f"{tail} → {head} rests on {name_weak(weak, self.edge_gains)}"
+            for (tail, head), weak in self.directions.unsure.items()
+            if weak != ((tail, head),)
+        ]
 
     def plot(self) -> Picture:
-        """The graph as far as the data decide it: an edge that they cannot direct has no arrow.
+        """The graph as far as the data decide it: an edge that they do not direct has no arrow.
 
         Where strengths of edges or weights are known, they are the width of the lines.
 
@@ -189,11 +250,10 @@ class Result(NotebookView):
         """
         from dagora.graph.drawing import draw_svg
 
-        graph, weights = self.graph, self.weights
-        if self.open_edges:
-            graph = self.cpdag
-            weights = None if weights is None else np.where(weights == 0, weights.T, weights)
-        shown = () if isinstance(graph, PAG) else shown_by_interventions(graph, self.interventions)
+        graph, weights = self.shown_graph, self.weights
+        if weights is not None and self.open_edges:
+            weights = np.where(weights == 0, weights.T, weights)
+        shown = () if isinstance(graph, PAG) else shown_by_interventions(self.graph, self.interventions)
         weights = None if isinstance(graph, PAG) else weights
         return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))
 
@@ -233,6 +293,8 @@ class Result(NotebookView):
             content["interventions"] = [list(targets) for targets in self.interventions]
         if not self.class_only:
             content["class_only"] = False
+        if self.open_edges and not isinstance(self.graph, PAG):
+            content["directions"] = self.directions.to_dict()
         if self.edge_gains:
             content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
         if self.separating_sets:

@@ -19,6 +19,7 @@ per coefficient gets the one over all rows. Both need the rows themselves; the r
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,10 @@ from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
 from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.origin import origin_of
 from dagora.network.regressions import Lines, Softmax
 from dagora.network.softmax_fit import fit_softmax
+from dagora.network.table_prior import ONE_ROW, PseudoCount, TablePrior
 from dagora.stats.accepting import as_statistics
 from dagora.stats.grouped import GroupedRows
 from dagora.stats.interventional import InterventionalStatistics
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from dagora.data.schema import Schema
     from dagora.data.table import Table
     from dagora.graph.dag import DAG
+    from dagora.graph.directions import Directions
     from dagora.stats.statistics import Statistics
 
 MAX_ENTRIES = 50_000_000
@@ -71,16 +75,18 @@ def fit(
     graph: DAG,
     data: object,
     *,
-    pseudocount: float = 0.0,
+    pseudocount: PseudoCount = 0.0,
     ess: float | None = None,
     name: str = "network",
+    directions: Directions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Network:
     """Fit the parameters of a graph whose nodes are columns of any data.
 
     `pseudocount` is added to every cell of a table; `ess` spreads an equivalent sample size over each table's
-    cells instead. Columns that are not nodes of the graph are ignored. Options of `read_table`, such as
-    `missing`, say how a file or frame is to be understood.
+    cells instead. `directions` are those that the data leave open, for the network to remember. Columns that
+    are not nodes of the graph are ignored. Options of `read_table`, such as `missing`, say how a file or
+    frame is to be understood.
 
     >>> from dagora.graph.dag import DAG
     >>> days = {"rain": ["no", "no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "yes", "yes"]}
@@ -94,37 +100,34 @@ def fit(
         raise OptionError(f"fit has no option '{next(iter(unknown))}'")
     statistics = as_statistics(data, reading=options)
     kinds = {statistics.schema[statistics.schema.index(node)].kind for node in graph}
-    if (
-        not isinstance(pseudocount, int | float | np.number)
-        or pseudocount < 0
-        or not np.isfinite(pseudocount)
-    ):
-        raise OptionError(option="pseudocount", value=pseudocount, must="be a finite number of at least 0")
-    if ess is not None and (not isinstance(ess, int | float | np.number) or ess <= 0 or not np.isfinite(ess)):
-        raise OptionError(option="ess", value=ess, must="be a finite number above 0")
-    if ess is not None and pseudocount:
-        raise OptionError("give either pseudocount or ess, not both")
+    prior = TablePrior(pseudocount, ess)
+    network: Network
     if len(kinds) > 1:
-        return fit_mixed(graph, statistics, pseudocount, ess, name)
-    if kinds == {Kind.CONTINUOUS}:
-        if pseudocount or ess is not None:
-            raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
-        return fit_gaussian(graph, statistics, name)
-    return fit_discrete(graph, statistics, pseudocount, ess, name)
+        network = fit_mixed(graph, statistics, prior, name)
+    elif kinds == {Kind.CONTINUOUS}:
+        check_continuous(prior)
+        network = fit_gaussian(graph, statistics, name)
+    else:
+        network = fit_discrete(graph, statistics, prior, name)
+    return replace(network, origin=origin_of(graph, statistics, prior, directions))
 
 
-def fit_discrete(
-    graph: DAG, statistics: Statistics, pseudocount: float, ess: float | None, name: str
-) -> DiscreteNetwork:
+def check_continuous(prior: TablePrior) -> None:
+    """Refuse a prior of tables where all columns are continuous; the one for files does no harm."""
+    if not prior.is_zero and prior.pseudocount != ONE_ROW:
+        raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
+
+
+def fit_discrete(graph: DAG, statistics: Statistics, prior: TablePrior, name: str) -> DiscreteNetwork:
     """Fit every node's conditional probability table."""
     schema = statistics.schema
-    tables = fit_tables(graph, list(graph), statistics, pseudocount, ess)
+    tables = fit_tables(graph, list(graph), statistics, prior)
     levels = {node: schema[schema.index(node)].levels for node in graph}
     return DiscreteNetwork(graph, levels, tables, name)
 
 
 def fit_tables(
-    graph: DAG, nodes: list[str], statistics: Statistics, pseudocount: float, ess: float | None
+    graph: DAG, nodes: list[str], statistics: Statistics, prior: TablePrior
 ) -> dict[str, NDArray[np.float64]]:
     """Fit the tables of some nodes, whose parents are discrete."""
     schema = statistics.schema
@@ -136,9 +139,8 @@ def fit_tables(
     tables = {}
     for node, columns in families.items():
         shape = shapes[node]
-        prior = pseudocount if ess is None else ess / prod(shape)
         contingency = rows_for(statistics, columns[-1]).contingency(columns)
-        tables[node] = conditional_table(shape, contingency.cells, contingency.counts, prior)
+        tables[node] = conditional_table(shape, contingency.cells, contingency.counts, prior.cell(shape))
     return tables
 
 
@@ -203,14 +205,7 @@ def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwo
 
 
 def fit_mixed(
-    graph: DAG,
-    statistics: Statistics,
-    pseudocount: float,
-    ess: float | None,
-    name: str,
-    *,
-    copies: int = 1,
-    steady: float = 0.0,
+    graph: DAG, statistics: Statistics, prior: TablePrior, name: str, *, copies: int = 1, steady: float = 0.0
 ) -> MixedNetwork:
     """Fit tables, regressions and softmaxes, each for the kinds of a node and its parents that need it.
 
@@ -239,7 +234,7 @@ def fit_mixed(
             choices[node] = fit_choice(
                 table, schema.index(node), *places(schema, discrete, numbers), copies=copies
             )
-    tables = fit_tables(graph, counted, statistics, pseudocount, ess)
+    tables = fit_tables(graph, counted, statistics, prior)
     return MixedNetwork(graph, levels, tables, choices, lines, name)
 
 

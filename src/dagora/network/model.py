@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
+from dagora.network.origin import Origin
 from dagora.network.regressions import Lines, Softmax
 
 
@@ -33,6 +34,7 @@ class NetworkModel:
     tables: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     choices: Mapping[str, Softmax] = field(default_factory=dict)
     lines: Mapping[str, Lines] = field(default_factory=dict)
+    origin: Origin | None = None
 
     @cached_property
     def kind(self) -> str:

@@ -15,16 +15,23 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import as_drawn_table, check_rows, seed_sequence
 from dagora.network.inference.answer import Answer, ask
+from dagora.network.inference.answer_notes import with_notes
 from dagora.network.inference.conditional_rows import draw_given
 from dagora.network.inference.question import SHAPE, Value, check_known, make_question, parse
 from dagora.network.inference.settings import SAMPLES, check_settings
 from dagora.network.model import NetworkModel
+from dagora.network.origin import Origin
 from dagora.network.regressions import Lines as Lines  # noqa: PLC0414 (public here, too)
 from dagora.network.regressions import Softmax as Softmax  # noqa: PLC0414
 
 
 class QueryableNetwork:
-    """A network that answers questions and draws rows; all networks share this base."""
+    """A network that answers questions and draws rows; all networks share this base.
+
+    `origin` says what the parameters rest on, where they were fitted.
+    """
+
+    origin: Origin | None = None
 
     @property
     def model(self) -> NetworkModel:
@@ -60,7 +67,8 @@ class QueryableNetwork:
         if of is not None and not are_names(of):
             raise QueryError(f"of takes names of variables, or a mapping of them to levels, not {of!r}")
         asked = parse(question) if of is None else make_question("P", of, None, given, do)
-        return ask(self.model, asked, check_settings(method, samples, seed, memory))
+        settings = check_settings(method, samples, seed, memory)
+        return with_notes(self.model, ask(self.model, asked, settings), settings)
 
     def sample(
         self,
@@ -103,6 +111,7 @@ class DiscreteNetwork(QueryableNetwork):
     levels: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, NDArray[np.float64]]
     name: str = "network"
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         for node in self.graph:
@@ -114,7 +123,7 @@ class DiscreteNetwork(QueryableNetwork):
     @cached_property
     def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
-        return NetworkModel(self.graph, self.levels, self.tables)
+        return NetworkModel(self.graph, self.levels, self.tables, origin=self.origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +147,7 @@ class GaussianNetwork(QueryableNetwork):
     coefficients: Mapping[str, NDArray[np.float64]]
     sds: Mapping[str, float]
     name: str = "network"
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         for node in self.graph:
@@ -158,7 +168,7 @@ class GaussianNetwork(QueryableNetwork):
             node: Lines(np.array(self.intercepts[node]), self.coefficients[node], np.array(self.sds[node]))
             for node in self.graph
         }
-        return NetworkModel(self.graph, lines=lines)
+        return NetworkModel(self.graph, lines=lines, origin=self.origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +196,7 @@ class MixedNetwork(QueryableNetwork):
     choices: Mapping[str, Softmax] = field(default_factory=dict)
     lines: Mapping[str, Lines] = field(default_factory=dict)
     name: str = "network"
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         for node in self.graph:
@@ -215,7 +226,9 @@ class MixedNetwork(QueryableNetwork):
     @cached_property
     def model(self) -> NetworkModel:
         """The network as inference and drawing see it."""
-        return NetworkModel(self.graph, self.levels, self.tables, self.choices, self.lines)
+        return NetworkModel(
+            self.graph, self.levels, self.tables, self.choices, self.lines, origin=self.origin
+        )
 
 
 Network = DiscreteNetwork | GaussianNetwork | MixedNetwork

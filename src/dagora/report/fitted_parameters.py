@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.network.table_prior import ONE_ROW, PseudoCount
+
 if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
-    from dagora.graph.any_graph import AnyGraph
     from dagora.learners.result import Result
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.stats.statistics import Statistics
 
 
-def fit_parameters(graph: AnyGraph, statistics: Statistics | None) -> tuple[Network | None, str | None]:
-    """The network of a graph with fitted parameters, or the reason why it has none."""
+def fit_parameters(
+    result: Result, statistics: Statistics | None, pseudocount: PseudoCount = ONE_ROW
+) -> tuple[Network | None, str | None]:
+    """The network of a result with fitted parameters, or the reason why it has none."""
     from dagora.api.fit import fit
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
@@ -26,6 +29,7 @@ def fit_parameters(graph: AnyGraph, statistics: Statistics | None) -> tuple[Netw
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
 
+    graph = result.graph
     if statistics is None:
         return None, "there are no rows to fit them to"
     if isinstance(graph, PAG):
@@ -38,7 +42,7 @@ def fit_parameters(graph: AnyGraph, statistics: Statistics | None) -> tuple[Netw
         return None, reason_without_fit(statistics)
     if not few_enough(graph, statistics.schema):
         return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
-    return fit(graph, statistics, name="learned"), None
+    return fit(result, statistics, pseudocount=pseudocount, name="learned"), None
 
 
 def reason_without_fit(statistics: Statistics) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from dagora.base.phrases import counted
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.compare import compare
 from dagora.graph.dag import DAG, Edge
+from dagora.graph.directions import WEAK, name_weak
 from dagora.graph.drawing import draw_svg
 from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.lagged_graph import split_name
@@ -26,8 +26,6 @@ from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
 from dagora.report.variables import data_section, variable_section
 from dagora.scores.prior_words import parameter_prior
-
-WEAK = 3.0  # nats
 
 LOST = (
     "Nats lost without it: by how much the score would fall if this edge alone were left out. Under BIC and "
@@ -100,18 +98,7 @@ def in_words(result: Result) -> str:
     edges = number_of_edges(graph)
     if not edges:
         return no_edge_in_words(result)
-    words = []
-    known = result.settings.get("knowledge", {})
-    decide = "the data and what was known beforehand decide" if directs(known) else "the data decide"
-    if not isinstance(graph, PAG) and result.lagged_graph is None:
-        still_open = len(result.open_edges)
-        words.append(
-            f"Of {counted(edges, 'edge')}, {decide} the direction of {edges - still_open} and leave "
-            f"{still_open} open."
-            if result.class_only
-            else f"The direction of {counted(edges, 'edge')} rests on what the method assumes, not on "
-            "independences alone."
-        )
+    words = [sentence(line) for line in [result.describe_directions()] if line]
     if gains and max(gains.values()) > 0:
         strongest = max(gains, key=lambda edge: gains[edge])
         weak = sum(gain < WEAK for gain in gains.values())
@@ -141,11 +128,6 @@ def no_edge_in_words(result: Result) -> str:
         "There is no edge: none was worth adding by this method's criterion. Variables may still depend on "
         "each other in ways that it does not see, or too weakly for so many rows."
     )
-
-
-def directs(known: Mapping[str, Any]) -> bool:
-    """True if the user's knowledge may have directed edges."""
-    return bool(known.get("required") or known.get("forbidden") or known.get("tiers"))
 
 
 def sentence(words: str) -> str:
@@ -182,8 +164,8 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         # An arrow that the data cannot direct would say more than is known.
         drawings = [result.plot().svg, found]
         words = (
-            '<p class="soft">A line without an arrow: the data do not tell its direction. The other picture '
-            "is the graph that was found, one of those that they cannot tell apart.</p>"
+            '<p class="soft">A line without an arrow: the data do not determine its direction. The other '
+            "picture is the graph that was found, one of those that they cannot tell apart.</p>"
         )
     strengths = slider(list(result.edge_gains.values()))
     picture = strengths + canvas(drawings, informed=True)
@@ -245,7 +227,7 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     gains = result.edge_gains
     head += ["weight"] * (result.weights is not None) + ["nats lost without it"] * bool(gains)
     head += ["verdict"] * (truth is not None)
-    certain, shown = set(result.cpdag.edges), shown_by_interventions(graph, result.interventions)
+    shown = shown_by_interventions(graph, result.interventions)
     verdicts = (
         None if truth is None else classify_edges(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
     )
@@ -253,7 +235,7 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
         by_time = in_time and split_name(edge[0])[1] > 0
-        row: list[Content] = [*edge, "by time" if by_time else direction(edge, certain, shown)]
+        row: list[Content] = [*edge, "by time" if by_time else direction(edge, result, shown)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if gains:
@@ -264,7 +246,7 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         rows.append(row)
     note = (
         '<p class="soft">“either”: another graph with the same independences has the edge the other way '
-        "round.</p>"
+        f"round. “rests on”: without these edges, worth less than {WEAK:g} nats each, it would be open.</p>"
     )
     if gains:
         note += f'<p class="soft">{text(LOST)}</p>'
@@ -277,11 +259,15 @@ def searchable(edges: str) -> str:
     return f'<div class="tools">{field}</div><div class="edges">{edges}</div>'
 
 
-def direction(edge: Edge, certain: Collection[Edge], shown: Collection[Edge]) -> str:
+def direction(edge: Edge, result: Result, shown: Collection[Edge]) -> str:
     """The evidence for an edge's direction."""
     if edge in shown:
         return "by intervention"
-    return "determined" if edge in certain else "either"
+    if edge in result.directions.open:
+        return "either"
+    if edge in result.directions.unsure:
+        return f"rests on {name_weak(result.directions.unsure[edge], result.edge_gains)}"
+    return "determined" if result.class_only else "assumed by the method"
 
 
 def trace_section(result: Result) -> Section:

@@ -8,20 +8,22 @@ graph is too wide: by draws (`stochastic_em`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.base.errors import DataError, OptionError, announce
+from dagora.base.errors import DataError, announce
 from dagora.base.events import Budget
 from dagora.data.schema import Kind
-from dagora.network.fit import check_sizes, regress
+from dagora.network.fit import check_continuous, check_sizes, regress
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
 from dagora.network.incomplete.matching import node_codes
-from dagora.network.incomplete.stochastic_em import TablePrior, fit_by_stochastic_em
+from dagora.network.incomplete.stochastic_em import fit_by_stochastic_em
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
+from dagora.network.origin import origin_of
+from dagora.network.table_prior import NO_PRIOR, TablePrior
 from dagora.stats.observed.normal_em import PatternedRows, moments_of
 from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from dagora.data.incomplete import IncompleteTable
     from dagora.graph.dag import DAG
+    from dagora.graph.directions import Directions
     from dagora.stats.statistics import Moments
 
     Floats = NDArray[np.float64]
@@ -41,23 +44,28 @@ def fit_with_missing_values(
     graph: DAG,
     statistics: IncompleteStatistics,
     *,
-    pseudocount: float = 0.0,
-    ess: float | None = None,
+    prior: TablePrior,
     name: str = "network",
     seed: int = 0,
+    directions: Directions | None = None,
 ) -> Network:
     """Fit the parameters of a graph to the observed values of a table, by EM."""
     table = statistics.table.select(graph.nodes)
+    network = fit_observed(graph, table, prior, name, seed)
+    return replace(network, origin=origin_of(graph, statistics, prior, directions))
+
+
+def fit_observed(graph: DAG, table: IncompleteTable, prior: TablePrior, name: str, seed: int) -> Network:
+    """Fit by the kind of EM that the columns and the graph allow."""
     if len(table.schema.kinds) > 1:
-        return fit_by_stochastic_em(graph, table, TablePrior(pseudocount, ess), name, seed)
+        return fit_by_stochastic_em(graph, table, prior, name, seed)
     if table.schema.kinds == {Kind.DISCRETE}:
         try:
-            return fit_discrete_by_em(graph, table, pseudocount=pseudocount, ess=ess, name=name).network
+            return fit_discrete_by_em(graph, table, prior=prior, name=name).network
         except TooWideError as wide:
             announce([f"{wide}: its parameters were fitted by draws of them, and have a random error"])
-            return fit_by_stochastic_em(graph, table, TablePrior(pseudocount, ess), name, seed)
-    if pseudocount or ess is not None:
-        raise OptionError("pseudocount and ess are for discrete columns; these are continuous")
+            return fit_by_stochastic_em(graph, table, prior, name, seed)
+    check_continuous(prior)
     values = np.stack(table.columns, axis=1)
     start = IncompleteStatistics(table).moments()
     return fit_gaussian_by_em(graph, values, table.seen.T, start, name).network
@@ -81,8 +89,7 @@ def fit_discrete_by_em(
     graph: DAG,
     table: IncompleteTable,
     *,
-    pseudocount: float = 0.0,
-    ess: float | None = None,
+    prior: TablePrior = NO_PRIOR,
     name: str = "network",
     start: DiscreteNetwork | None = None,
     tolerance: float = TOLERANCE,
@@ -94,7 +101,7 @@ def fit_discrete_by_em(
     levels = {node: schema[schema.index(node)].levels for node in graph}
     shapes = {node: tuple(len(levels[one]) for one in (*graph.parents(node), node)) for node in graph}
     check_sizes(shapes)
-    priors = {node: pseudocount if ess is None else ess / prod(shapes[node]) for node in graph}
+    priors = {node: prior.cell(shapes[node]) for node in graph}
     tables = first_tables(graph, table, shapes, start)
     network = DiscreteNetwork(graph, levels, tables, name)
     tree = BucketTree(network)

@@ -8,8 +8,6 @@ the rows in which it was observed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +20,7 @@ from dagora.network.fit import fit_discrete, fit_mixed
 from dagora.network.incomplete.filled_rows import FilledRows
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
+from dagora.network.table_prior import TablePrior
 from dagora.stats.table import TableStatistics
 
 # Copies and rounds of drawing and fitting: few copies to get near, then more to reduce the random error.
@@ -36,14 +35,6 @@ STEADY = 1.0
 ENOUGH = 10
 
 Drawable = DiscreteNetwork | MixedNetwork
-
-
-@dataclass(frozen=True)
-class TablePrior:
-    """Pseudocounts of probability tables: the same for each cell, or an equivalent sample size for all."""
-
-    pseudocount: float = 0.0
-    ess: float | None = None
 
 
 def fit_by_stochastic_em(
@@ -82,12 +73,10 @@ def fit_completed(
 ) -> Drawable:
     """Fit a network to filled copies of rows."""
     table, copies = rows.table(), rows.copies
-    pseudocount, ess = prior.pseudocount * copies, None if prior.ess is None else prior.ess * copies
+    prior = prior.times(copies)
     if table.schema.kinds == {Kind.DISCRETE}:
-        return fit_discrete(graph, TableStatistics(table), pseudocount, ess, name)
-    return fit_mixed(
-        graph, TableStatistics(table), pseudocount, ess, name, copies=copies, steady=steady * copies
-    )
+        return fit_discrete(graph, TableStatistics(table), prior, name)
+    return fit_mixed(graph, TableStatistics(table), prior, name, copies=copies, steady=steady * copies)
 
 
 def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
@@ -105,9 +94,8 @@ def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
         columns = [table.schema.index(one) for one in family]
         seen = table.seen[columns].all(axis=0)
         rows = Table(table.schema, table.columns).take(seen) if seen.sum() >= ENOUGH else filled
-        found = fit_mixed(
-            family, TableStatistics(rows.select(family.nodes)), 0.0, SPREAD, "first", steady=STEADY
-        )
+        statistics = TableStatistics(rows.select(family.nodes))
+        found = fit_mixed(family, statistics, TablePrior(ess=SPREAD), "first", steady=STEADY)
         if node in found.levels:
             levels[node] = found.levels[node]
         if node in found.tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -60,6 +60,8 @@ class Answer:
     variables: tuple[str, ...]
     estimated: SampleEstimate | None
     """None where the answer is exact."""
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """Lines about what the answer rests on."""
 
     @property
     def method(self) -> str:
@@ -83,11 +85,28 @@ class Answer:
                 "effective_samples": self.estimated.effective,
                 "seed": self.estimated.seed,
             }
-        return {**document, "variables": list(self.variables), **self.content()}
+        notes = {"notes": list(self.notes)} if self.notes else {}
+        return {**document, "variables": list(self.variables), **self.content(), **notes}
 
     def __repr__(self) -> str:
-        end = [] if self.estimated is None else [f"  {self.estimated.sentence}"]
-        return "\n".join([f"{self.question}", *(f"  {line}" for line in self.lines()), *end])
+        end = [] if self.estimated is None else [self.estimated.sentence]
+        lines = [*self.lines(), *end, *(f"note: {line}" for line in self.notes)]
+        return "\n".join([f"{self.question}", *(f"  {line}" for line in lines)])
+
+
+def uncertainty(rows: float | None, simulation: float | None, low: float | None, high: float | None) -> str:
+    """Describe the uncertainty of a number by where it comes from.
+
+    >>> uncertainty(0.021, None, 0.262, 0.45)
+    '  ± 0.021 from the rows, 0.262 to 0.45 over the graphs that fit equally well'
+    >>> uncertainty(None, 0.0013, None, None), uncertainty(None, None, None, None)
+    ('  ± 0.0013 from the simulation', '')
+    """
+    parts = [] if rows is None else [f"± {rows:.2g} from the rows"]
+    parts += [] if simulation is None else [f"± {simulation:.2g} from the simulation"]
+    if low is not None and high is not None and f"{low:.3g}" != f"{high:.3g}":
+        parts.append(f"{low:.3g} to {high:.3g} over the graphs that fit equally well")
+    return f"  {', '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,6 +120,11 @@ class Distribution(Answer):
     levels: Mapping[str, tuple[str, ...]]
     table: Array
     standard_errors: Array | None = None
+    """Standard errors of the simulation, where the answer was estimated."""
+    row_errors: Array | None = field(default=None, kw_only=True)
+    """Posterior standard deviations: the uncertainty that comes from the rows, given the graph."""
+    class_range: tuple[Array, Array] | None = field(default=None, kw_only=True)
+    """Smallest and largest values over the graphs that fit the data equally well."""
 
     @property
     def probabilities(self) -> dict[Any, float]:
@@ -129,17 +153,21 @@ class Distribution(Answer):
         )
         return [float(number) for number in table[np.ix_(*index)].reshape(-1)]
 
+    def _numbers_or_none(self, table: Array | None) -> list[float | None]:
+        return [None] * len(self.probabilities) if table is None else [*self._numbers(table)]
+
     def lines(self) -> list[str]:
         """A line per level, with its probability."""
-        errors = self.errors
+        tables = (self.row_errors, self.standard_errors, *(self.class_range or (None, None)))
+        further = zip(*(self._numbers_or_none(table) for table in tables), strict=True)
         rows = [
             (
                 ", ".join(
                     f"{name}={quote(level)}" for name, level in zip(self.variables, levels, strict=True)
                 ),
-                f"{share:.6g}" + (f" ± {errors[key]:.2g}" if errors else ""),
+                f"{share:.6g}" + uncertainty(*more),
             )
-            for key, share in self.probabilities.items()
+            for (key, share), more in zip(self.probabilities.items(), further, strict=True)
             for levels in [key if isinstance(key, tuple) else (key,)]
         ]
         wide = max(len(left) for left, _ in rows[:MOST_LINES])
@@ -147,16 +175,23 @@ class Distribution(Answer):
         return shown + ([f"… {len(rows) - MOST_LINES} more"] if len(rows) > MOST_LINES else [])
 
     def content(self) -> dict[str, Any]:
-        """Levels and probabilities."""
-        errors = self.errors
+        """Levels, probabilities, and their uncertainty."""
+        low, high = self.class_range or (None, None)
+        parts = {
+            "standard_error": self.standard_errors,
+            "row_error": self.row_errors,
+            "class_low": low,
+            "class_high": high,
+        }
+        columns = {name: self._numbers(table) for name, table in parts.items() if table is not None}
         return {
             "probabilities": [
                 {
                     "levels": list(key) if isinstance(key, tuple) else [key],
                     "probability": share,
-                    **({"standard_error": errors[key]} if errors else {}),
+                    **{name: numbers[place] for name, numbers in columns.items()},
                 }
-                for key, share in self.probabilities.items()
+                for place, (key, share) in enumerate(self.probabilities.items())
             ]
         }
 
@@ -172,7 +207,11 @@ class Density(Answer):
     means: Array
     covariances: Array
     standard_errors: Array | None = None
-    """Standard errors of the overall mean, where it was estimated."""
+    """Standard errors of the simulation in the overall mean, where it was estimated."""
+    row_errors: Array | None = field(default=None, kw_only=True)
+    """Posterior standard deviations of the mean: what comes from the rows, given the graph."""
+    class_range: tuple[Array, Array] | None = field(default=None, kw_only=True)
+    """Smallest and largest means over the graphs that fit the data equally well."""
 
     @property
     def mean(self) -> dict[str, float]:
@@ -196,17 +235,14 @@ class Density(Answer):
         """Mean and standard deviation of each variable, and the components."""
         mean, sd = self.mean, self.sd
         wide = max(len(name) for name in self.variables)
-        errors = (
-            dict(zip(self.variables, self.standard_errors, strict=True))
-            if self.standard_errors is not None
-            else {}
-        )
-        shown = [
-            f"{name:<{wide}}  mean {mean[name]:.6g}"
-            + (f" ± {errors[name]:.2g}" if errors else "")
-            + f"  sd {sd[name]:.6g}"
-            for name in self.variables
-        ]
+        low, high = self.class_range or (None, None)
+        shown = []
+        for place, name in enumerate(self.variables):
+            further = (
+                None if part is None else float(part[place])
+                for part in (self.row_errors, self.standard_errors, low, high)
+            )
+            shown.append(f"{name:<{wide}}  mean {mean[name]:.6g}{uncertainty(*further)}  sd {sd[name]:.6g}")
         if len(self.weights) > 1:
             shown.append(f"a mixture of {len(self.weights)} normal distributions:")
             for k in np.argsort(-self.weights, kind="stable")[:MOST_LINES]:
@@ -222,6 +258,13 @@ class Density(Answer):
     def content(self) -> dict[str, Any]:
         """Mean, standard deviation, covariance and components."""
         document: dict[str, Any] = {"mean": self.mean, "sd": self.sd, "covariance": self.covariance.tolist()}
+        for key, part in (
+            ("row_errors", self.row_errors),
+            ("class_low", (self.class_range or (None,))[0]),
+            ("class_high", (self.class_range or (None,))[-1]),
+        ):
+            if part is not None:
+                document[key] = dict(zip(self.variables, part.tolist(), strict=True))
         if self.standard_errors is not None:
             document["standard_errors"] = dict(
                 zip(self.variables, self.standard_errors.tolist(), strict=True)

@@ -12,6 +12,7 @@ import numpy as np
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.network.inference.answer import Answer, Distribution, ask
+from dagora.network.inference.answer_notes import with_notes
 from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
 from dagora.network.inference.problem import NodeEvidence, relevant_nodes
@@ -24,6 +25,11 @@ PAYING = 3
 
 
 def ask_all(model: NetworkModel, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
+    """Answer questions in their order, with notes about what the answers rest on."""
+    return [with_notes(model, answer, settings) for answer in answer_all(model, questions, settings)]
+
+
+def answer_all(model: NetworkModel, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
     """Answer questions in their order, as `ask` answers each."""
     trees: dict[tuple[object, ...], CalibratedTree | None] = {}
     groups: dict[tuple[object, ...], list[Question]] = {}

@@ -1,0 +1,192 @@
+"""The directions of a learned graph: which of them the data determine, and which edges that rests on.
+
+The data leave an edge open if some graph of the same class has it the other way. What directs the others is
+the presence of further edges, as in the v-structure a → c ← b. Where one of these is weak, so is the
+direction: it is determined only if it stays when the weak edges are taken away, each alone and all together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import FormatError
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG, Edge
+from dagora.graph.equivalence import consistent_extension, v_structures
+from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.knowledge import Knowledge
+
+Matrix = NDArray[np.bool_]
+
+WEAK = 3.0
+"""Nats below which an edge is weak: the graph with it is less than 20 times as probable as that without."""
+
+MOST_ALONE = 200
+"""Weak edges that are taken away one by one; of more, all together only. It bounds the time to about 1 s."""
+
+MOST_WAYS = 1024
+"""Ways to direct the edges at some nodes that are tried, which takes at most about a second."""
+
+MOST_NAMED = 3
+"""Weak edges that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The edges of a DAG whose direction the data do not determine."""
+
+    open: tuple[Edge, ...] = ()
+    """Edges that another DAG of the same class has the other way, as the DAG has them."""
+    unsure: Mapping[Edge, tuple[Edge, ...]] = field(default_factory=dict)
+    """Edges that all DAGs of the class have the same way, but only because of these weak edges."""
+    assumed_by: str = ""
+    """The method whose assumptions, and not independences alone, direct every edge."""
+
+    @property
+    def undetermined(self) -> tuple[Edge, ...]:
+        """All edges whose direction is not determined."""
+        return (*self.open, *self.unsure)
+
+    def graph(self, dag: DAG) -> CPDAG:
+        """The DAG with an arrow only where the direction is determined.
+
+        >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> Directions(open=(("a", "b"),)).graph(chain)
+        CPDAG(3 nodes, 1 directed and 1 undirected edges)
+        """
+        undirected = self.undetermined
+        return CPDAG(dag.nodes, [edge for edge in dag.edges if edge not in undirected], undirected)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        unsure = [[*edge, [list(weak) for weak in weak_edges]] for edge, weak_edges in self.unsure.items()]
+        content = {"open": [list(edge) for edge in self.open], "unsure": unsure}
+        return {**content, "assumed_by": self.assumed_by} if self.assumed_by else content
+
+    @classmethod
+    def from_dict(cls, content: object, graph: DAG) -> Directions:
+        """Undo `to_dict`; edges that the graph does not have are refused.
+
+        >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> Directions.from_dict({"open": [["b", "c"]], "unsure": [["a", "b", [["b", "c"]]]]}, chain).unsure
+        {('a', 'b'): (('b', 'c'),)}
+        >>> Directions.from_dict({"open": [["c", "b"]]}, chain)
+        Traceback (most recent call last):
+        dagora.FormatError: "directions" must name edges of the graph, not ['c', 'b']
+        """
+        if not isinstance(content, dict):
+            raise FormatError('"directions" must be an object with "open" and "unsure"')
+
+        def edges(listed: object) -> Iterator[Edge]:
+            for edge in listed if isinstance(listed, list) else [listed]:
+                if not isinstance(edge, list) or tuple(edge) not in known:
+                    raise FormatError(f'"directions" must name edges of the graph, not {edge!r}')
+                yield edge[0], edge[1]
+
+        known = set(graph.edges)
+        unsure: dict[Edge, tuple[Edge, ...]] = {}
+        for entry in content.get("unsure", []):
+            if not isinstance(entry, list) or len(entry) != 3:
+                raise FormatError(f'"unsure" must have triples [from, to, weak edges], not {entry!r}')
+            (edge,) = edges([entry[:2]])
+            unsure[edge] = tuple(edges(entry[2]))
+        return cls(tuple(edges(content.get("open", []))), unsure, str(content.get("assumed_by", "")))
+
+
+def directions_of(
+    dag: DAG, gains: Mapping[Edge, float], regimes: Collection[Collection[str]], knowledge: Knowledge
+) -> Directions:
+    """Find the edges whose direction the data, the interventions and the knowledge do not determine.
+
+    `gains` are the nats that the edges add, in either direction; where there are none, no edge counts as
+    weak. Required edges are never weak.
+
+    >>> collider = DAG("abc", [("a", "c"), ("b", "c")])
+    >>> directions_of(collider, {("a", "c"): 50.0, ("b", "c"): 0.1}, (), Knowledge()).unsure
+    {('a', 'c'): (('b', 'c'),), ('b', 'c'): (('b', 'c'),)}
+    """
+
+    def directed(edges: Iterable[Edge]) -> set[Edge]:
+        return set(interventional_cpdag(DAG(dag.nodes, edges), regimes, knowledge).edges)
+
+    known = directed(dag.edges)
+    worth = {frozenset(edge): gain for edge, gain in gains.items()}
+    weak = [
+        edge
+        for edge in dag.edges
+        if worth.get(frozenset(edge), WEAK) < WEAK and edge not in knowledge.required
+    ]
+    rests_on: dict[Edge, list[Edge]] = {}
+    for left_out in weak if len(weak) <= MOST_ALONE else ():
+        for edge in known - directed(edge for edge in dag.edges if edge != left_out):
+            rests_on.setdefault(edge, []).append(left_out)
+    for edge in known - directed(edge for edge in dag.edges if edge not in weak):
+        rests_on.setdefault(edge, weak)
+    unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
+    return Directions(tuple(edge for edge in dag.edges if edge not in known), unsure)
+
+
+def members_by_parents(dag: DAG, undirected: Collection[Edge], nodes: Iterable[str]) -> list[DAG]:
+    """One DAG of a class for each way in which its DAGs choose the parents of some nodes.
+
+    `undirected` are the edges of `dag` that the class leaves open. The list is empty if there are more than
+    `MOST_WAYS` ways to try.
+
+    >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
+    >>> [member.parents("b") for member in members_by_parents(chain, chain.edges, ["b"])]
+    [(), ('a',), ('c',)]
+    """
+    names = dag.nodes
+    start = dag.to_numpy()
+    for tail, head in undirected:
+        start[dag.index(head), dag.index(tail)] = True
+    found = [start]
+    for node in nodes:
+        place = dag.index(node)
+        around = np.flatnonzero(start[:, place] & start[place])
+        if len(found) << len(around) > MOST_WAYS:
+            return []
+        found = [
+            directed_at(matrix, place, around, parents)
+            for matrix in found
+            for size in range(len(around) + 1)
+            for parents in combinations(around, size)
+        ]
+    colliders = v_structures(dag.to_numpy())
+    members = {}
+    for matrix in found:
+        # Two of the nodes may have chosen against each other, which leaves no edge between them.
+        if not np.array_equal(matrix | matrix.T, start | start.T):
+            continue
+        member = consistent_extension(matrix)
+        if member is not None and v_structures(member) == colliders:
+            members[member.tobytes()] = DAG.from_numpy(member, names)
+    return list(members.values())
+
+
+def directed_at(matrix: Matrix, node: int, around: Iterable[int], parents: Collection[int]) -> Matrix:
+    """Direct the edges between a node and others, those to its `parents` towards the node."""
+    result = matrix.copy()
+    for other in around:
+        if other in parents:
+            result[node, other] = False
+        else:
+            result[other, node] = False
+    return result
+
+
+def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float]) -> str:
+    """Name the weak edges that a direction rests on, with their nats.
+
+    >>> name_weak([("b", "c")], {("b", "c"): 0.08})
+    'b — c (0.1 nats)'
+    """
+    named = [f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)" for tail, head in weak]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return ", ".join(named[:MOST_NAMED]) + more

@@ -1,0 +1,132 @@
+"""Which directions are determined, against all DAGs of a class."""
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.directions import WEAK, Directions, directions_of
+from dagora.graph.enumerate import all_dags
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.result import Result
+
+DAGS = [DAG.from_numpy(dag.to_numpy(), "abcd") for dag in all_dags(4)]
+CLASSES = defaultdict(list)
+for one in DAGS:
+    CLASSES[CPDAG.from_dag(one)].append(one)
+
+
+def reversible(dag, knowledge):
+    """Edges that some DAG of the class that obeys the knowledge has the other way."""
+    members = [one for one in CLASSES[CPDAG.from_dag(dag)] if not knowledge.violations(one)]
+    return {(tail, head) for tail, head in dag.edges if any(one.has_edge(head, tail) for one in members)}
+
+
+def some_knowledge(rng):
+    names = list(rng.permutation(list("abcd")))
+    pairs = [(str(i), str(j)) for i in names for j in names if i != j]
+    chosen = [pairs[k] for k in rng.choice(len(pairs), rng.integers(0, 3), replace=False)]
+    tiers = [names[:2], names[2:]] if rng.random() < 0.3 else []
+    return Knowledge(forbidden=chosen, tiers=[[str(name) for name in tier] for tier in tiers])
+
+
+def test_open_edges_are_those_that_another_graph_of_the_class_has_the_other_way():
+    rng = np.random.default_rng(0)
+    seen = 0
+    for dag in DAGS:
+        for knowledge in (Knowledge(), some_knowledge(rng), some_knowledge(rng)):
+            if knowledge.violations(dag):
+                continue
+            found = directions_of(dag, {}, (), knowledge)
+            assert set(found.open) == reversible(dag, knowledge), (dag.edges, knowledge)
+            assert found.unsure == {}
+            seen += not knowledge.is_empty
+    assert seen > 300
+
+
+def test_a_direction_is_unsure_if_it_falls_with_the_weak_edges():
+    rng = np.random.default_rng(1)
+    for dag in DAGS:
+        gains = {edge: WEAK + rng.choice([-1.0, 1.0]) for edge in dag.edges}
+        weak = [edge for edge in dag.edges if gains[edge] < WEAK]
+        found = directions_of(dag, gains, (), Knowledge())
+        whole = set(dag.edges) - reversible(dag, Knowledge())
+        falls = {}
+        for left_out in [*([edge] for edge in weak), weak]:
+            rest = DAG(dag.nodes, [edge for edge in dag.edges if edge not in left_out])
+            firm = set(rest.edges) - reversible(rest, Knowledge())
+            for edge in whole - firm:
+                falls.setdefault(edge, []).append(tuple(left_out))
+        assert set(found.unsure) == set(falls), (dag.edges, weak)
+        for edge, rests_on in found.unsure.items():
+            alone = [one for one in falls[edge] if len(one) == 1]
+            assert rests_on == (tuple(dict.fromkeys(one for (one,) in alone)) or tuple(weak))
+        assert set(found.open) == reversible(dag, Knowledge())
+
+
+def test_required_edges_are_not_weak():
+    collider = DAG("abc", [("a", "c"), ("b", "c")])
+    gains = {("a", "c"): 50.0, ("b", "c"): 0.1}
+    assert directions_of(collider, gains, (), Knowledge(required=[("b", "c")])).undetermined == ()
+
+
+def test_the_shown_graph_has_arrows_where_the_direction_is_determined():
+    collider = DAG("abcd", [("a", "c"), ("b", "c"), ("c", "d")])
+    gains = {("a", "c"): 50.0, ("b", "c"): 50.0, ("c", "d"): 0.5}
+    result = Result(collider, "tabu", "finished", "", 0.0, "bic", edge_gains=gains)
+    assert result.shown_graph.edges == (("a", "c"), ("b", "c"))
+    assert result.shown_graph.undirected == (("c", "d"),)
+    assert result.describe_directions() == "the data determine 2 of 3 directions"
+    assert result.unsure_directions() == []  # it rests on itself alone
+    weak = {("a", "c"): 50.0, ("b", "c"): 0.08, ("c", "d"): 50.0}
+    result = Result(collider, "tabu", "finished", "", 0.0, "bic", edge_gains=weak)
+    assert result.shown_graph.edges == ()
+    assert result.unsure_directions() == [
+        "a → c rests on b — c (0.1 nats)",
+        "c → d rests on b — c (0.1 nats)",
+    ]
+    again = Result.from_json(result.to_json())
+    assert again.directions == result.directions
+    assert Directions.from_dict(result.to_dict()["directions"], collider) == result.directions
+
+
+def test_nothing_is_said_to_be_checked_where_no_strength_is_known():
+    result = Result(DAG("ab", [("a", "b")]), "tabu", "finished", "", 0.0, "bic")
+    assert result.describe_directions().endswith("was not checked")
+    assert Result(CPDAG("ab", [], [("a", "b")]), "pc", "finished", "").describe_directions() == (
+        "the data determine 0 of 1 direction"
+    )
+
+
+@pytest.mark.parametrize("knowledge", [None, {"tiers": [["smoker"], ["cough", "tar"]]}])
+def test_knowledge_directs(knowledge):
+    rng = np.random.default_rng(0)
+    smoker = rng.integers(0, 2, 2000)
+    flip = [rng.random(2000) < 0.2 for _ in range(2)]
+    rows = {"smoker": smoker, "tar": smoker ^ flip[0], "cough": smoker ^ flip[1]}
+    result = dagora.learn(rows, "tabu", knowledge=knowledge)
+    expected = 0 if knowledge is None else 2
+    assert result.describe_directions().endswith(f"determine {expected} of 2 directions")
+    assert len(result.shown_graph.edges) == expected
+    assert result.cpdag.edges == result.shown_graph.edges
+
+
+def test_hostile_directions_are_refused():
+    graph = DAG("ab", [("a", "b")])
+    for content in (
+        [],
+        {"open": 3},
+        {"open": [["a"]]},
+        {"unsure": [["a", "b"]]},
+        {"unsure": [["a", "b", 3]]},
+    ):
+        with pytest.raises(dagora.FormatError):
+            Directions.from_dict(content, graph)
+
+
+def test_every_pair_of_a_triangle_is_open():
+    assert len(directions_of(DAG("abc", combinations("abc", 2)), {}, (), Knowledge()).open) == 3
