@@ -149,7 +149,7 @@ def members_by_parents(dag: DAG, undirected: Collection[Edge], nodes: Iterable[s
     found = [start]
     for node in nodes:
         place = dag.index(node)
-        around = np.flatnonzero(start[:, place] & start[place])
+        around = np.flatnonzero(start[:, place] & start[place]).tolist()
         if len(found) << len(around) > MOST_WAYS:
             return []
         found = [

@@ -136,11 +136,11 @@ def count_rows(
 ) -> NDArray[np.int64]:
     """Count the rows for each configuration of some columns, in which the whole family was seen."""
     codes = [table.columns[one] for one in discrete]
-    seen = slice(None)
+    seen = np.ones(table.n_rows, dtype=np.bool_)
     if isinstance(table, IncompleteTable):
-        seen = table.seen[family].all(axis=0)
+        seen = np.logical_and.reduce(table.seen[family])
     if not codes:
-        return np.array(int(np.ones(table.n_rows, dtype=np.bool_)[seen].sum()))
+        return np.array(int(seen.sum()))
     cells = np.ravel_multi_index(tuple(column[seen] for column in codes), shape)
     return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
 

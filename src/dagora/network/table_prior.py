@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from dagora.base.errors import OptionError
 
-ONE_ROW = "one-row"
+ONE_ROW: Final = "one-row"
 
 PseudoCount = float | Literal["one-row"]
 

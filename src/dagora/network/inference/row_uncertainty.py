@@ -51,7 +51,7 @@ def spread_from_rows(model: NetworkModel, answer: Answer, settings: QuerySetting
             return None
         if time.perf_counter() > until:
             break
-    return np.std(drawn, axis=0, ddof=1)
+    return np.asarray(np.std(drawn, axis=0, ddof=1))
 
 
 def numbers_of(answer: Answer) -> Array:
