@@ -8,6 +8,26 @@ from dagora.cli import completing
 from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import quiet_option
+from dagora.network.table_prior import ONE_ROW, PseudoCount, TablePrior
+
+
+class PseudoCountType(click.ParamType[PseudoCount]):
+    """A number of at least 0, or one-row."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, _parameter: click.Parameter | None, _context: click.Context | None
+    ) -> PseudoCount:
+        """Read the option; `TablePrior` refuses what is no pseudocount."""
+        from dagora.base.errors import OptionError
+
+        try:
+            added: PseudoCount = ONE_ROW if value == ONE_ROW else float(str(value))
+        except ValueError:
+            must = "must be a number of at least 0, or one-row"
+            raise OptionError(f"--pseudocount {must}, not '{value}'") from None
+        return TablePrior(added).pseudocount
 
 
 def check_pairs(
@@ -61,6 +81,14 @@ REPORT = click.option(
     metavar="R.html",
     shell_complete=completing.files,
     help="Write a page for the browser: graph, edges, settings.",
+)
+PSEUDOCOUNT = click.option(
+    "--pseudocount",
+    type=PseudoCountType(),
+    default=ONE_ROW,
+    show_default=True,
+    help="Added to every cell of a fitted probability table; one-row: one row for each combination of "
+    "parents, spread evenly over the levels.",
 )
 PRINTING = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
@@ -120,6 +148,7 @@ def requesting(command: F, method: Decorator) -> F:
             help="Draw the graph; with --truth, right and wrong edges in colours.",
         ),
         REPORT,
+        PSEUDOCOUNT,
         *PRINTING,
     )
     return gather_options(command, LearnRequest, "request", options)

@@ -15,6 +15,7 @@ from dagora.cli.command_line import command_line
 from dagora.cli.data_options import Reading, TimeRequest, overview_first, show_warnings
 from dagora.cli.truth_checks import check_kind_of_truth, check_truth
 from dagora.cli.written_options import parse_options
+from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
     from dagora.base.events import Budget, Observer
@@ -181,6 +182,8 @@ class CommonRequest:
 class LearnRequest(CommonRequest):
     """The options of learning and of its output."""
 
+    pseudocount: PseudoCount = ONE_ROW
+
     def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
         from dagora.parties.horizontal.methods_over_sites import default_over_sites
@@ -282,7 +285,9 @@ class LearnRequest(CommonRequest):
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         files = Files()
         more = strengths_content(strengths)
-        files.write(self.output, lambda path: write_result(result, statistics, path, more))
+        files.write(
+            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount)
+        )
         files.write(
             self.picture,
             lambda path: write_picture(
@@ -297,7 +302,13 @@ class LearnRequest(CommonRequest):
         files.write(
             self.report,
             lambda path: write_result_report(
-                result, path, statistics=statistics, truth=truth, source=source, strengths=strengths
+                result,
+                path,
+                statistics=statistics,
+                truth=truth,
+                source=source,
+                strengths=strengths,
+                pseudocount=self.pseudocount,
             ),
         )
         self.warn(files.notes, "note")
@@ -329,6 +340,7 @@ class LearnRequest(CommonRequest):
             ("--output", self.output),
             ("--picture", self.picture),
             ("--report", self.report),
+            ("--pseudocount", self.pseudocount if self.pseudocount != ONE_ROW else None),
         ):
             line += [] if value is None else [flag, str(value)]
         for option in self.options:

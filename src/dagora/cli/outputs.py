@@ -11,6 +11,7 @@ import click
 
 from dagora.base.errors import FormatError
 from dagora.base.files import report_failure, write_whole
+from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -116,7 +117,11 @@ def write_picture(
 
 
 def write_result(
-    result: Result, statistics: Statistics | None, path: str, more: Mapping[str, Any] | None = None
+    result: Result,
+    statistics: Statistics | None,
+    path: str,
+    more: Mapping[str, Any] | None = None,
+    pseudocount: PseudoCount = ONE_ROW,
 ) -> list[str]:
     """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
 
@@ -130,11 +135,11 @@ def write_result(
 
     name = find_format(path).name
     if name == "JSON":
-        network, reason = fit_parameters(result, statistics)
+        network, reason = fit_parameters(result, statistics, pseudocount)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
     if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
-        write_network(fit(result.graph, statistics, name="learned"), path)
+        write_network(fit(result, statistics, pseudocount=pseudocount, name="learned"), path)
     else:
         write_graph(result.graph, path)
     return []
@@ -148,12 +153,13 @@ def write_result_report(
     truth: AnyGraph | None,
     source: str | None,
     strengths: Strengths | None = None,
+    pseudocount: PseudoCount = ONE_ROW,
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
     from dagora.report.fitted_parameters import fit_parameters, fitted_processes, own_table
 
-    network = fitted_processes(result, statistics) or fit_parameters(result, statistics)[0]
+    network = fitted_processes(result, statistics) or fit_parameters(result, statistics, pseudocount)[0]
     write_report(
         result,
         path,

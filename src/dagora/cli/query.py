@@ -6,7 +6,9 @@ import click
 
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
+from dagora.cli.learn_options import PseudoCountType
 from dagora.cli.live_line import quiet_option
+from dagora.network.table_prior import PseudoCount
 
 EXAMPLES = """\b
 Examples:
@@ -40,6 +42,11 @@ brackets stand in quotes.
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples.")
 @click.option("--memory", metavar="SIZE", help="Most memory of one table, such as 8GB.  [default: 2GiB]")
+@click.option(
+    "--pseudocount",
+    type=PseudoCountType(),
+    help="Added to every cell of the probability tables, instead of what was added when they were fitted.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as one JSON object.")
 @quiet_option()
 def command(
@@ -50,6 +57,7 @@ def command(
     samples: int,
     seed: int,
     memory: str | None,
+    pseudocount: PseudoCount | None,
     as_json: bool,
 ) -> None:
     """Answer questions about NETWORK, a file with parameters (.bif or .json)."""
@@ -58,11 +66,17 @@ def command(
     from dagora.network.inference.question import parse
     from dagora.network.inference.settings import check_settings
     from dagora.network.inference.sharing import ask_all
+    from dagora.network.refit import with_pseudocount
 
     settings = check_settings(method, samples, seed, memory)
     asked = [parse(question) for question in questions]
-    answers = ask_all(read_network(network).model, asked, settings)
+    known = read_network(network)
+    if pseudocount is not None:
+        known = with_pseudocount(known, pseudocount)
+    answers = ask_all(known.model, asked, settings)
     if as_json:
         click.echo(json_text({"network": network, "answers": [answer.to_dict() for answer in answers]}))
     else:
         click.echo("\n\n".join(map(repr, answers)))
+        if known.origin is not None:
+            click.echo(f"\nparameters from {known.origin.describe()}", err=True)

@@ -44,6 +44,15 @@ class Origin:
     directions: Directions | None = None
     """The directions that the data leave open; None where the graph was given with its directions."""
 
+    def describe(self) -> str:
+        """The rows and the prior in words.
+
+        >>> Origin(812, prior=TablePrior("one-row")).describe()
+        '812 rows; one row is added to each combination of parents, spread evenly over the levels'
+        """
+        added = "" if self.prior.is_zero else f"; {self.prior.describe()}"
+        return f"{self.n_rows:,} rows{added}"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
         content: dict[str, Any] = {"n_rows": self.n_rows, "pseudocount": self.prior.pseudocount}

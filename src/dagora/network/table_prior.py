@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import isfinite, prod
+from numbers import Real
 from typing import Final, Literal
-
-import numpy as np
 
 from dagora.base.errors import OptionError
 
@@ -34,15 +33,11 @@ class TablePrior:
 
     def __post_init__(self) -> None:
         added, ess = self.pseudocount, self.ess
-        if added != ONE_ROW and (
-            not isinstance(added, int | float | np.number) or added < 0 or not np.isfinite(added)
-        ):
+        if added != ONE_ROW and (not isinstance(added, Real) or added < 0 or not isfinite(added)):
             raise OptionError(
                 option="pseudocount", value=added, must="be a finite number of at least 0, or 'one-row'"
             )
-        if ess is not None and (
-            not isinstance(ess, int | float | np.number) or ess <= 0 or not np.isfinite(ess)
-        ):
+        if ess is not None and (not isinstance(ess, Real) or ess <= 0 or not isfinite(ess)):
             raise OptionError(option="ess", value=ess, must="be a finite number above 0")
         if ess is not None and added:
             raise OptionError("give either pseudocount or ess, not both")
