@@ -33,11 +33,11 @@ class TablePrior:
 
     def __post_init__(self) -> None:
         added, ess = self.pseudocount, self.ess
-        if added != ONE_ROW and (not isinstance(added, Real) or added < 0 or not isfinite(added)):
+        if added != ONE_ROW and not (is_finite(added) and added >= 0):
             raise OptionError(
                 option="pseudocount", value=added, must="be a finite number of at least 0, or 'one-row'"
             )
-        if ess is not None and (not isinstance(ess, Real) or ess <= 0 or not isfinite(ess)):
+        if ess is not None and not (is_finite(ess) and ess > 0):
             raise OptionError(option="ess", value=ess, must="be a finite number above 0")
         if ess is not None and added:
             raise OptionError("give either pseudocount or ess, not both")
@@ -70,6 +70,11 @@ class TablePrior:
         if self.pseudocount == ONE_ROW:
             return "one row is added to each combination of parents, spread evenly over the levels"
         return f"{self.pseudocount:g} is added to each cell of a table"
+
+
+def is_finite(value: object) -> bool:
+    """Return True for a number that is finite."""
+    return isinstance(value, Real) and isfinite(value)
 
 
 NO_PRIOR = TablePrior()
