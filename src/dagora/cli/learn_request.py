@@ -285,9 +285,7 @@ class LearnRequest(CommonRequest):
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         files = Files()
         more = strengths_content(strengths)
-        files.write(
-            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount)
-        )
+        files.write(self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount))
         files.write(
             self.picture,
             lambda path: write_picture(
