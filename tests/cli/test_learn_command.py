@@ -49,7 +49,11 @@ def test_people_get_the_same_in_words(run: Callable, garden: Path) -> None:
     content = json.loads(run("learn", garden / "garden.csv", "--json").out)
     ran = run("learn", garden / "garden.csv", "--truth", garden / "garden.bif")
     assert ran.code == 0
-    assert all(f"{tail} → {head}" in ran.out for tail, head in content["edges"])
+    result = dagora.Result.from_dict(content)
+    assert result.open_edges
+    assert all(f"  {tail} → {head}\n" in ran.out for tail, head in result.shown_graph.edges)
+    assert all(f"  {tail} — {head}\n" in ran.out for tail, head in result.shown_graph.undirected)
+    assert f"\n{result.describe_directions()}\n" in ran.out
     assert f"bic: {content['score']:.4f}" in ran.out
     assert "SHD" in ran.out
     assert "CPDAG" in ran.out

@@ -61,7 +61,7 @@ def test_a_result_shows_its_picture_and_says_what_is_open(table):
     page = shown(result)
     words = " ".join(page.words)
     assert "svg" in page.tags
-    assert "the data decide the direction of 0 and leave 1 open" in words
+    assert "The data determine 0 of 1 direction." in words
     assert "--&gt;" not in result.plot().svg
     assert "nats" in result.plot().svg
 
@@ -120,9 +120,9 @@ def test_the_words_do_not_say_more_than_is_known():
 
     assert "was not looked at" in words(method="hill-climb", max_parents=0)
     assert "stopped early (time-limit)" in words(method="hill-climb", time_limit=1e-6)
-    assert "leave 2 open" in words(method="pc")
+    assert "The data determine 0 of 2 directions" in words(method="pc")
     known = {"required": [["a", "b"]]}
-    assert "the data and what was known beforehand decide" in words(method="hill-climb", knowledge=known)
+    assert "The data and the knowledge determine" in words(method="hill-climb", knowledge=known)
     numbers = {name: column + CHAIN[:, 0] for name, column in chain().items()}
     lasso = dagora.learn(numbers, method="hill-climb", score="lasso")
     assert lasso.edge_gains == {}

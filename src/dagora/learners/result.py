@@ -18,7 +18,8 @@ from dagora.base.errors import FormatError, GraphError
 from dagora.base.files import json_text
 from dagora.base.notebook import NotebookView
 from dagora.base.parsing import parse_json
-from dagora.base.wording import counted, render_fields
+from dagora.base.phrases import counted
+from dagora.base.wording import render_fields
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph

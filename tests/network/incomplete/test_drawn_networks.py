@@ -10,10 +10,11 @@ from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.fit import fit_mixed
 from dagora.network.incomplete import bucket_tree, proposal_plan, sampled_imputation
-from dagora.network.incomplete.stochastic_em import TablePrior, first_network, fit_by_stochastic_em
+from dagora.network.incomplete.stochastic_em import first_network, fit_by_stochastic_em
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.regressions import Lines, Softmax
+from dagora.network.table_prior import NO_PRIOR, TablePrior
 from dagora.stats.observed.normal_em import normal_moments
 from dagora.stats.table import TableStatistics
 from tests.network.incomplete.test_filled_rows import feverish, given_in, given_rest, two_ways
@@ -108,7 +109,7 @@ def test_copies_of_rows_do_not_make_configurations_of_few_rows_large():
     table = mixed().sample(10, 1)
     assert 1 < np.bincount(table.codes(2), minlength=3).min() < 4  # too few for a line of its own
     stacked = TableStatistics(table.take(np.tile(np.arange(10), 5)))
-    found = fit_mixed(GRAPH, stacked, 0.0, None, "copies", copies=5)
+    found = fit_mixed(GRAPH, stacked, NO_PRIOR, "copies", copies=5)
     expected = dagora.fit(GRAPH, table)
     assert found.lines["y"].sds == pytest.approx(expected.lines["y"].sds)
 
