@@ -259,7 +259,7 @@ DATABASE_OPTIONS = (
     click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
     click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
 )
-CELLS = ("missing", "na", "separator")  # reading options that do not name columns
+CELLS = ("missing", "na", "separator", "decimal")  # reading options that do not name columns
 SOURCE_OPTIONS = (
     *DATABASE_OPTIONS,
     click.option(

@@ -102,7 +102,7 @@ def test_one_error_names_all_words_that_are_no_numbers(tmp_path):
 def test_commas_between_thousands_are_not_decimal_commas(tmp_path):
     frame = table(salary=[f"{v:,}" for v in GENERATOR.integers(10**4, 10**6, ROWS)])
     frame.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(DataError, match="whose comma may stand between thousands"):
+    with pytest.raises(DataError, match="say which"):
         dagora.learn(tmp_path / "t.csv")
 
 

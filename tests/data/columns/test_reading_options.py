@@ -28,10 +28,10 @@ ALL = [
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous drop missing na separator",
-    "learn_federated": "discrete continuous drop missing na",
-    "learn_private": "drop missing na",
-    "learn_private_group": "drop missing na",
+    "open_rows": "discrete continuous drop missing na separator decimal",
+    "learn_federated": "discrete continuous drop missing na decimal",
+    "learn_private": "drop missing na decimal",
+    "learn_private_group": "drop missing na decimal",
 }
 TAKING = {**dict.fromkeys(ALL, " ".join(READING)), **SOME}
 COMMANDS = ["learn", "sample", "score", "inspect", "impute", "explore"]

@@ -29,6 +29,7 @@ from dagora.data.columns.column_profile import (
 )
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
@@ -38,7 +39,7 @@ from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summ
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
-from dagora.data.columns.spelled_numbers import rewrite_numbers
+from dagora.data.columns.spelled_numbers import Marks, rewrite_numbers
 from dagora.data.schema import Kind, Variable
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class RawColumn:
     """A column on its way to a type; what was found about it so far.
 
     `spelled` is the text of a column of floats: rows that are dropped may leave only whole numbers of it.
+    `marks` says what its numbers tell about the mark before decimals, and `written` are its texts, where
+    they can be read in two ways.
     """
 
     name: str
@@ -73,6 +76,8 @@ class RawColumn:
     left_out: str | None = None
     spelling: str = ""
     codes: tuple[float, ...] = ()
+    marks: Marks | None = None
+    written: pa.ChunkedArray | None = None
 
 
 def type_columns(
@@ -202,13 +207,21 @@ def prepare_all(
     words = missing_words(reading.na)
     rows = len(columns[0])
 
+    def prepare_one(name: str, cells: pa.ChunkedArray, decimal: str | None = None) -> RawColumn:
+        raw = RawColumn(name, declared.get(name), cells)
+        return prepare(raw, reading, words, text_cells=text_cells, words_nulled=words_nulled, decimal=decimal)
+
     def prepare_next(i: int) -> RawColumn:
         check_time(reading.clock, len(names), rows)
         cells, columns[i] = columns[i], None
-        raw = RawColumn(names[i], declared.get(names[i]), cells)
-        return prepare(raw, reading, words, text_cells=text_cells, words_nulled=words_nulled)
+        return prepare_one(names[i], cells)
 
     raw = in_parallel(prepare_next, range(len(names)), rows)
+    told = {one.name: one.marks for one in raw if one.marks is not None and one.left_out is None}
+    marks = choose_marks(told, reading.decimal)
+    raw = [prepare_one(one.name, one.written, marks[one.name]) if one.name in marks else one for one in raw]
+    for one in raw:
+        one.written = None
     kept = [column for column in raw if column.left_out is None]
     if not kept:
         reasons = ", ".join(f"'{column.name}' ({column.left_out})" for column in raw[:3])
@@ -278,8 +291,12 @@ def prepare(
     *,
     text_cells: bool,
     words_nulled: bool,
+    decimal: str | None = None,
 ) -> RawColumn:
-    """Find the missing values of a column, numbers in text, and whether it should be left out."""
+    """Find the missing values of a column, numbers in text, and whether it should be left out.
+
+    `decimal` decides how numbers are read that can be read in two ways.
+    """
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
     declared = (*reading.discrete, *reading.continuous, *reading.numbers)
     if is_temporal(raw.cells.type) and raw.name not in declared:
@@ -290,10 +307,11 @@ def prepare(
     check_type(raw.name, raw.cells.type)
     cells = null_missing(raw.cells, words or (), words_nulled=words_nulled and not words)
     if text_cells and is_text(cells.type):
-        fewest = 0 if raw.declared is Kind.CONTINUOUS else MAX_INTEGER_LEVELS
-        rewritten = None if raw.declared is Kind.DISCRETE else rewrite_numbers(cells, fewest)
-        if rewritten is not None:
-            cells, raw.spelling = rewritten
+        fewest = 0 if raw.declared is Kind.CONTINUOUS or decimal else MAX_INTEGER_LEVELS
+        if raw.declared is not Kind.DISCRETE:
+            texts = cells
+            cells, raw.spelling, raw.marks = rewrite_numbers(texts, fewest, decimal=decimal)
+            raw.written = texts if raw.marks is not None and raw.marks.mark == "either" else None
         parsed = parse_numbers(cells)
         if parsed is not cells:
             parsed = null_missing(parsed, words or ())  # -999 is also -999.0

@@ -137,6 +137,13 @@ class ReadingOptions:
     separator: str | None = public(
         None, "text", "Column separator of a text file; default: comma, or tab for .tsv.", metavar="CHAR"
     )
+    decimal: str | None = public(
+        None,
+        "text",
+        "Mark before decimals in a text file whose numbers can be read in two ways (3.762 beside 95); "
+        "default: as its other columns tell.",
+        choices=("point", "comma"),
+    )
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers: Collection[str] = frozenset()
@@ -159,6 +166,8 @@ class ReadingOptions:
         if not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
         missing_words(self.na)
+        if self.decimal not in (None, *READING["decimal"].choices):
+            raise OptionError(option="decimal", value=self.decimal, must="be point or comma")
         if self.discretise is None and self.bins is not None:
             raise OptionError(f"{option('bins')} goes with {option('discretise')}")
         if self.discretise is not None:

@@ -4,13 +4,13 @@ Negative ones may have a long minus sign (−3.5), a blank after it (- 3.50), th
 currency's (-$3.50, $-3.50), or parentheses, as in accounts: (3.50); if all cells are like (1), they count
 something. A text column is rewritten with a decimal point if all of its cells are spelled in one of these
 ways; words that often mean missing may stand between them. `1,234` can be a thousand or one and a bit: if
-every cell can be read either way, the column stays as it is.
+every cell can be read either way, the other columns of the file decide (`decimal_mark.py`).
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dagora.data.columns.column_profile import SEEN_EACH
 from dagora.data.columns.levels import NUMBER, THOUSANDS
@@ -48,20 +48,50 @@ GROUPED = {
 }
 
 
+class Marks(NamedTuple):
+    """The mark before decimals that the numbers of a column have, `point` or `comma`, as an example shows.
+
+    Where all can be read either way, it is `either`; `beside` is then a number that has neither mark.
+    """
+
+    mark: str
+    example: str
+    beside: str = ""
+
+
+class Spelling(NamedTuple):
+    """Numbers written plainly (None where they stay as they are), how they were written, and their marks."""
+
+    numbers: list[str] | None
+    how: str = ""
+    marks: Marks | None = None
+
+
+class Rewritten(NamedTuple):
+    """A text column with its numbers written plainly, or as it was; how they were written; their marks."""
+
+    cells: pa.ChunkedArray
+    how: str = ""
+    marks: Marks | None = None
+
+
 def rewrite_numbers(
-    column: pa.ChunkedArray, fewest: int, cells: int | None = None
-) -> tuple[pa.ChunkedArray, str] | None:
-    """A text column with its numbers written plainly, and how they were written; None if that is not so.
+    column: pa.ChunkedArray, fewest: int, cells: int | None = None, decimal: str | None = None
+) -> Rewritten:
+    """A text column with its numbers written plainly, and how they were written.
 
     A column of at most `fewest` different texts is left alone, unless they are surely numbers. `cells` is how
-    many there are, where the column has each text once.
+    many there are, where the column has each text once. `decimal` decides where there are two readings.
 
     >>> import pyarrow as pa
-    >>> rewrite_numbers(pa.chunked_array([["12,5 %", "3 %", None, "NA"]]), fewest=0)[1]
+    >>> rewrite_numbers(pa.chunked_array([["12,5 %", "3 %", None, "NA"]]), fewest=0).how
     'per cent, written with a decimal comma'
-    >>> rewrite_numbers(pa.chunked_array([["$1,200", "$3.50"]]), fewest=0)[0].to_pylist()
+    >>> rewrite_numbers(pa.chunked_array([["$1,200", "$3.50"]]), fewest=0).cells.to_pylist()
     ['1200', '3.50']
-    >>> rewrite_numbers(pa.chunked_array([["1,200", "3,500"]]), fewest=0)  # thousands, or one and a bit?
+    >>> rewrite_numbers(pa.chunked_array([["3.762", "95"]]), fewest=0).marks
+    Marks(mark='either', example='3.762', beside='95')
+    >>> rewrite_numbers(pa.chunked_array([["3.762", "95"]]), fewest=0, decimal="comma").cells.to_pylist()
+    ['3762', '95']
     """
     import pyarrow as pa
 
@@ -71,18 +101,25 @@ def rewrite_numbers(
     words = encoded.dictionary.to_pylist()
     ends = [next((w for w in some if not often_means_missing(w)), "") for some in (words, reversed(words))]
     if not any(map(str.isdigit, "".join(ends))):
-        return None
+        return Rewritten(column)
     spelled = [word for word in words if not often_means_missing(word)]
-    found = None if all(map(NUMBER_ALONE.fullmatch, spelled)) else plainly(spelled)
-    if found is None:
-        return None
-    plain, how = found
-    number = len(column) - column.null_count if cells is None else cells
-    if len(words) <= fewest and not surely_numbers(words, plain, number):
-        return None
+    if all(map(NUMBER_ALONE.fullmatch, spelled)):
+        marks = marks_of_plain(spelled)
+        if marks is None or marks.mark == "point" or decimal != "comma":
+            return Rewritten(column, marks=marks)
+        plain, how, _ = by_comma_or_point(spelled, decimal)
+        assert plain is not None
+    else:
+        plain, how, marks = spelling_of(spelled, decimal)
+        number = len(column) - column.null_count if cells is None else cells
+        few = len(words) <= fewest
+        if few and (plain is None or not surely_numbers(words, plain, number)):
+            return Rewritten(column)
+        if plain is None or not how:
+            return Rewritten(column, marks=marks)
     written = iter(plain)
     new = [word if often_means_missing(word) else next(written) for word in words]
-    return pa.chunked_array([pa.array(new, column.type).take(encoded.indices)]), how
+    return Rewritten(pa.chunked_array([pa.array(new, column.type).take(encoded.indices)]), how, marks)
 
 
 def surely_numbers(words: Sequence[str], numbers: Sequence[str], cells: int) -> bool:
@@ -107,7 +144,7 @@ def surely_numbers(words: Sequence[str], numbers: Sequence[str], cells: int) -> 
     return min(map(len, shares)) > 1 or any(word.startswith(("0,", "-")) for word in words)
 
 
-def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
+def plainly(words: Sequence[str], decimal: str | None = None) -> tuple[list[str], str] | None:
     """Texts as plain numbers, and how they were written; None where they are not of one spelling.
 
     >>> plainly(["1.234.567,89", "12"])
@@ -115,6 +152,12 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
     >>> plainly(["($5 000.50)", "$12"])
     (['-5000.50', '12'], 'amounts, negative ones in parentheses, written with spaces between thousands')
     """
+    numbers, how, _ = spelling_of(words, decimal)
+    return None if numbers is None or not how else (numbers, how)
+
+
+def spelling_of(words: Sequence[str], decimal: str | None = None) -> Spelling:
+    """Texts as plain numbers, how they were written, and what their marks say."""
     marked = [SIGN_AND_BLANK.sub(r"\1", word.translate(PLAIN_MARKS)) for word in words]
     texts = without_parentheses(marked)
     bare = [text.removesuffix("%").rstrip() for text in texts]
@@ -131,14 +174,10 @@ def plainly(words: Sequence[str]) -> tuple[list[str], str] | None:
     if any(SIGN_AND_BLANK.match(word) for word in words):
         kind.append("with blanks after signs")
     if not bare or any(PADDED.match(word) for word in bare):
-        return None
+        return Spelling(None)
     name = next((name for name, (_, shape) in GROUPED.items() if any(map(shape.fullmatch, bare))), None)
-    found = by_comma_or_point(bare) if name is None else remove_grouping(bare, name)
-    if found is None:
-        return None
-    numbers, how = found
-    kind += filter(None, [how])
-    return (numbers, ", ".join(kind)) if kind else None
+    found = by_comma_or_point(bare, decimal) if name is None else remove_grouping(bare, name)
+    return found._replace(how=", ".join([*kind, *filter(None, [found.how])]))
 
 
 def without_parentheses(texts: list[str]) -> list[str]:
@@ -161,26 +200,77 @@ def without_currency(text: str) -> str:
     return found["before"] if found["after"] is None else f"{found['sign']}{found['after']}"
 
 
-def remove_grouping(words: list[str], name: str) -> tuple[list[str], str] | None:
+def remove_grouping(words: list[str], name: str) -> Spelling:
     """Numbers with spaces or apostrophes between thousands, without them; a comma is a decimal one then."""
     mark, shape = GROUPED[name]
     plain = [word.replace(mark, "") if shape.fullmatch(word) else word for word in words]
     how = f"written with {name} between thousands"
-    if any("," in word for word in plain):
-        how += " and a decimal comma"
-        return ([w.replace(",", ".") for w in plain], how) if all(map(DECIMAL.fullmatch, plain)) else None
-    return (plain, how) if all(map(NUMBER_ALONE.fullmatch, plain)) else None
+    comma = next((word for word in plain if "," in word), None)
+    if comma is not None:
+        if not all(map(DECIMAL.fullmatch, plain)):
+            return Spelling(None)
+        return Spelling(
+            [w.replace(",", ".") for w in plain], f"{how} and a decimal comma", Marks("comma", comma)
+        )
+    if not all(map(NUMBER_ALONE.fullmatch, plain)):
+        return Spelling(None)
+    point = next((word for word in plain if "." in word), None)
+    return Spelling(plain, how, None if point is None else Marks("point", point))
 
 
-def by_comma_or_point(words: list[str]) -> tuple[list[str], str] | None:
-    """Numbers with a point, and with no comma; and how commas and points were meant, where it matters."""
+def by_comma_or_point(words: list[str], decimal: str | None = None) -> Spelling:
+    """Numbers with a point, and with no comma; and how commas and points were meant, where it matters.
+
+    `decimal` decides where each number can be read in two ways.
+    """
     point = all(map(WITH_POINT.fullmatch, words))
     comma = all(map(WITH_COMMA.fullmatch, words))
-    if point and not any("," in word or word.count(".") > 1 for word in words):
-        return words, ""
-    if point == comma:
+    example = next((word for word in words if "," in word or "." in word), None)
+    if not (point or comma) or example is None:
+        return Spelling(words if point else None)
+    with_commas = any("," in word for word in words)
+    marks = Marks("point" if point else "comma", telling(words, point=point) or example)
+    if point and comma:
+        marks = Marks("either", example, next((w for w in words if "," not in w and "." not in w), ""))
+        if decimal is None and with_commas:
+            return Spelling(None, marks=marks)
+    if point and not (comma and decimal == "comma"):
+        if not with_commas:
+            return Spelling(words, marks=marks)
+        return Spelling([w.replace(",", "") for w in words], "written with commas between thousands", marks)
+    mark = "a decimal comma" if with_commas else "points between thousands"
+    return Spelling([w.replace(".", "").replace(",", ".") for w in words], f"written with {mark}", marks)
+
+
+def marks_of_plain(words: Sequence[str]) -> Marks | None:
+    """What the points of plain numbers say; None where there are none.
+
+    >>> marks_of_plain(["3.762", "95", "0.5"])
+    Marks(mark='point', example='0.5', beside='')
+    """
+    dotted = [word for word in words if "." in word]
+    if not dotted:
         return None
-    if point:
-        return [word.replace(",", "") for word in words], "written with commas between thousands"
-    mark = "a decimal comma" if any("," in word for word in words) else "points between thousands"
-    return [word.replace(".", "").replace(",", ".") for word in words], f"written with {mark}"
+    odd = telling(dotted, point=True)
+    if odd is not None:
+        return Marks("point", odd)
+    return Marks("either", dotted[0], next((word for word in words if "." not in word), ""))
+
+
+def add_marks(one: Marks | None, other: Marks | None) -> Marks | None:
+    """What the plain numbers of two parts of a column say.
+
+    >>> add_marks(Marks("either", "3.762"), Marks("either", "1.250", "95"))
+    Marks(mark='either', example='3.762', beside='95')
+    """
+    known = [marks for marks in (one, other) if marks is not None]
+    sure = next((marks for marks in known if marks.mark != "either"), None)
+    if sure is not None or not known:
+        return sure
+    return known[0]._replace(beside=next((marks.beside for marks in known if marks.beside), ""))
+
+
+def telling(words: Sequence[str], *, point: bool) -> str | None:
+    """A number that can be read in one way only."""
+    other = WITH_COMMA if point else WITH_POINT
+    return next((word for word in words if not other.fullmatch(word)), None)

@@ -26,9 +26,10 @@ from dagora.data.columns.column_profile import (
 )
 from dagora.data.columns.column_type import DECLARED, data_row, type_column
 from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal
-from dagora.data.columns.spelled_numbers import rewrite_numbers
+from dagora.data.columns.spelled_numbers import Marks, rewrite_numbers
 from dagora.data.scan.changes import changed_value
 from dagora.data.scan.profile import Profile
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
@@ -140,10 +141,28 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
         return as_days(profile.name, column), DAYS
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
         cells = profile.n_values if profile.all_cells is None else profile.all_cells
-        rewritten = rewrite_numbers(whole, profile.fewest, cells)
-        if rewritten is not None:
-            return rewritten[0].slice(0, len(known)), rewritten[1]
+        fewest = 0 if profile.decimal else profile.fewest
+        rewritten = rewrite_numbers(whole, fewest, cells, profile.decimal)
+        return rewritten.cells.slice(0, len(known)), rewritten.how
     return column, ""
+
+
+def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
+    """Decide the mark before decimals for all columns of a file of text."""
+    found = {name: marks for name, profile in profiles.items() if (marks := marks_in(profile)) is not None}
+    for name, mark in choose_marks(found, decimal).items():
+        profiles[name].decimal = mark
+        if profiles[name].firsts is None and profiles[name].spelled is None:
+            profiles[name].spelled = found[name].example
+
+
+def marks_in(profile: Profile) -> Marks | None:
+    """What the numbers of a column tell about the mark before decimals."""
+    if not (profile.text_cells and is_text(profile.type)) or profile.declared is Kind.DISCRETE:
+        return None
+    if profile.firsts is None:
+        return profile.marks
+    return rewrite_numbers(distinct_cells(profile)[0], profile.fewest, profile.n_values).marks
 
 
 def as_before(name: str, texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -28,7 +28,7 @@ from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
 from dagora.data.columns.missing import ALL_OFTEN_MISSING, often_means_missing
-from dagora.data.columns.spelled_numbers import plainly
+from dagora.data.columns.spelled_numbers import Marks, add_marks, marks_of_plain, plainly, spelling_of
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Profile:
     by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
     found in text, `all_texts` are the distinct texts that it saw, in `all_cells` cells. `words` are those
     that mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too
-    many to be kept.
+    many to be kept. `marks` is what plain numbers that are too many tell about the mark before decimals,
+    `decimal` the mark that was decided for the file, where numbers can be read in two ways.
     """
 
     name: str
@@ -83,6 +84,8 @@ class Profile:
     all_cells: int | None = None
     words: Collection[str] = ()
     same_numbers: dict[str, None] = field(default_factory=dict)
+    marks: Marks | None = None
+    decimal: str | None = None
     infinite: int = -1
     infinities: int = 0
     low: float = np.inf
@@ -168,6 +171,7 @@ class Profile:
         numbers = parse_floats(texts) if numbers is None else numbers
         self.numbers = numbers is not None
         if numbers is not None:
+            self._note_marks(texts)
             self._note_same(texts, numbers)
             self._measure(numbers.combine_chunks(), begin)
         else:
@@ -203,6 +207,11 @@ class Profile:
             lost = null_missing(numbers, self.words).is_null()
             self.same_numbers |= dict.fromkeys(texts.filter(lost).unique().drop_null().to_pylist())
 
+    def _note_marks(self, texts: pa.ChunkedArray) -> None:
+        """Note what points tell about the mark before decimals, until one can be read in one way only."""
+        if self.text_cells and not self.integers and (self.marks is None or self.marks.mark == "either"):
+            self.marks = add_marks(self.marks, marks_of_plain(texts.unique().drop_null().to_pylist()))
+
     def judge_text(self, values: dict[str, int]) -> None:
         """Say whether values that are too many to be levels are numbers, or would be but for a word."""
         import pyarrow as pa
@@ -218,11 +227,13 @@ class Profile:
             numbers = parse_integers(texts)
             self.integers = numbers is not None
             exact = parse_floats(texts) if numbers is None else numbers
+            self.marks = marks_of_plain(others) if self.text_cells else None
             if exact is not None:
                 self._note_same(texts, exact)
                 self.measure_distinct(exact.to_numpy())
         elif (self.text_cells and plainly(others) is not None) or spoilt_by_commas(odd, len(others)):
             self.spelled = odd[0]
+            self.marks = spelling_of(others).marks if self.text_cells else None
         elif 2 * len(odd) < len(others):
             self.odd = (odd[0], values[odd[0]])
 

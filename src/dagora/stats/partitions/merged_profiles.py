@@ -7,6 +7,7 @@ from dataclasses import replace
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import often_means_missing
+from dagora.data.columns.spelled_numbers import add_marks
 from dagora.data.scan.profile import WRAP, Profile
 
 Profiles = dict[str, Profile]
@@ -53,6 +54,7 @@ def append_profile(a: Profile, b: Profile) -> Profile:
         padded=a.padded or b.padded,
         spelled=a.spelled or b.spelled,
         same_numbers=a.same_numbers | b.same_numbers,
+        marks=add_marks(a.marks, b.marks),
         infinite=first_of(a.infinite, b.infinite, a.rows),
         infinities=a.infinities + b.infinities,
         low=min(a.low, b.low),

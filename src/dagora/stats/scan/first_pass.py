@@ -18,7 +18,7 @@ from dagora.data.columns.column_type import data_row
 from dagora.data.columns.missing import missing_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.scan.codebook import Coding, code_column, missing_words_of
+from dagora.data.scan.codebook import Coding, code_column, missing_words_of, settle_marks
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
@@ -100,6 +100,7 @@ def scan_source(
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
+    settle_marks(profiles, reading.decimal)
     others = {name: spelled_otherwise(profiles[name], na_words) for name in names} if na_words else {}
     if any(others.values()):
         words |= {name: (*words[name], *found) for name, found in others.items()}
@@ -128,6 +129,7 @@ def scan_source(
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
+            profile.decimal = profiles[name].decimal
             profile.read_as = kept[name].read_as if na_words is None else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):

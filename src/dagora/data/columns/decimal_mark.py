@@ -1,0 +1,70 @@
+"""The mark before decimals, a point or a comma: decided for a whole file of text.
+
+`3.762` is 3762 where another column has `12,5`, and `3,762` is 3762 where another has `0.5`. Where other
+columns tell nothing, or one thing and its opposite, `3,762` and `3.762` beside `95` can be read in two ways:
+they are refused, with both readings, unless the option `decimal` says which is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dagora.base.errors import DataError
+from dagora.base.wording import option
+from dagora.data.columns.spelled_numbers import Marks, plainly
+
+OTHER = {"point": "comma", "comma": "point"}
+MOST_NAMED = 3
+
+
+def choose_marks(found: Mapping[str, Marks], decimal: str | None) -> dict[str, str]:
+    """The mark of each column that can be read in two ways and is not read as it stands.
+
+    >>> choose_marks({"price": Marks("either", "3.762", "95"), "dose": Marks("comma", "0,5")}, None)
+    {'price': 'comma'}
+    >>> choose_marks({"price": Marks("either", "3.762", "95"), "dose": Marks("point", "0.5")}, None)
+    {}
+    """
+    either = {name: marks for name, marks in found.items() if marks.mark == "either"}
+    sure = {marks.mark: (name, marks.example) for name, marks in found.items() if marks.mark in OTHER}
+    if decimal is None and len(sure) == 1:
+        (decimal,) = sure
+    if decimal is None and either:
+        # A point in every number is taken as it stands: thousands would only be other units.
+        doubtful = [name for name, m in either.items() if sure or m.beside or "," in m.example]
+        if doubtful:
+            raise two_readings({name: either[name] for name in doubtful}, sure)
+    return {name: decimal for name in either if decimal is not None and reads_anew(either[name], decimal)}
+
+
+def reads_anew(marks: Marks, decimal: str) -> bool:
+    """Return True if numbers are not plain ones under this mark."""
+    return "," in marks.example or decimal == "comma"
+
+
+def two_readings(doubtful: Mapping[str, Marks], sure: Mapping[str, tuple[str, str]]) -> DataError:
+    """The error about columns that can be read in two ways, with both readings."""
+    name, marks = next(iter(doubtful.items()))
+    example = marks.example
+    beside = f" beside '{marks.beside}'" if marks.beside else ""
+    readings = {mark: as_read(example, mark) for mark in OTHER}
+    both = " and ".join(f"decimal {mark}s ('{seen}' in '{where}')" for mark, (where, seen) in sure.items())
+    why = f", and the file has {both}" if sure else ""
+    others = [f"'{other}'" for other in doubtful if other != name]
+    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    also = f" (so have {', '.join(others[:MOST_NAMED])}{more})" if others else ""
+    return DataError(
+        f"column '{name}' has '{example}'{beside}{also}: with a decimal point that is {readings['point']}, with a "
+        f"decimal comma {readings['comma']}{why}: say which ({option('decimal', 'point')} or "
+        f"{option('decimal', 'comma')})"
+    )
+
+
+def as_read(text: str, decimal: str) -> str:
+    """A number as it is read under a mark.
+
+    >>> as_read("3.762", "point"), as_read("3.762", "comma"), as_read("$1,200", "comma")
+    ('3.762', '3762', '1.200')
+    """
+    found = plainly([text], decimal)
+    return text if found is None else found[0][0]
