@@ -54,8 +54,8 @@ def two_readings(doubtful: Mapping[str, Marks], sure: Mapping[str, tuple[str, st
     more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
     also = f" (so have {', '.join(others[:MOST_NAMED])}{more})" if others else ""
     return DataError(
-        f"column '{name}' has '{example}'{beside}{also}: with a decimal point that is {readings['point']}, with a "
-        f"decimal comma {readings['comma']}{why}: say which ({option('decimal', 'point')} or "
+        f"column '{name}' has '{example}'{beside}{also}: with a decimal point that is {readings['point']}, "
+        f"with a decimal comma {readings['comma']}{why}: say which ({option('decimal', 'point')} or "
         f"{option('decimal', 'comma')})"
     )
 
