@@ -11,18 +11,18 @@ from collections.abc import Mapping
 
 from dagora.base.errors import DataError
 from dagora.base.wording import option
-from dagora.data.columns.spelled_numbers import Marks, plainly
+from dagora.data.columns.spelled_numbers import DecimalMarks, plainly
 
 OTHER = {"point": "comma", "comma": "point"}
 MOST_NAMED = 3
 
 
-def choose_marks(found: Mapping[str, Marks], decimal: str | None) -> dict[str, str]:
+def choose_marks(found: Mapping[str, DecimalMarks], decimal: str | None) -> dict[str, str]:
     """The mark of each column that can be read in two ways and is not read as it stands.
 
-    >>> choose_marks({"price": Marks("either", "3.762", "95"), "dose": Marks("comma", "0,5")}, None)
+    >>> choose_marks({"price": DecimalMarks("either", "3.762", "95"), "dose": DecimalMarks("comma", "0,5")}, None)
     {'price': 'comma'}
-    >>> choose_marks({"price": Marks("either", "3.762", "95"), "dose": Marks("point", "0.5")}, None)
+    >>> choose_marks({"price": DecimalMarks("either", "3.762", "95"), "dose": DecimalMarks("point", "0.5")}, None)
     {}
     """
     either = {name: marks for name, marks in found.items() if marks.mark == "either"}
@@ -37,12 +37,12 @@ def choose_marks(found: Mapping[str, Marks], decimal: str | None) -> dict[str, s
     return {name: decimal for name in either if decimal is not None and reads_anew(either[name], decimal)}
 
 
-def reads_anew(marks: Marks, decimal: str) -> bool:
+def reads_anew(marks: DecimalMarks, decimal: str) -> bool:
     """Return True if numbers are not plain ones under this mark."""
     return "," in marks.example or decimal == "comma"
 
 
-def two_readings(doubtful: Mapping[str, Marks], sure: Mapping[str, tuple[str, str]]) -> DataError:
+def two_readings(doubtful: Mapping[str, DecimalMarks], sure: Mapping[str, tuple[str, str]]) -> DataError:
     """The error about columns that can be read in two ways, with both readings."""
     name, marks = next(iter(doubtful.items()))
     example = marks.example

@@ -39,7 +39,7 @@ from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summ
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
-from dagora.data.columns.spelled_numbers import Marks, rewrite_numbers
+from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.schema import Kind, Variable
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RawColumn:
     left_out: str | None = None
     spelling: str = ""
     codes: tuple[float, ...] = ()
-    marks: Marks | None = None
+    marks: DecimalMarks | None = None
     written: pa.ChunkedArray | None = None
 
 

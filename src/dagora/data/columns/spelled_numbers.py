@@ -48,7 +48,7 @@ GROUPED = {
 }
 
 
-class Marks(NamedTuple):
+class DecimalMarks(NamedTuple):
     """The mark before decimals that the numbers of a column have, `point` or `comma`, as an example shows.
 
     Where all can be read either way, it is `either`; `beside` is then a number that has neither mark.
@@ -64,7 +64,7 @@ class Spelling(NamedTuple):
 
     numbers: list[str] | None
     how: str = ""
-    marks: Marks | None = None
+    marks: DecimalMarks | None = None
 
 
 class Rewritten(NamedTuple):
@@ -72,7 +72,7 @@ class Rewritten(NamedTuple):
 
     cells: pa.ChunkedArray
     how: str = ""
-    marks: Marks | None = None
+    marks: DecimalMarks | None = None
 
 
 def rewrite_numbers(
@@ -89,7 +89,7 @@ def rewrite_numbers(
     >>> rewrite_numbers(pa.chunked_array([["$1,200", "$3.50"]]), fewest=0).cells.to_pylist()
     ['1200', '3.50']
     >>> rewrite_numbers(pa.chunked_array([["3.762", "95"]]), fewest=0).marks
-    Marks(mark='either', example='3.762', beside='95')
+    DecimalMarks(mark='either', example='3.762', beside='95')
     >>> rewrite_numbers(pa.chunked_array([["3.762", "95"]]), fewest=0, decimal="comma").cells.to_pylist()
     ['3762', '95']
     """
@@ -210,12 +210,12 @@ def remove_grouping(words: list[str], name: str) -> Spelling:
         if not all(map(DECIMAL.fullmatch, plain)):
             return Spelling(None)
         return Spelling(
-            [w.replace(",", ".") for w in plain], f"{how} and a decimal comma", Marks("comma", comma)
+            [w.replace(",", ".") for w in plain], f"{how} and a decimal comma", DecimalMarks("comma", comma)
         )
     if not all(map(NUMBER_ALONE.fullmatch, plain)):
         return Spelling(None)
     point = next((word for word in plain if "." in word), None)
-    return Spelling(plain, how, None if point is None else Marks("point", point))
+    return Spelling(plain, how, None if point is None else DecimalMarks("point", point))
 
 
 def by_comma_or_point(words: list[str], decimal: str | None = None) -> Spelling:
@@ -229,9 +229,9 @@ def by_comma_or_point(words: list[str], decimal: str | None = None) -> Spelling:
     if not (point or comma) or example is None:
         return Spelling(words if point else None)
     with_commas = any("," in word for word in words)
-    marks = Marks("point" if point else "comma", telling(words, point=point) or example)
+    marks = DecimalMarks("point" if point else "comma", telling(words, point=point) or example)
     if point and comma:
-        marks = Marks("either", example, next((w for w in words if "," not in w and "." not in w), ""))
+        marks = DecimalMarks("either", example, next((w for w in words if "," not in w and "." not in w), ""))
         if decimal is None and with_commas:
             return Spelling(None, marks=marks)
     if point and not (comma and decimal == "comma"):
@@ -242,26 +242,26 @@ def by_comma_or_point(words: list[str], decimal: str | None = None) -> Spelling:
     return Spelling([w.replace(".", "").replace(",", ".") for w in words], f"written with {mark}", marks)
 
 
-def marks_of_plain(words: Sequence[str]) -> Marks | None:
+def marks_of_plain(words: Sequence[str]) -> DecimalMarks | None:
     """What the points of plain numbers say; None where there are none.
 
     >>> marks_of_plain(["3.762", "95", "0.5"])
-    Marks(mark='point', example='0.5', beside='')
+    DecimalMarks(mark='point', example='0.5', beside='')
     """
     dotted = [word for word in words if "." in word]
     if not dotted:
         return None
     odd = telling(dotted, point=True)
     if odd is not None:
-        return Marks("point", odd)
-    return Marks("either", dotted[0], next((word for word in words if "." not in word), ""))
+        return DecimalMarks("point", odd)
+    return DecimalMarks("either", dotted[0], next((word for word in words if "." not in word), ""))
 
 
-def add_marks(one: Marks | None, other: Marks | None) -> Marks | None:
+def add_marks(one: DecimalMarks | None, other: DecimalMarks | None) -> DecimalMarks | None:
     """What the plain numbers of two parts of a column say.
 
-    >>> add_marks(Marks("either", "3.762"), Marks("either", "1.250", "95"))
-    Marks(mark='either', example='3.762', beside='95')
+    >>> add_marks(DecimalMarks("either", "3.762"), DecimalMarks("either", "1.250", "95"))
+    DecimalMarks(mark='either', example='3.762', beside='95')
     """
     known = [marks for marks in (one, other) if marks is not None]
     sure = next((marks for marks in known if marks.mark != "either"), None)

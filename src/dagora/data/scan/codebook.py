@@ -29,7 +29,7 @@ from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal
-from dagora.data.columns.spelled_numbers import Marks, rewrite_numbers
+from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.scan.changes import changed_value
 from dagora.data.scan.profile import Profile
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
@@ -156,7 +156,7 @@ def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
             profiles[name].spelled = found[name].example
 
 
-def marks_in(profile: Profile) -> Marks | None:
+def marks_in(profile: Profile) -> DecimalMarks | None:
     """What the numbers of a column tell about the mark before decimals."""
     if not (profile.text_cells and is_text(profile.type)) or profile.declared is Kind.DISCRETE:
         return None

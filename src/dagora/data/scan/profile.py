@@ -28,7 +28,7 @@ from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
 from dagora.data.columns.missing import ALL_OFTEN_MISSING, often_means_missing
-from dagora.data.columns.spelled_numbers import Marks, add_marks, marks_of_plain, plainly, spelling_of
+from dagora.data.columns.spelled_numbers import DecimalMarks, add_marks, marks_of_plain, plainly, spelling_of
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Profile:
     all_cells: int | None = None
     words: Collection[str] = ()
     same_numbers: dict[str, None] = field(default_factory=dict)
-    marks: Marks | None = None
+    marks: DecimalMarks | None = None
     decimal: str | None = None
     infinite: int = -1
     infinities: int = 0
