@@ -20,9 +20,10 @@ MOST_NAMED = 3
 def choose_marks(found: Mapping[str, DecimalMarks], decimal: str | None) -> dict[str, str]:
     """The mark of each column that can be read in two ways and is not read as it stands.
 
-    >>> choose_marks({"price": DecimalMarks("either", "3.762", "95"), "dose": DecimalMarks("comma", "0,5")}, None)
+    >>> price = DecimalMarks("either", "3.762", "95")
+    >>> choose_marks({"price": price, "dose": DecimalMarks("comma", "0,5")}, None)
     {'price': 'comma'}
-    >>> choose_marks({"price": DecimalMarks("either", "3.762", "95"), "dose": DecimalMarks("point", "0.5")}, None)
+    >>> choose_marks({"price": price, "dose": DecimalMarks("point", "0.5")}, None)
     {}
     """
     either = {name: marks for name, marks in found.items() if marks.mark == "either"}
