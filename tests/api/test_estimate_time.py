@@ -2,7 +2,7 @@
 
 import threading
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -50,6 +50,18 @@ def test_a_small_table_is_tried_as_a_whole(table):
     assert "all 11 columns of this table" in str(found)
     assert found.to_dict()["words"] == str(found)
     assert estimate_time(table, "hill-climb", seconds=20.0, samples=9, jobs=3).low > 0
+
+
+def test_samples_are_shared_among_the_jobs(table):
+    def found(samples, jobs):
+        ticks = count()
+        return estimate_time(
+            table, "hill-climb", seconds=20.0, samples=samples, jobs=jobs, clock=lambda: next(ticks) / 1000
+        )
+
+    alone = found(0, 1)
+    for samples, jobs in ((9, 1), (9, 3)):
+        assert found(samples, jobs).high == pytest.approx(alone.high * (1 + samples / jobs))
 
 
 def test_knowledge_and_missing_cells_are_those_of_the_run(table):

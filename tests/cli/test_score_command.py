@@ -40,3 +40,12 @@ def test_knowledge_leaves_sets_out(run: Callable, garden: Path, tmp_path: Path) 
     assert all(season in parents for parents in found.sets[cloud].parents)
     assert not any(cloud in parents for parents in found.sets[light].parents)
     assert any(season in parents for parents in found.sets[light].parents)
+
+
+def test_no_file_that_is_read_is_overwritten(run: Callable, garden: Path, tmp_path: Path) -> None:
+    knowledge = tmp_path / "k.jkl"
+    knowledge.write_text('{"max_parents": 1}')
+    ran = run("score", garden / "garden.csv", "--knowledge", knowledge, "-o", knowledge)
+    assert ran.code == 2
+    assert "k.jkl is read and would be overwritten" in ran.err
+    assert knowledge.read_text() == '{"max_parents": 1}'

@@ -108,6 +108,7 @@ def test_the_sampler_is_sample() -> None:
     sampler = PosteriorSampler("exact", draws=20, chains=1, random_state=3).fit(X)
     posterior = dagora.sample(X, "exact", draws=20, chains=1, seed=3)
     assert (sampler.edge_probability_ == posterior.edge_probability).all()
+    assert (sampler.posterior_.draws.parents == posterior.draws.parents).all()
 
 
 EDGES = [("a", "class"), ("class", "b"), ("c", "b"), ("b", "d")]

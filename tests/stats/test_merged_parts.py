@@ -103,6 +103,9 @@ def test_parts_that_change_or_are_lost_are_refused() -> None:
     parts[2] = parts[2].take(np.arange(50))
     with pytest.raises(DataError, match=r"^part 3 changed during the run: it has 50 rows now, and had 599"):
         rows.counts([(1,)])
+    parts[2] = HOUSE.take(np.arange(600))
+    with pytest.raises(DataError, match=r"^part 3 changed during the run: it has 600 rows now, and had 599"):
+        rows.counts([(1,)])
     parts.pop()
     with pytest.raises(DataError, match=r"^2 parts answered, and 3 did before"):
         rows.counts([(1,)])

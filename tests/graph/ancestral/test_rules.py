@@ -110,6 +110,16 @@ def test_rule_8_by_itself():
     assert marks.is_directed(0, 2)
 
 
+def test_rule_10_needs_first_nodes_that_are_apart():
+    """Every path from g to a parent of f begins with b or c, which are joined: g has no tail at f."""
+    edges = "b --> c, b --> e, b --> f, b --> g, c --> e, c --> f, c <-> g, d --> e, e --> f, f <-> g"
+    mag = PAG.from_text(edges.replace(", ", "\n"))
+    found = pag_of_mag(mag)
+    assert ("g", "o->", "f") in found.marked_edges
+    marks, known = mag.to_numpy(), found.to_numpy()
+    assert np.array_equal(np.where(known == 1, marks, known), marks)
+
+
 @pytest.mark.parametrize("rule", NEEDED)
 def test_no_rule_can_be_left_out(rule, monkeypatch):
     mag = PAG.from_text("\n".join(NEEDED[rule]))

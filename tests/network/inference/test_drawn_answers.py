@@ -49,6 +49,22 @@ def test_weighted_samples_agree_with_the_exact_answer(make, seed):
             assert drawn.sd[name] == pytest.approx(exact.sd[name], rel=0.2, abs=0.02)
 
 
+def test_samples_under_an_intervention_leave_its_causes_alone():
+    """Age decides about the drug and about death: who is given it is no older than others."""
+    levels = {"age": ("young", "old"), "drug": ("no", "yes"), "death": ("no", "yes")}
+    tables = {
+        "age": np.array([0.5, 0.5]),
+        "drug": np.array([[0.9, 0.1], [0.1, 0.9]]),
+        "death": np.array([[[0.9, 0.1], [0.95, 0.05]], [[0.3, 0.7], [0.5, 0.5]]]),
+    }
+    graph = DAG(["age", "drug", "death"], [("age", "drug"), ("age", "death"), ("drug", "death")])
+    network = DiscreteNetwork(graph, levels, tables)
+    drawn = network.query("P(death | do(drug=yes))", method="sampling", samples=20_000, seed=1)
+    assert abs(drawn.table[1] - 0.5 * 0.05 - 0.5 * 0.5) < 0.02
+    seen = network.query("P(death | drug=yes)", method="sampling", samples=20_000, seed=1)
+    assert abs(seen.table[1] - 0.1 * 0.05 - 0.9 * 0.5) < 0.02
+
+
 def test_standard_errors_are_those_of_repeated_estimates():
     network = random_mixed(6, 4)
     known = evidence_for(network, 4)

@@ -150,3 +150,11 @@ def test_holes_that_depend_on_values_seen_are_told(holes: str, told: bool) -> No
         warnings = missing_value_warnings(punch_holes(table, holes, 3))
         assert bool(warnings) is told
         assert all("depend on the values of" in line for line in warnings)
+
+
+def test_many_tests_of_holes_by_chance_tell_nothing() -> None:
+    """90 tests of each of these tables: one below 1 % by chance alone is no news."""
+    for seed in range(5):
+        columns = np.random.default_rng(seed).normal(size=(10, 400))
+        table = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "abcdefghij"), tuple(columns))
+        assert missing_value_warnings(punch_holes(table, "mcar:0.3", seed)) == []

@@ -196,6 +196,21 @@ def test_a_site_cannot_be_replaced_by_a_key_of_the_coordinator():
     assert "site 'west' did not sign this plan" in meeting.lines()["east"]
 
 
+def test_a_roster_that_the_coordinator_did_not_sign_is_refused():
+    meeting = Meeting(tables())
+
+    def forge(to, tag, payload):
+        if tag != "roster" or to != "east":
+            return payload
+        roster, _ = Roster.decode(payload, meeting.plan, "roster")
+        return roster.encode(meeting.keys["west"].sign(roster.statement()))
+
+    meeting.hub.change = forge
+    with pytest.raises(ProtocolError), meeting.session as session:
+        session.counts([(0,)])
+    assert "the coordinator did not sign the roster" in meeting.lines()["east"]
+
+
 def test_telling_some_that_a_site_is_lost_opens_nothing():
     """Masks cancel in the sum over all sites alone: any other sum of answers is noise."""
     meeting = Meeting(tables())
