@@ -35,6 +35,8 @@ def pytest_collection(session: pytest.Session) -> None:
     if not every or getattr(config, "workerinput", {}).get("workerid") != "gw1":
         return
     for file in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
+        if pytest_ignore_collect(file, config):
+            continue
         try:
             importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
         except (Exception, pytest.skip.Exception):  # it is told where the file is collected
@@ -88,6 +90,18 @@ REPRESENTATIVES = frozenset(
 )
 
 
+def is_full(path: Path) -> bool:
+    """Return True if a file or folder is left to `make test-all` as a whole."""
+    inside = path.relative_to(ROOT / "tests").as_posix()
+    return any(inside == listed or inside.startswith(f"{listed}/") for listed in FULL)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what `make test` leaves out."""
+    wanted = config.getoption("-m", "")
+    return True if "not full" in wanted and is_full(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is left to `make test-all`."""
     for item in items:
@@ -96,7 +110,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         inside = item.path.relative_to(ROOT / "tests").as_posix()
         method = getattr(item, "callspec", None) and item.callspec.params.get("method")
         other = inside.startswith("contracts/") and getattr(method, "name", "auto") not in REPRESENTATIVES
-        if other or any(inside == path or inside.startswith(f"{path}/") for path in FULL):
+        if other or is_full(item.path):
             item.add_marker(pytest.mark.full)
 
 

@@ -220,7 +220,7 @@ def methods(name: str | None = None) -> Entry | Catalogue:
     >>> import dagora
     >>> dagora.methods()
     Methods         takes        promise
-      auto          score        never below a tabu ...
+      auto          score        scores at least as well ...
     >>> dagora.methods("bdeu")
     score bdeu: marginal likelihood, uniform Dirichlet prior
       columns    discrete

@@ -49,13 +49,12 @@ class IndicatorMoments:
         return IndicatorMoments(moments, running_sum(np.array([len(some) for some in own], dtype=np.int64)))
 
 
-def no_indicator_moments() -> RowsUnavailableError:
-    """The error about statistics that cannot give them."""
+def no_indicator_moments(who: str = "what was given") -> RowsUnavailableError:
+    """The error about statistics that cannot give them, and who made them."""
     return RowsUnavailableError(
-        "columns of both kinds need moments of indicators of levels, which these statistics do not give: "
-        f"discretise the continuous columns (a table's by {option('discretise', 'quantile')}, those of a "
-        f"database that counts by itself in a query, or leave {option('push_down')} out), or leave one kind "
-        "out"
+        f"{who} takes tables of one kind of columns only: leave {option('push_down')} out, discretise the "
+        f"continuous columns (a table's by {option('discretise', 'quantile')}, those of a database in a "
+        "query), or leave one kind out"
     )
 
 

@@ -30,8 +30,8 @@ SEARCHES = (
         summary="what is best for the data: tabu search, then a search over orders from what it found",
         takes="score",
         returns="dag",
-        promise="never below a tabu search that ended, if no cell is missing; nearly always the same in any "
-        "order of columns",
+        promise="scores at least as well as tabu, if no cell is missing; nearly always the same in any order "
+        "of columns",
         reference="Glover 1989; Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017",
         learner="dagora.learners.search.auto:auto",
         screens=True,

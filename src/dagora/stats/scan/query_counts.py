@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.wording import col
+from dagora.base.wording import col, option
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows
@@ -163,7 +163,7 @@ class QueryCounts:
 
     def feature_moments(self, schema: Schema, scales: Scales) -> NoReturn:  # noqa: ARG002 - a Counter has it
         """Refuse columns of both kinds together."""
-        raise no_indicator_moments()
+        raise no_indicator_moments(option("push_down"))
 
     def _sums(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """The values of some aggregates over all rows."""

@@ -143,7 +143,7 @@ def search_orders(
             run.on_event(Event("searching orders", steps, score=best, edges=edges))
     stats = {"disturbances": float(steps)}
     ended = work.why if work is not None and done >= work.in_all and idle < wait else ""
-    effort = f"{steps} disturbances of {chains} orders"
+    effort = f"{steps:,} random tries"
     return outcome_of(candidates, leading(started).best_order, run, stats, effort, ended)
 
 
@@ -283,5 +283,5 @@ def outcome_of(
     elif ended:
         status, message = "finished", f"stopped after {effort}: {ended}"
     else:
-        status, message = "finished", f"no better order was found in {effort}"
+        status, message = "finished", f"{effort} found nothing better; this is not a proof"
     return Outcome(candidates.graph(rows), status, message, total, stats)

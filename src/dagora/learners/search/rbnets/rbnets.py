@@ -182,7 +182,7 @@ def combine_with_search(candidates: Candidates, run: Run, episodes: int, setting
                 curves = {"episode": tuple(learned.played), "polished episode": tuple(learned.polished)}
         leader = searches.leader
         stats["disturbances"] = float(searches.steps)
-    effort = f"{stats['episodes']:.0f} episodes and {searches.steps} disturbances of orders"
+    effort = f"{stats['episodes']:.0f} episodes and {searches.steps:,} random tries"
     outcome = replace(outcome_of(found, leader.best_order, run, stats, effort), curves=curves)
     proved = leader.best >= bound - TIE * abs(bound) and found.complete
     if outcome.status == "finished" and proved:
