@@ -3,6 +3,7 @@
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.estimate_time import estimate_time as estimate_time
+from dagora.api.example import example as example
 from dagora.api.fit import fit as fit
 from dagora.api.impute import impute as impute
 from dagora.api.learn import learn as learn

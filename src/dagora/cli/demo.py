@@ -13,6 +13,7 @@ EXAMPLES = """\b
 Examples:
   dagora demo
   dagora demo --rows 1000 --seed 3 -o few
+  dagora demo --data patients.csv
 """
 
 
@@ -22,9 +23,15 @@ Examples:
 )
 @click.option("--rows", type=click.IntRange(2), default=20_000, show_default=True, help="Rows to simulate.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@click.option(
+    "--data", metavar="FILE", help="Write a small made-up table of patients to try things on, and end."
+)
 @quiet_option()
-def command(*, output: str, rows: int, seed: int) -> None:
+def command(*, output: str, rows: int, seed: int, data: str | None) -> None:
     """Simulate data from a known network, learn it back, compare with the truth, and draw the difference."""
+    if data is not None:
+        write_example(data)
+        return
     from dagora.api.learn import learn
     from dagora.base.errors import OptionError
     from dagora.cli.outputs import show_comparison, write_picture, write_result, write_result_report
@@ -55,10 +62,10 @@ def command(*, output: str, rows: int, seed: int) -> None:
         "\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n"
     )
     names = ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
-    data, truth, bif, json, picture, report = (str(folder / name) for name in names)
+    rows_file, truth, bif, json, picture, report = (str(folder / name) for name in names)
     title = f"{network.name}: learned and true"
     files = Files()
-    files.write(data, lambda path: write_table(table, path))
+    files.write(rows_file, lambda path: write_table(table, path))
     files.write(truth, lambda path: write_network(network, path))
     files.write(bif, lambda path: write_result(result, statistics, path))
     files.write(json, lambda path: write_result(result, statistics, path))
@@ -73,4 +80,16 @@ def command(*, output: str, rows: int, seed: int) -> None:
     click.echo(f"report:   {report}   (open it in a browser)")
     click.echo(f"picture:  {picture}")
     click.echo(f"network:  {bif}   with its probabilities")
-    click.echo(f"next:     dagora learn {data} --truth {truth} --method hill-climb")
+    click.echo(f"next:     dagora learn {rows_file} --truth {truth} --method hill-climb")
+
+
+def write_example(path: str) -> None:
+    """Write the table of patients."""
+    from dagora.api.example import example
+    from dagora.cli.outputs import check_target
+    from dagora.data.writers import write_table
+
+    check_target(path)
+    table = example()
+    write_table(table, path)
+    click.echo(f"{path}: {table.n_rows} patients; next: dagora learn {path} --report network.html")
