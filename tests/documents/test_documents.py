@@ -21,8 +21,9 @@ import pytest
 import dagora
 from dagora.cli.main import run as run_command
 from dagora.data.writers import write_table
-from dagora.formats.registry import write_network
+from dagora.formats.registry import write_graph, write_network
 from dagora.network.greenhouse import greenhouse
+from dagora.network.patients import patients as patient_network
 from dagora.network.sample import sample_network
 from tests.conftest import ROOT
 from tests.postgres_server import Server, postgres_server
@@ -119,11 +120,12 @@ def folder(tmp_path: Path) -> Path:
     columns = {name: table.codes(k) for k, name in enumerate(("smoker", "tar", "cough", "age", "sex"))}
     lines = [",".join(columns), *(",".join(f"level {code}" for code in row) for row in zip(*columns.values(), strict=True))]  # fmt: skip
     (tmp_path / "patients.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "known.json").write_text('{"forbidden": [["cough", "age"]], "max_parents": 3}')
+    (tmp_path / "known.json").write_text('{"forbidden": [["smoker", "age"]], "max_parents": 3}')
     patients = dagora.read_table(tmp_path / "patients.csv")
     write_network(
         dagora.fit(dagora.DAG(patients.names, [("smoker", "tar")]), patients), tmp_path / "truth.bif"
     )
+    write_graph(patient_network().graph, tmp_path / "truth.json")
     chain = dagora.DAG(["a", "b", "c"], [("a", "b"), ("b", "c")])
     write_table(dagora.simulate(chain, "gaussian", 60, seed=1).table, tmp_path / "cells.csv")
     return tmp_path
