@@ -49,11 +49,15 @@ def patients() -> MixedNetwork:
             "drug": np.array([[0.8, 0.2], [0.15, 0.85]]),
             "death": np.array([[[0.86, 0.14], [0.94, 0.06]], [[0.45, 0.55], [0.65, 0.35]]]),
         },
-        choices={"severity": Softmax([[0.0, -5.5], [0.0, -4.3]], [[[0.0], [0.085]], [[0.0], [0.085]]])},
+        choices={
+            "severity": Softmax(
+                np.array([[0.0, -5.5], [0.0, -4.3]]), np.array([[[0.0], [0.085]], [[0.0], [0.085]]])
+            )
+        },
         lines={
-            "age": Lines(57.0, [], 12.0),
-            "bmi": Lines(26.5, [], 4.0),
-            "sbp": Lines(75.0, [0.6, 0.8], 9.0),
+            "age": Lines(np.array(57.0), np.zeros(0), np.array(12.0)),
+            "bmi": Lines(np.array(26.5), np.zeros(0), np.array(4.0)),
+            "sbp": Lines(np.array(75.0), np.array([0.6, 0.8]), np.array(9.0)),
         },
         name="patients",
     )
