@@ -2,9 +2,11 @@
 
 Each round fits the parameters of the current graph to the observed values by EM, completes the table from
 that network, and learns a graph from the completed table by any method on scores. It ends after some rounds,
-or when a graph recurs. The graph with the highest BIC of the observed values is returned, with parameters
-fitted by EM: graphs of different rounds are compared on the data, never on completions. For tables with both
-kinds of columns the likelihood of networks is not that of the score: there the last graph is returned.
+or when a graph recurs. The graph with the highest score of the observed values is returned: graphs of
+different rounds are compared on the data, never on completions. That is the BIC with parameters fitted by EM;
+for tables with both kinds of columns, whose networks have another likelihood than the score, it is the score
+of families on their observed values. A completion may suggest families that too few rows have observed
+together: such a graph scores −∞, and an earlier one is returned.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
             break
         back = any(graph == before.graph for before in tried)
         tried.append(EmRound(graph, score))
-        best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
+        best = max(tried, key=lambda one: one.score)
         run.on_event(Event("structural EM", turn, best.score, rounds, edges=best.edges))
         if back:
             why = "a graph came back"
@@ -68,7 +70,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         why = run.budget.reason if late else "the graph is too wide for structural EM"
         status = "time-limit" if late else start.status
         return replace(start, status=status, message=f"{start.message}; {why}")
-    best = max(tried, key=lambda one: one.score) if filling.comparable else tried[-1]
+    best = max(tried, key=lambda one: one.score)
     return Outcome(
         best.graph,
         "time-limit" if run.budget.exhausted else "finished",

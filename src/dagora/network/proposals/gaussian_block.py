@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations
-from dagora.network.incomplete.proposal_plan import GaussianBlock
-from dagora.network.incomplete.row_factors import Floats, Levels, RowFactor
+from dagora.network.proposals.proposal_plan import GaussianBlock
+from dagora.network.proposals.row_factors import Floats, Levels, RowFactor
 from dagora.network.model import NetworkModel
 
 # Least residual standard deviation, as a share of the column's: without noise, the precision is infinite.

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.incomplete.gaussian_block import BlockDistribution, regression_terms
-from dagora.network.incomplete.proposal_plan import ProposalPlan
-from dagora.network.incomplete.row_factors import Floats, RowElimination, RowFactor
-from dagora.network.incomplete.softmax_approximation import SoftmaxApproximation, approximate_softmax
+from dagora.network.proposals.gaussian_block import BlockDistribution, regression_terms
+from dagora.network.proposals.proposal_plan import ProposalPlan
+from dagora.network.proposals.row_factors import Floats, RowElimination, RowFactor
+from dagora.network.proposals.softmax_approximation import SoftmaxApproximation, approximate_softmax
 from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
 

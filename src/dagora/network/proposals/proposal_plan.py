@@ -12,8 +12,8 @@ from math import prod
 
 import numpy as np
 
-from dagora.network.incomplete.missing_groups import MissingGroup
-from dagora.network.incomplete.row_factors import find_order
+from dagora.network.proposals.missing_groups import MissingGroup
+from dagora.network.proposals.row_factors import find_order
 from dagora.network.model import NetworkModel
 
 # Floats of a row's largest table above which some discrete variables keep their value while the others are
