@@ -2,17 +2,18 @@
 
 Each round fits the parameters of the current graph to the observed values by EM, completes the table from
 that network, and learns a graph from the completed table by any method on scores. It ends after some rounds,
-or when a graph recurs. The graph with the highest score of the observed values is returned: graphs of
-different rounds are compared on the data, never on completions. That is the BIC with parameters fitted by EM;
-for tables with both kinds of columns, whose networks have another likelihood than the score, it is the score
-of families on their observed values. A completion may suggest families that too few rows have observed
-together: such a graph scores −∞, and an earlier one is returned.
+or when a graph recurs. The graph with the highest BIC of the observed values is returned, with parameters
+fitted by EM: graphs of different rounds are compared on the data, never on completions. For tables with both
+kinds of columns the likelihood of networks is not that of the score, of which the first graph is an optimum:
+there the last graph is returned whose score on the observed values is finite. Completions may suggest
+families that too few rows have observed together; such a graph scores −∞.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from dagora.base.events import Edges, Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG, Graph
@@ -55,7 +56,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
             break
         back = any(graph == before.graph for before in tried)
         tried.append(EmRound(graph, score))
-        best = max(tried, key=lambda one: one.score)
+        best = best_round(tried, comparable=filling.comparable)
         run.on_event(Event("structural EM", turn, best.score, rounds, edges=best.edges))
         if back:
             why = "a graph came back"
@@ -70,7 +71,7 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
         why = run.budget.reason if late else "the graph is too wide for structural EM"
         status = "time-limit" if late else start.status
         return replace(start, status=status, message=f"{start.message}; {why}")
-    best = max(tried, key=lambda one: one.score)
+    best = best_round(tried, comparable=filling.comparable)
     return Outcome(
         best.graph,
         "time-limit" if run.budget.exhausted else "finished",
@@ -84,3 +85,11 @@ def structural_em(start: Outcome, filling: Filling, search: Search, run: Run, ro
 def some_member(graph: Graph) -> DAG:
     """A graph to fit parameters to: of a class of graphs, one of its members."""
     return graph.extension() if isinstance(graph, CPDAG) else graph
+
+
+def best_round(tried: list[EmRound], *, comparable: bool) -> EmRound:
+    """The round with the highest score or, where scores cannot be compared, the last with a finite one."""
+    finite = [one for one in tried if isfinite(one.score)]
+    if comparable or not finite:
+        return max(tried, key=lambda one: one.score)
+    return finite[-1]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations
 from dagora.network.proposals.proposal_plan import GaussianBlock
-from dagora.network.proposals.row_factors import Floats, Levels, RowFactor
+from dagora.network.proposals.row_factors import Floats, Levels, Noise, RowFactor
 from dagora.network.model import NetworkModel
 
 # Least residual standard deviation, as a share of the column's: without noise, the precision is infinite.
@@ -84,7 +84,7 @@ class BlockDistribution:
         total -= np.log(np.einsum("...ii->...i", self._root)).sum(axis=-1)
         self.factor = RowFactor(block.discrete, total)
 
-    def draw(self, levels: Levels, draws: int, rng: np.random.Generator) -> dict[str, Floats]:
+    def draw(self, levels: Levels, draws: int, rng: Noise) -> dict[str, Floats]:
         """Draw the continuous variables given the discrete ones, an array of draws × rows each."""
         rows = len(self.factor.logs)
         chosen = (np.arange(rows)[None, :], *(levels[name] for name in self._block.discrete))
@@ -99,6 +99,14 @@ class BlockDistribution:
             name: self._scales[name][0] + self._scales[name][1] * found[..., i]
             for i, name in enumerate(self._block.continuous)
         }
+
+    def moments(self, name: str) -> tuple[Floats, Floats]:
+        """Mean and variance of one variable in each row and configuration."""
+        inverse = np.linalg.inv(self._root)
+        place = self._block.continuous.index(name)
+        centre, scale = self._scales[name]
+        mean = (inverse[..., :, place] * self._half).sum(axis=-1)
+        return centre + scale * mean, scale**2 * (inverse[..., :, place] ** 2).sum(axis=-1)
 
 
 def root_of(precision: Floats) -> Floats:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.proposals.gaussian_block import BlockDistribution, regression_terms
-from dagora.network.proposals.proposal_plan import ProposalPlan
-from dagora.network.proposals.row_factors import Floats, RowElimination, RowFactor
+from dagora.network.proposals.proposal_plan import GaussianBlock, ProposalPlan
+from dagora.network.proposals.row_factors import Floats, Noise, RowElimination, RowFactor
 from dagora.network.proposals.softmax_approximation import SoftmaxApproximation, approximate_softmax
 from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
@@ -43,19 +43,11 @@ class MissingValueProposal:
     ) -> None:
         self._model, self._plan, self._given = model, plan, given
         sizes = {name: len(model.levels[name]) for name in plan.discrete}
-        factors = []
-        for node in plan.exact:
-            family = (node, *model.parents[node])
-            levels = tuple(name for name in plan.discrete if name in family)
-            columns, shape = broadcast_columns(given, family, levels, sizes, cases)
-            logs = node_log_likelihoods(model, node, columns, model.distributions)
-            factors.append(RowFactor(levels, np.broadcast_to(logs, shape)))
+        factors = exact_factors(model, plan, given, cases)
         self._expansions: list[SoftmaxApproximation] = []
         ways: list[list[BlockDistribution]] = [[], []]
         for block in plan.blocks:
-            nodes = (*block.families, *block.children)
-            family = tuple(dict.fromkeys(one for node in nodes for one in (node, *model.parents[node])))
-            columns, shape = broadcast_columns(given, family, block.discrete, sizes, cases)
+            columns, shape = block_columns(model, block, given, sizes, cases)
             terms = (regression_terms(model, block, columns, shape, scales),) * 2
             if block.children:
                 expansion = approximate_softmax(model, block, terms[0], columns, scales)
@@ -73,7 +65,7 @@ class MissingValueProposal:
         """Log normalising constant of each case; if draws are exact, the probability of what was observed."""
         return self._ways[0][1].log_masses
 
-    def draw(self, draws: int, rng: np.random.Generator) -> Columns:
+    def draw(self, draws: int, rng: Noise) -> Columns:
         """Draw all missing values, an array of draws × cases each, in equal parts from each approximation."""
         parts: list[Columns] = []
         for share, (blocks, eliminated) in enumerate(self._ways):
@@ -99,6 +91,34 @@ class MissingValueProposal:
             for way, (_, eliminated) in enumerate(self._ways)
         ]
         return np.asarray(true - log_mean(np.stack(densities)))
+
+
+def exact_factors(
+    model: NetworkModel, plan: ProposalPlan, given: Mapping[str, NDArray[Any]], cases: int
+) -> list[RowFactor]:
+    """The factors of families of discrete variables only."""
+    sizes = {name: len(model.levels[name]) for name in plan.discrete}
+    factors = []
+    for node in plan.exact:
+        family = (node, *model.parents[node])
+        levels = tuple(name for name in plan.discrete if name in family)
+        columns, shape = broadcast_columns(given, family, levels, sizes, cases)
+        logs = node_log_likelihoods(model, node, columns, model.distributions)
+        factors.append(RowFactor(levels, np.broadcast_to(logs, shape)))
+    return factors
+
+
+def block_columns(
+    model: NetworkModel,
+    block: GaussianBlock,
+    given: Mapping[str, NDArray[Any]],
+    sizes: Mapping[str, int],
+    cases: int,
+) -> tuple[Columns, tuple[int, ...]]:
+    """Columns of the families of a block, which broadcast to cases × its discrete variables."""
+    nodes = (*block.families, *block.children)
+    family = tuple(dict.fromkeys(one for node in nodes for one in (node, *model.parents[node])))
+    return broadcast_columns(given, family, block.discrete, sizes, cases)
 
 
 @dataclass(frozen=True, eq=False)

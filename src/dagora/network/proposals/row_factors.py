@@ -6,7 +6,7 @@ each variable is drawn given those that were eliminated after it (Dechter 1999).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,6 +15,35 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Levels = dict[str, NDArray[np.int64]]
+
+
+class SharedNoise:
+    """Random numbers that are the same in every row, so that a row's draws depend on that row alone.
+
+    Shapes are draws × rows × any others; a number instead is draws · rows.
+
+    >>> SharedNoise(0, rows=2).random((1, 2, 1)).ravel().round(3).tolist()
+    [0.637, 0.637]
+    """
+
+    def __init__(self, seed: int, rows: int) -> None:
+        self._rng, self._rows = np.random.default_rng([seed, 59]), rows
+
+    def random(self, size: tuple[int, ...] | int) -> Floats:
+        """Uniform random numbers."""
+        return self._spread(self._rng.random, size)
+
+    def standard_normal(self, size: tuple[int, ...] | int) -> Floats:
+        """Normal random numbers."""
+        return self._spread(self._rng.standard_normal, size)
+
+    def _spread(self, draw: Callable[..., Floats], size: tuple[int, ...] | int) -> Floats:
+        if isinstance(size, int):
+            return np.repeat(draw(size // self._rows), self._rows)
+        return np.broadcast_to(draw((size[0], 1, *size[2:])), size)
+
+
+Noise = np.random.Generator | SharedNoise
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +62,18 @@ class RowFactor:
 
 
 def find_order(
-    scopes: Iterable[Iterable[str]], sizes: Mapping[str, int]
+    scopes: Iterable[Iterable[str]], sizes: Mapping[str, int], kept: Collection[str] = ()
 ) -> tuple[list[str], frozenset[str], int]:
     """Return an order of elimination, the cheapest first; the largest set that arises, and its cells.
+
+    The variables that are `kept` are not eliminated.
 
     >>> order, widest, cells = find_order(["ab", "bc", "cd"], {"a": 2, "b": 3, "c": 2, "d": 2})
     >>> order, sorted(widest), cells
     (['d', 'a', 'b', 'c'], ['a', 'b'], 6)
     """
     left = {frozenset(scope) for scope in scopes}
-    variables = sorted({name for scope in left for name in scope})
+    variables = sorted({name for scope in left for name in scope} - set(kept))
     order: list[str] = []
     widest: frozenset[str] = frozenset()
     while len(order) < len(variables):
@@ -87,7 +118,7 @@ class RowElimination:
         for factor in left:
             self.log_masses = self.log_masses + factor.logs
 
-    def draw(self, draws: int, rng: np.random.Generator) -> Levels:
+    def draw(self, draws: int, rng: Noise) -> Levels:
         """Draw the levels of all variables, an array of draws × rows each."""
         drawn: Levels = {}
         rows = np.arange(self._rows)[None, :]
@@ -108,3 +139,27 @@ def sum_last_axis(total: Floats) -> tuple[Floats, Floats]:
     whole = cumulative[..., -1:].copy()
     cumulative /= whole
     return np.where(none, -np.inf, top + np.log(whole[..., 0])), cumulative
+
+
+def marginal(
+    factors: Sequence[RowFactor], order: Sequence[str], kept: Sequence[str], sizes: Mapping[str, int], rows: int
+) -> Floats:
+    """Log of the marginal of the kept variables, not normalised: rows × their levels.
+
+    >>> factors = [RowFactor(("a",), np.log([[0.5, 1.5]])), RowFactor(("a", "b"), np.log([[[1, 3], [2, 2]]]))]
+    >>> np.exp(marginal(factors, ["a"], ["b"], {"a": 2, "b": 2}, rows=1)).round(3).tolist()
+    [[3.5, 4.5]]
+    """
+    left = list(factors)
+    for name in order:
+        known = [factor for factor in left if name in factor.variables]
+        left = [factor for factor in left if name not in factor.variables]
+        others = tuple(sorted({one for factor in known for one in factor.variables} - {name}))
+        total = np.zeros((rows, *(sizes[one] for one in (*others, name))))
+        for factor in known:
+            total += factor.align((*others, name))
+        left.append(RowFactor(others, sum_last_axis(total)[0]))
+    found = np.zeros((rows, *(sizes[name] for name in kept)))
+    for factor in left:
+        found += factor.align(kept)
+    return found
