@@ -3,12 +3,14 @@
 It is that of the whole row with this class, divided by the sum over all classes. Only the class's own table
 or regression and those of its children differ between classes, so rows in which the class's Markov blanket
 was seen need nothing else. In other rows, what was not seen is summed or integrated out of the whole network:
-exactly, unless a discrete node of it depends on numbers. Then the missing values are drawn, and the
-probabilities are the mean over the draws of those given each drawn row.
+exactly, unless a discrete node that bears on it has a missing number as a parent. Then the missing values are
+drawn, with weights and with the same random numbers for every row: a prediction depends on its row alone. The
+probabilities are the weighted mean over the draws of those given each drawn row.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.network.incomplete.matching import in_network_order
-from dagora.network.incomplete.sampled_imputation import draw_missing_values
+from dagora.network.incomplete.row_estimates import PatternRows, rows_by_pattern
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
 from dagora.network.node_likelihood import node_log_likelihoods
@@ -57,10 +59,20 @@ def class_chances(network: Classifying, target: str, columns: IncompleteTable) -
     if not isinstance(network, MixedNetwork) or network.model.kind != "mixed":
         chances[rest] = by_likelihoods(network, target, columns.take(rest))
         return chances
-    for start in range(0, len(rest), ROWS_AT_ONCE):
-        rows = rest[start : start + ROWS_AT_ONCE]
-        chances[rows] = by_draws(network, target, columns.take(rows), rows)
+    for rows in rows_by_pattern(network, without_target(columns, target), rest):
+        exact = rows.exact(target)
+        if exact is not None and exact.probabilities is not None:
+            chances[rows.where] = exact.probabilities
+        else:
+            chances[rows.where] = by_draws(network, target, rows)
     return chances
+
+
+def without_target(columns: IncompleteTable, target: str) -> IncompleteTable:
+    """The columns with the class missing in every row."""
+    seen = columns.seen.copy()
+    seen[columns.schema.index(target)] = False
+    return replace(columns, seen=seen)
 
 
 def markov_blanket(network: Classifying, target: str) -> tuple[str, ...]:
@@ -95,19 +107,17 @@ def by_likelihoods(network: Classifying, target: str, columns: IncompleteTable) 
     return normalise(np.stack(logs, axis=1))
 
 
-def by_draws(network: MixedNetwork, target: str, columns: IncompleteTable, rows: NDArray[np.int64]) -> Floats:
-    """By draws of all that was not seen, the class among it, and its probabilities given each of them."""
-    part = in_network_order(network, columns)
-    drawn, _ = draw_missing_values(network, part, 0, SEED, rows)
-    draws = len(drawn[target])
-    known = {}
-    for node in markov_blanket(network, target):
-        place = part.schema.index(node)
-        filled = np.tile(part.columns[place], (draws, 1))
-        filled[:, ~part.seen[place]] = drawn[node]
-        known[node] = filled.ravel()
-    chances = given_blanket(network, target, known, draws * columns.n_rows)
-    return np.asarray(chances.reshape(draws, columns.n_rows, -1).mean(axis=0))
+def by_draws(network: MixedNetwork, target: str, rows: PatternRows) -> Floats:
+    """By weighted draws of all that was not seen, and the class's probabilities given each of them."""
+    drawn = rows.draws()
+    shape = drawn.columns[target].shape
+    near = markov_blanket(network, target)
+    known = {
+        node: np.broadcast_to(drawn.columns.get(node, rows.given.get(node)), shape).ravel() for node in near
+    }
+    chances = given_blanket(network, target, known, shape[0] * shape[1]).reshape(*shape, -1)
+    weights = drawn.weights((target, *(node for node in near if node in drawn.columns)))
+    return np.asarray((weights[..., None] * chances).sum(axis=0))
 
 
 def normalise(logs: Floats) -> Floats:

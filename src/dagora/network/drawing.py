@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import index
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,17 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines
+
+
+class Noise(Protocol):
+    """A source of random numbers, such as numpy's generators."""
+
+    def random(self, size: Any = None) -> Any:  # noqa: ANN401 - as numpy has it
+        """Uniform random numbers."""
+
+    def standard_normal(self, size: Any = None) -> Any:  # noqa: ANN401 - as numpy has it
+        """Normal random numbers."""
+
 
 Columns = dict[str, NDArray[Any]]
 """Codes of discrete nodes and values of continuous ones, one array of rows each."""
@@ -56,7 +67,7 @@ def draw_forward(model: NetworkModel, rows: int, rng: np.random.Generator) -> Co
 
 
 def draw_node(
-    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]], rows: int, rng: np.random.Generator
+    model: NetworkModel, node: str, columns: Mapping[str, NDArray[Any]], rows: int, rng: Noise
 ) -> NDArray[Any]:
     """Draw one node given the columns of its parents."""
     if node in model.lines:
@@ -118,7 +129,7 @@ def stacked_numbers(
 
 
 def draw_levels(
-    table: NDArray[np.float64], configuration: NDArray[np.int64], rng: np.random.Generator
+    table: NDArray[np.float64], configuration: NDArray[np.int64], rng: Noise
 ) -> NDArray[np.uint16]:
     """Draw a level per row from the distribution `table[configuration]`, by bisection in all rows at once.
 

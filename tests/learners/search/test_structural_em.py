@@ -46,4 +46,3 @@ def test_a_table_with_few_values_gets_a_graph_with_a_finite_score(seed: int) -> 
     assert result.score is not None
     assert math.isfinite(result.score)
     assert json.loads(result.to_json())["score"] == result.score
-

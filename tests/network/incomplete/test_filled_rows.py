@@ -6,13 +6,13 @@ import pytest
 from dagora import DAG
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
-from dagora.network.incomplete import proposal_plan
 from dagora.network.incomplete.filled_rows import FilledRows
+from dagora.network.likelihood import log_likelihoods
+from dagora.network.networks import MixedNetwork
+from dagora.network.proposals import proposal_plan
 from dagora.network.proposals.missing_groups import find_missing_groups
 from dagora.network.proposals.proposal_plan import affordable_plans, make_plan
 from dagora.network.proposals.softmax_approximation import SoftmaxLikelihood, find_modes
-from dagora.network.likelihood import log_likelihoods
-from dagora.network.networks import MixedNetwork
 from dagora.network.regressions import Lines, Softmax
 
 

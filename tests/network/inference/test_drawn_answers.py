@@ -196,3 +196,39 @@ def test_descendants_of_evidence_may_be_choices():
         sample_network(network, 200, seed=0, evidence={"c": "y"})
     assert (sample_network(network, 200, seed=0, evidence={"c": "y", "x": 2.9}).codes(2) == 1).all()
     assert (sample_network(network, 200, seed=0).codes(2) == 1).any()
+
+
+def below_a_softmax(sd: float, level_slope: float = 2.0) -> MixedNetwork:
+    """x ~ N(0, 1); c is a softmax of x; y is x with a little noise."""
+    graph = DAG(["x", "c", "y"], [("x", "c"), ("x", "y")])
+    choices = {"c": Softmax(np.zeros(2), np.array([[0.0], [level_slope]]))}
+    lines = {
+        "x": Lines(np.array(0.0), np.zeros(0), np.array(1.0)),
+        "y": Lines(np.array(0.0), np.array([1.0]), np.array(sd)),
+    }
+    return MixedNetwork(graph, {"c": ("no", "yes")}, {}, choices, lines)
+
+
+@pytest.mark.parametrize("sd", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("at", [-1.5, 0.0, 0.7])
+def test_sharp_evidence_below_a_softmax(sd: float, at: float) -> None:
+    """x is all but known, so P(c | y) is the softmax there; forward samples of x hardly ever come near."""
+    answer = below_a_softmax(sd).query(of="c", given={"y": at})
+    truth = 1 / (1 + np.exp(-2 * at))
+    assert answer.estimated.effective > 10_000
+    assert abs(answer.probabilities["yes"] - truth) < 5 * answer.errors["yes"]
+    assert 0 < answer.errors["yes"] < 0.01
+
+
+def test_an_estimate_is_never_printed_as_if_it_were_exact() -> None:
+    far = below_a_softmax(1e-3).query(of="c", given={"y": 12.0})
+    assert far.probabilities["yes"] > 1 - 1e-9
+    assert far.errors["yes"] == pytest.approx(1e-5, rel=0.01)
+    assert "± 0\n" not in f"{far!r}\n"
+
+
+def test_too_few_effective_samples_claim_no_error() -> None:
+    few = below_a_softmax(1e-3).query(of="c", given={"y": 0.0}, samples=5)
+    assert few.errors == {}
+    assert "±" not in repr(few)
+    assert "too few to rely on" in repr(few)

@@ -23,11 +23,11 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import draw_node
+from dagora.network.model import NetworkModel
+from dagora.network.node_likelihood import node_log_likelihoods
 from dagora.network.proposals.importance_sampling import CANDIDATES, MissingValueProposal, resample
 from dagora.network.proposals.missing_groups import MissingGroup, MissingGroups, find_missing_groups
 from dagora.network.proposals.proposal_plan import ProposalPlan, affordable_plans
-from dagora.network.model import NetworkModel
-from dagora.network.node_likelihood import node_log_likelihoods
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]

@@ -1,9 +1,9 @@
 """Fill the missing values of a table from a network, with the uncertainty of each.
 
 A discrete value becomes the most probable level given the row's observed values, with its probability; a
-continuous one its mean and standard deviation given them. Networks with both kinds of nodes, and discrete
-ones that are too wide for exact probabilities, fill by draws (`sampled_imputation`). Random completions draw
-all missing values of a row jointly: use several of them if a later step must know the uncertainty.
+continuous one its mean and standard deviation given them. Networks with both kinds of nodes, and wide
+discrete ones, are exact where that is possible and else use draws (`sampled_imputation`). Random completions
+draw all missing values of a row jointly: use several of them if a later step must know the uncertainty.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dagora.network.incomplete.imputation import (
     in_order,
 )
 from dagora.network.incomplete.matching import as_incomplete, node_codes, node_values
-from dagora.network.incomplete.sampled_imputation import impute_by_draws
+from dagora.network.incomplete.sampled_imputation import impute_rows
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network
 
 
@@ -52,7 +52,7 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
     elif isinstance(network, GaussianNetwork):
         filled = impute_numbers(network, given, draws, seed)
     else:
-        filled = impute_by_draws(network, given, draws, seed)
+        filled = impute_rows(network, given, draws, seed)
     return replace(filled, cells=in_order([*constants, *filled.cells], given)) if constants else filled
 
 
@@ -94,7 +94,7 @@ def impute_levels(network: DiscreteNetwork, table: IncompleteTable, draws: int, 
     """Fill a discrete table: the most probable level of each missing value, and draws."""
     tree = BucketTree(network)
     if not tree.fits:
-        return impute_by_draws(network, table, draws, seed)
+        return impute_rows(network, table, draws, seed)
     codes = node_codes(network, table)
     incomplete = (codes == tree.levels[:, None]).any(axis=0)
     impossible = np.flatnonzero(np.isneginf(tree.log_likelihoods(network, codes)) & incomplete)

@@ -1,6 +1,6 @@
-"""Fill missing values by many draws: for networks with both kinds of nodes, and for wide discrete ones.
+"""Fill missing values row by row: for networks with both kinds of nodes, and for wide discrete ones.
 
-The probability of a level is its share of the draws; mean and standard deviation are those of the draws.
+Values are exact where they can be, else from weighted draws (`row_estimates`); random completions are drawn.
 """
 
 from __future__ import annotations
@@ -21,57 +21,86 @@ from dagora.network.incomplete.imputation import (
     in_order,
 )
 from dagora.network.incomplete.matching import in_network_order
+from dagora.network.incomplete.row_estimates import (
+    BLOCK,
+    BURN_IN,
+    COPIES,
+    DRAWS,
+    estimate_values,
+    rows_by_pattern,
+)
 from dagora.network.networks import DiscreteNetwork, MixedNetwork
+from dagora.network.proposals.row_posteriors import ValueDistribution
 
-# Copies of the rows, and sweeps whose draws are used: 1,000 draws give a share a standard error below 0.016.
-COPIES, SWEEPS = 200, 5
-# Sweeps before those, if draws depend on the ones before (burn-in).
-BURN_IN = 5
-# Values of all copies that are held at a time (64 MiB).
-BLOCK = 1 << 23
 # Effective draws of a row that are enough: 100 give a probability a standard error of 0.05 at most.
 ENOUGH = 100
 
 
-def impute_by_draws(
+def impute_rows(
     network: DiscreteNetwork | MixedNetwork, table: IncompleteTable, draws: int, seed: int
 ) -> Imputation:
-    """Fill a table by draws."""
+    """Fill a table row by row: a value depends on its own row alone; random completions are drawn."""
     known = in_network_order(network, table)
     incomplete = np.flatnonzero(~known.seen.all(axis=0))
-    step = max(1, BLOCK // (COPIES * len(known.names)))
     filled = dict(zip(known.names, (column.copy() for column in known.columns), strict=True))
-    random = [{name: column.copy() for name, column in filled.items()} for _ in range(draws)]
     cells: list[FilledCell] = []
     worth = np.full(known.n_rows, np.inf)
-    for start in range(0, len(incomplete), step):
-        rows = incomplete[start : start + step]
-        part = known.take(rows)
-        found, worth[rows] = draw_missing_values(network, part, draws, seed + start, rows)
-        for place, node in enumerate(known.names):
-            gone = rows[~part.seen[place]]
-            if not len(gone):
-                continue
-            values, certainty = summary(found[node], len(network.levels.get(node, ())))
-            filled[node][gone] = values
-            for k, one in enumerate(random):
-                one[node][gone] = found[node][k]
-            if node in table.names:
-                cells += [
-                    FilledCell(row + 1, node, network.levels[node][int(value)], probability=sure)
-                    if node in network.levels
-                    else FilledCell(row + 1, node, value, sd=sure)
-                    for row, value, sure in zip(
-                        gone.tolist(), values.tolist(), certainty.tolist(), strict=True
-                    )
-                ]
+    drawn = 0
+    for rows in rows_by_pattern(network, known, incomplete):
+        for node, found, effective in estimate_values(rows, table.names):
+            if effective is not None:
+                drawn += len(rows.where)
+                worth[rows.where] = np.minimum(worth[rows.where], effective)
+            values, certainty = best_values(found)
+            filled[node][rows.where] = values
+            cells += [
+                FilledCell(row + 1, node, network.levels[node][int(value)], probability=sure)
+                if node in network.levels
+                else FilledCell(row + 1, node, value, sd=sure)
+                for row, value, sure in zip(
+                    rows.where.tolist(), values.tolist(), certainty.tolist(), strict=True
+                )
+            ]
     return Imputation(
         complete_table(table, filled, network.levels),
         in_order(cells, table),
-        tuple(complete_table(table, one, network.levels) for one in random),
-        f"values and certainties are estimates from {COPIES * SWEEPS:,} draws{at_least(worth)}",
+        tuple(
+            complete_table(table, one, network.levels)
+            for one in random_completions(network, known, incomplete, draws, seed)
+        ),
+        f"{drawn:,} of them estimated from {DRAWS:,} draws{at_least(worth)}" if drawn else "",
         few_draws(worth),
     )
+
+
+def best_values(found: ValueDistribution) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The most probable level of each row with its probability, or the mean with the standard deviation."""
+    if found.probabilities is not None:
+        return found.probabilities.argmax(axis=1), found.probabilities.max(axis=1)
+    assert found.mean is not None, "a number has a mean"
+    assert found.sd is not None, "a number has a standard deviation"
+    return found.mean, found.sd
+
+
+def random_completions(
+    network: DiscreteNetwork | MixedNetwork,
+    known: IncompleteTable,
+    incomplete: NDArray[np.int64],
+    draws: int,
+    seed: int,
+) -> list[dict[str, NDArray[Any]]]:
+    """Tables whose missing values are drawn, all of a row jointly and each row by itself."""
+    random = [dict(zip(known.names, (c.copy() for c in known.columns), strict=True)) for _ in range(draws)]
+    step = max(1, BLOCK // (COPIES * len(known.names)))
+    for start in range(0, len(incomplete) if draws else 0, step):
+        rows = incomplete[start : start + step]
+        part = known.take(rows)
+        found = draw_missing_values(network, part, draws, seed + start, rows)
+        for place, node in enumerate(known.names):
+            gone = rows[~part.seen[place]]
+            for k, one in enumerate(random):
+                one[node][gone] = found[node][k]
+    return random
 
 
 def draw_missing_values(
@@ -80,11 +109,8 @@ def draw_missing_values(
     draws: int,
     seed: int,
     rows: NDArray[np.int64],
-) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64]]:
-    """Draw the missing values of each node (draws × values); also return each row's effective draws.
-
-    They are infinite if the draws are independent.
-    """
+) -> dict[str, NDArray[Any]]:
+    """Draw the missing values of each node: draws × values."""
     copies = FilledRows(part, COPIES, seed)
     copies.sweep(network.model)
     if copies.impossible.any():
@@ -93,16 +119,12 @@ def draw_missing_values(
         for _ in range(BURN_IN):
             copies.sweep(network.model)
     kept: dict[str, list[NDArray[Any]]] = {node: [] for node in part.names}
-    worth = np.zeros(part.n_rows)
-    for turn in range(max(SWEEPS, ceil(draws / COPIES))):
+    for turn in range(ceil(draws / COPIES)):
         if turn:
             copies.sweep(network.model)
         for node, seen in zip(part.names, part.seen, strict=True):
             kept[node].append(copies.columns[node][:, ~seen])
-        weighted = np.isfinite(copies.effective)
-        with np.errstate(divide="ignore"):
-            worth += np.where(weighted, 1 / (1 / copies.effective + 1 / COPIES), np.inf)
-    return {node: np.concatenate(values) for node, values in kept.items()}, worth
+    return {node: np.concatenate(values) for node, values in kept.items()}
 
 
 def at_least(worth: NDArray[np.float64]) -> str:
@@ -131,15 +153,3 @@ def few_draws(worth: NDArray[np.float64]) -> tuple[str, ...]:
         f"({worth[worst]:.0f} in data row {worst + 1}): what was filled in there is uncertain"
     )
     return (warning,)
-
-
-def summary(drawn: NDArray[Any], levels: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The most frequent level of each missing value and its share; mean and sd of continuous ones.
-
-    >>> summary(np.array([[0, 1], [0, 1], [1, 1]]), levels=2)
-    (array([0, 1]), array([0.66666667, 1.        ]))
-    """
-    if not levels:
-        return drawn.mean(axis=0), drawn.std(axis=0, ddof=1)
-    shares = np.stack([(drawn == level).mean(axis=0) for level in range(levels)])
-    return shares.argmax(axis=0), shares.max(axis=0)

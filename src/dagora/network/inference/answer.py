@@ -27,6 +27,9 @@ from dagora.network.model import NetworkModel
 
 Array = NDArray[np.float64]
 
+FEWEST_EFFECTIVE = 30
+"""Effective samples from which on the spread of the samples tells the error of their mean."""
+
 MOST_LINES = 20
 """Lines of a distribution that are shown as text."""
 
@@ -46,10 +49,16 @@ class SampleEstimate:
     @property
     def sentence(self) -> str:
         """The estimate as a sentence."""
+        few = "" if self.reliable else ": too few to rely on, and to know the error"
         return (
             f"estimated from {self.samples:,} weighted samples (as good as {self.effective:,.0f} without "
-            f"weights), seed {self.seed}"
+            f"weights{few}), seed {self.seed}"
         )
+
+    @property
+    def reliable(self) -> bool:
+        """True if a standard error can be computed from the samples."""
+        return self.effective >= FEWEST_EFFECTIVE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -378,12 +387,27 @@ def estimate(
         # Of an indicator f, Σ w²(f − m)² = (1 − 2m) Σ w² over its rows + m² Σ w² over all.
         squares = np.asarray(np.bincount(flat, drawn.weights**2, len(share)), dtype=np.float64)
         errors = np.sqrt(np.maximum((1 - 2 * share) * squares + share**2 * squares.sum(), 0.0))
+        # A level that no sample has, or all have, may still be off by the weight of one more sample.
+        errors = np.maximum(errors, 1 / (drawn.effective + 1)).reshape(shape)
         return Distribution(
-            question, tuple(targets), estimated, levels, share.reshape(shape), errors.reshape(shape)
+            question,
+            tuple(targets),
+            estimated,
+            levels,
+            share.reshape(shape),
+            errors if estimated.reliable else None,
         )
     values = np.stack([drawn.columns[name] for name in targets], axis=1)
     mean = drawn.weights @ values
     off = values - mean
     covariance = np.einsum("n,ni,nj->ij", drawn.weights, off, off)
     errors = np.array([drawn.mean_and_error(column)[1] for column in values.T])
-    return Density(question, tuple(targets), estimated, np.ones(1), mean[None], covariance[None], errors)
+    return Density(
+        question,
+        tuple(targets),
+        estimated,
+        np.ones(1),
+        mean[None],
+        covariance[None],
+        errors if estimated.reliable else None,
+    )

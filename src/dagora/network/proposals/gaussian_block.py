@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.drawing import configurations
-from dagora.network.proposals.proposal_plan import GaussianBlock
-from dagora.network.proposals.row_factors import Floats, Levels, Noise, RowFactor
+from dagora.network.drawing import Noise, configurations
 from dagora.network.model import NetworkModel
+from dagora.network.proposals.proposal_plan import GaussianBlock
+from dagora.network.proposals.row_factors import Floats, Levels, RowFactor
 
 # Least residual standard deviation, as a share of the column's: without noise, the precision is infinite.
 SMALLEST_SD = 1e-6

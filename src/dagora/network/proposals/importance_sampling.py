@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.proposals.gaussian_block import BlockDistribution, regression_terms
-from dagora.network.proposals.proposal_plan import GaussianBlock, ProposalPlan
-from dagora.network.proposals.row_factors import Floats, Noise, RowElimination, RowFactor
-from dagora.network.proposals.softmax_approximation import SoftmaxApproximation, approximate_softmax
+from dagora.network.drawing import Noise
 from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
+from dagora.network.proposals.gaussian_block import BlockDistribution, regression_terms
+from dagora.network.proposals.proposal_plan import GaussianBlock, ProposalPlan
+from dagora.network.proposals.row_factors import Floats, RowElimination, RowFactor
+from dagora.network.proposals.softmax_approximation import SoftmaxApproximation, approximate_softmax
 
 Columns = dict[str, NDArray[Any]]
 # Candidates for each draw: more cost time in every sweep, fewer leave a row's value unchanged more often.
@@ -193,7 +194,9 @@ def broadcast_columns(
             axes[1 + levels.index(name)] = sizes[name]
             columns[name] = np.arange(sizes[name]).reshape(axes)
         else:
-            columns[name] = given[name].reshape(cases, *([1] * len(levels)))
+            # A missing number is integrated out: whatever stands here is not used.
+            column = given[name] if name in given else np.zeros(cases)
+            columns[name] = column.reshape(cases, *([1] * len(levels)))
     return columns, (cases, *(sizes[name] for name in levels))
 
 

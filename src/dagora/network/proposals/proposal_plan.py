@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
+from dagora.network.model import NetworkModel
 from dagora.network.proposals.missing_groups import MissingGroup
 from dagora.network.proposals.row_factors import find_order
-from dagora.network.model import NetworkModel
 
 # Floats of a row's largest table above which some discrete variables keep their value while the others are
 # drawn: up to here, at least 64 rows are worked on together (`filled_rows.BLOCK`).

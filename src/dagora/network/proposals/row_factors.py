@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dagora.network.drawing import Noise
 
 Floats = NDArray[np.float64]
 Levels = dict[str, NDArray[np.int64]]
@@ -23,27 +26,24 @@ class SharedNoise:
     Shapes are draws × rows × any others; a number instead is draws · rows.
 
     >>> SharedNoise(0, rows=2).random((1, 2, 1)).ravel().round(3).tolist()
-    [0.637, 0.637]
+    [0.232, 0.232]
     """
 
     def __init__(self, seed: int, rows: int) -> None:
         self._rng, self._rows = np.random.default_rng([seed, 59]), rows
 
-    def random(self, size: tuple[int, ...] | int) -> Floats:
+    def random(self, size: Any = None) -> Floats:  # noqa: ANN401 - as numpy has it
         """Uniform random numbers."""
         return self._spread(self._rng.random, size)
 
-    def standard_normal(self, size: tuple[int, ...] | int) -> Floats:
+    def standard_normal(self, size: Any = None) -> Floats:  # noqa: ANN401 - as numpy has it
         """Normal random numbers."""
         return self._spread(self._rng.standard_normal, size)
 
-    def _spread(self, draw: Callable[..., Floats], size: tuple[int, ...] | int) -> Floats:
+    def _spread(self, draw: Callable[..., Floats], size: Any) -> Floats:  # noqa: ANN401
         if isinstance(size, int):
             return np.repeat(draw(size // self._rows), self._rows)
         return np.broadcast_to(draw((size[0], 1, *size[2:])), size)
-
-
-Noise = np.random.Generator | SharedNoise
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,11 @@ def sum_last_axis(total: Floats) -> tuple[Floats, Floats]:
 
 
 def marginal(
-    factors: Sequence[RowFactor], order: Sequence[str], kept: Sequence[str], sizes: Mapping[str, int], rows: int
+    factors: Sequence[RowFactor],
+    order: Sequence[str],
+    kept: Sequence[str],
+    sizes: Mapping[str, int],
+    rows: int,
 ) -> Floats:
     """Log of the marginal of the kept variables, not normalised: rows × their levels.
 

@@ -16,21 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.network.drawing import draw_node
+from dagora.network.drawing import Noise, draw_node
 from dagora.network.model import NetworkModel
 from dagora.network.node_likelihood import node_log_likelihoods
 from dagora.network.proposals.gaussian_block import BlockDistribution, regression_terms
 from dagora.network.proposals.importance_sampling import MissingValueProposal, block_columns, exact_factors
 from dagora.network.proposals.missing_groups import MissingGroup, split_groups
 from dagora.network.proposals.proposal_plan import MOST_CELLS, ProposalPlan, make_plan
-from dagora.network.proposals.row_factors import (
-    Floats,
-    Noise,
-    RowFactor,
-    SharedNoise,
-    find_order,
-    marginal,
-)
+from dagora.network.proposals.row_factors import Floats, RowFactor, SharedNoise, find_order, marginal
 
 Columns = dict[str, NDArray[Any]]
 Scales = Mapping[str, tuple[float, float]]
@@ -47,7 +40,7 @@ class WeightedDraws:
     """Draws of the missing values (draws × rows each), with a log weight for each group of them."""
 
     columns: Columns
-    log_weights: Mapping[str, Floats]
+    log_weights: Mapping[str, tuple[Floats, ...]]
     """By node: of the groups on which its draws depend; without an entry, draws have equal weights."""
     impossible: NDArray[np.bool_]
     """Rows whose observed values have probability 0."""
@@ -74,7 +67,7 @@ class RowPosteriors:
     """The missing nodes of some rows with one pattern of missing values.
 
     `given` has a value of each observed node for every row. `scales` are a mean and standard deviation of
-    each continuous node, of the network and not of the rows.
+    each continuous node, of the network and not of the rows. Nodes that are `fixed` were set from outside.
 
     >>> from dagora.graph.dag import DAG
     >>> tables = {"rain": np.array([0.8, 0.2]), "wet": np.array([[0.9, 0.1], [0.3, 0.7]])}
@@ -85,7 +78,10 @@ class RowPosteriors:
     [[0.364, 0.636], [0.923, 0.077]]
     """
 
-    def __init__(self, model: NetworkModel, given: Columns, rows: int, scales: Scales) -> None:
+    def __init__(
+        self, model: NetworkModel, given: Columns, rows: int, scales: Scales, fixed: Collection[str] = ()
+    ) -> None:
+        self._fixed = fixed
         self._model, self._given, self._rows, self._scales = model, given, rows, scales
         self.gone = tuple(node for node in model.order if node not in given)
         self._rank = {node: i for i, node in enumerate(model.order)}
@@ -101,7 +97,9 @@ class RowPosteriors:
         """Rows in which a family that was seen as a whole has probability 0."""
         found = np.zeros(self._rows, dtype=np.bool_)
         for node in self._given:
-            if node in self._model.levels and all(one in self._given for one in self._model.parents[node]):
+            if node in self._fixed or node not in self._model.levels:
+                continue
+            if all(one in self._given for one in self._model.parents[node]):
                 found |= np.isneginf(
                     node_log_likelihoods(self._model, node, self._given, self._model.distributions)
                 )
@@ -158,9 +156,7 @@ class RowPosteriors:
                 weights.update(dict.fromkeys(drawn, own))
         for node in self.gone:
             if node in self._unheard:
-                near = {
-                    one: columns.get(one, self._given.get(one)) for one in self._model.parents[node]
-                }
+                near = {one: columns.get(one, self._given.get(one)) for one in self._model.parents[node]}
                 wide = {
                     one: np.broadcast_to(column, (draws, self._rows)).ravel() for one, column in near.items()
                 }
@@ -226,7 +222,9 @@ class GroupDistribution:
             return np.asarray((raw / raw.sum(axis=1, keepdims=True)).reshape(logs.shape))
 
 
-def network_scales(model: NetworkModel, fixed: Mapping[str, float] | None = None) -> dict[str, tuple[float, float]]:
+def network_scales(
+    model: NetworkModel, fixed: Mapping[str, float] | None = None
+) -> dict[str, tuple[float, float]]:
     """Mean and standard deviation of each continuous node of a network, by forward draws of a fixed seed.
 
     Nodes that are `fixed` have no distribution of their own.

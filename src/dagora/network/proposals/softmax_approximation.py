@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.network.drawing import configurations
+from dagora.network.model import NetworkModel
 from dagora.network.proposals.gaussian_block import GaussianTerms
 from dagora.network.proposals.proposal_plan import GaussianBlock
 from dagora.network.proposals.row_factors import Floats
-from dagora.network.model import NetworkModel
 
 # The search ends where the squared distance from the mode, in units of the density's width, is below 1e-4: a
 # hundredth of a standard deviation. 60 steps leave room for shortened ones.
