@@ -31,7 +31,7 @@ def main() -> None:
     print(result.message)
     print(f"wrong edges, as a class of equivalent graphs: {dagora.compare(result.graph, TRUTH).cpdag.shd}")
 
-    network = dagora.fit(result.graph, holes, missing="model")
+    network = dagora.fit(result, holes, missing="model")
     filled = dagora.impute(network, holes)
     right = sum(
         int(cell.value) == whole.codes(TRUTH.nodes.index(cell.column))[cell.row - 1] for cell in filled.cells

@@ -43,7 +43,7 @@ def main() -> None:
     comparison = dagora.compare(result.graph, TRUTH)
     print(f"wrong edges, as a class of equivalent graphs: {comparison.cpdag.shd}")
 
-    network = dagora.fit(result.graph, table)
+    network = dagora.fit(result, table)
     dagora.write_graph(result.graph, "network.dot")
     dagora.write_network(network, "network.bif")
     dagora.write_report(result, "network.html", truth=TRUTH, network=network, source="patients.csv")

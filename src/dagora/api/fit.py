@@ -11,6 +11,8 @@ from dagora.data.incomplete import IncompleteTable
 from dagora.network.fit import fit as fit_tables_or_lines
 
 if TYPE_CHECKING:
+    from dagora.data.interventions import GivenInterventions
+    from dagora.data.schema import Schema
     from dagora.graph.dag import DAG
     from dagora.graph.directions import Directions
     from dagora.learners.result import Result
@@ -31,6 +33,7 @@ def fit(
     ess: float | None = None,
     seed: int = 0,
     name: str = "network",
+    interventions: GivenInterventions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Network: ...
 
@@ -43,6 +46,7 @@ def fit(
     score: str,
     published: bool = False,
     name: str = "network",
+    interventions: GivenInterventions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> GaussianProcessNetwork: ...
 
@@ -58,6 +62,7 @@ def fit(
     ess: float | None = None,
     seed: int = 0,
     name: str = "network",
+    interventions: GivenInterventions | None = None,
     **reading: Any,
 ) -> Network | GaussianProcessNetwork:
     """Fit the parameters of a graph whose nodes are columns of data.
@@ -86,6 +91,9 @@ def fit(
         Decides what is drawn where EM samples missing values (both kinds of columns, wide graphs).
     name : str, default "network"
         Name of the network.
+    interventions : str, mapping or list, optional
+        As for `learn`: a row in which a variable was set from outside does not count for what this variable
+        depends on. A `Result` knows the column that it was learned with.
     {reading}
 
     Returns
@@ -105,6 +113,7 @@ def fit(
     [('hour', 'degrees')]
     """
     dag, directions = graph_and_directions(graph)
+    data, reading = unset_rows(graph, dag, data, interventions, reading)
     if score is None:
         if published:
             raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
@@ -139,6 +148,13 @@ def fit(
         raise OptionError(f"{option('published')} belongs to {option('score', 'gp2')}")
     from dagora.scores.gp.fitted import fit_processes
     from dagora.stats.accepting import as_statistics
+    from dagora.stats.interventional import InterventionalStatistics
+
+    if isinstance(data, InterventionalStatistics):
+        raise OptionError(
+            f"Gaussian processes are fitted to rows in which nothing was set: leave {option('score', score)} "
+            "out, or give the other rows"
+        )
 
     options, _ = split_reading(reading, dag.nodes, only=dag.nodes)
     statistics = as_statistics(data, reading=options)
@@ -153,3 +169,62 @@ def graph_and_directions(graph: DAG | Result) -> tuple[DAG, Directions | None]:
     if isinstance(graph, Result):
         return require_dag(graph.graph, "the graph of the result"), graph.directions
     return require_dag(graph), None
+
+
+def unset_rows(
+    graph: DAG | Result,
+    dag: DAG,
+    data: object,
+    interventions: GivenInterventions | None,
+    reading: dict[str, Any],
+) -> tuple[object, dict[str, Any]]:
+    """Data that know in which rows variables were set, where that is given or the result was learned so."""
+    from dagora.learners.result import Result
+    from dagora.learners.source import read_rows
+    from dagora.stats.interventional import InterventionalStatistics
+
+    if isinstance(data, InterventionalStatistics):
+        return data, reading
+    if interventions is None and isinstance(graph, Result):
+        interventions = graph.settings.get("interventions")
+        if interventions is None and any(graph.interventions):
+            raise OptionError(
+                "the result was learned with variables set in some rows: say which, as for learn "
+                f"({option('interventions')})"
+            )
+    if interventions is None:
+        warn_of_marks(dag, data)
+        return data, reading
+    options, _ = split_reading(reading, dag.nodes)
+    return read_rows(data, reading=options, interventions=interventions), {}
+
+
+def warn_of_marks(dag: DAG, data: object) -> None:
+    """Warn where a column beside the nodes names variables that were set in some rows."""
+    from dagora.base.errors import announce
+    from dagora.data.interventions import find_marks
+    from dagora.data.schema import Schema
+
+    known = getattr(data, "schema", None)  # tables and statistics have one
+    schema = known if isinstance(known, Schema) else columns_beside(dag, data)
+    found = None if schema is None else find_marks(schema, dag.nodes)
+    if found is not None:
+        rows = "rows in which a variable was set count for what it depends on"
+        said = f"unless you say {option('interventions', found)}"
+        announce([f"column '{found}' names variables, as marks of interventions do: {rows} {said}"])
+
+
+def columns_beside(dag: DAG, data: object) -> Schema | None:
+    """The columns that are no nodes; None where there are none or they cannot be read."""
+    import warnings
+
+    from dagora.base.errors import DagoraError
+    from dagora.data.accepting import as_any_table
+    from dagora.data.columns.reading_options import ReadingOptions
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return as_any_table(data, ReadingOptions(drop=dag.nodes, missing="level")).schema
+        except DagoraError:
+            return None

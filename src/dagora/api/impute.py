@@ -8,6 +8,7 @@ from dagora.base.errors import announce
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
+from dagora.data.interventions import warnings_of_marks
 from dagora.data.table import Table
 from dagora.network.incomplete.imputation import Imputation
 from dagora.network.incomplete.imputing import impute_table
@@ -63,6 +64,7 @@ def impute(
     options, _ = split_reading(
         given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
     )
-    filled = impute_table(network, as_any_table(data, options), draws, seed)
-    announce(filled.warnings)
+    table = as_any_table(data, options)
+    filled = impute_table(network, table, draws, seed)
+    announce([*warnings_of_marks(table.schema, network.graph.nodes), *filled.warnings])
     return filled

@@ -57,6 +57,7 @@ def command(
     from dagora.cli.outputs import check_overwriting, check_target
     from dagora.cli.writing import Files
     from dagora.data.columns.reading_options import always
+    from dagora.data.interventions import warnings_of_marks
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import read_network
@@ -79,7 +80,7 @@ def command(
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)
     filled = impute_table(known, table, draws, seed)
-    show_warnings(filled.warnings)
+    show_warnings([*warnings_of_marks(table.schema, known.graph.nodes), *filled.warnings])
     files = Files()
     for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
         files.write(target, partial(write_table, each))

@@ -7,7 +7,7 @@ says for each level of the column what was set there; in rows with another level
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option, spoken
 from dagora.data.columns.column_names import check_marks
-from dagora.data.schema import Kind
+from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 
 NOTHING = frozenset({"", "none", "-", "observational", "missing", "nan"})
@@ -94,6 +94,23 @@ class Marks:
             meanings[level] = names
         return cls(column.strip(), meanings)
 
+    @property
+    def given(self) -> str | dict[str, dict[str, object]]:
+        """The option as `read` takes it and JSON holds it.
+
+        >>> Marks.read("experiment:3=Akt").given, Marks.read("set").given
+        ({'experiment': {'3': 'Akt'}}, 'set')
+        """
+        if self.meanings is None:
+            return self.column
+        plain = {
+            level: names
+            if isinstance(names, str) or names is None
+            else [str(name) for name in as_list(names)]
+            for level, names in self.meanings.items()
+        }
+        return {self.column: plain}
+
     def split(self, table: Table) -> tuple[Table, Interventions]:
         """Take the column out of a table; return the rest and the marks."""
         check_marks(self.column, table.names)
@@ -148,9 +165,41 @@ def targets_of(given: object, names: Sequence[str]) -> tuple[str, ...]:
         if len(parts) == 1 and parts[0] not in names and parts[0].lower() in NOTHING:
             return ()
     else:
-        several = given if isinstance(given, list | tuple | set | frozenset) else [given]
-        parts = [str(part) for part in several]
+        parts = [str(part) for part in as_list(given)]
     unknown = next((part for part in parts if part not in names), None)
     if unknown is not None:
         raise DataError(f"an intervention names '{unknown}', which is no column")
     return tuple(sorted(set(parts)))
+
+
+def as_list(given: object) -> list[object]:
+    """Several things as a list; one thing as a list of it."""
+    return list(given) if isinstance(given, list | tuple | set | frozenset) else [given]
+
+
+def find_marks(schema: Schema, nodes: Collection[str]) -> str | None:
+    """A column beside the nodes of a graph whose levels are their names, as marks of interventions are.
+
+    >>> from dagora.data.schema import Variable
+    >>> columns = [Variable("set", Kind.DISCRETE, ("dose", "none")), Variable("dose", Kind.CONTINUOUS)]
+    >>> find_marks(Schema(columns), ["dose"]), find_marks(Schema(columns[:1]), ["diet"])
+    ('set', None)
+    """
+    for variable in schema:
+        if variable.name in nodes or not variable.levels:
+            continue
+        parts = [part.strip() for level in variable.levels for part in level.split("+")]
+        named = [part in nodes for part in parts]
+        empty = [part.lower() in NOTHING for part in parts]
+        if any(named) and all(one or other for one, other in zip(named, empty, strict=True)):
+            return variable.name
+    return None
+
+
+def warnings_of_marks(schema: Schema, nodes: Collection[str]) -> list[str]:
+    """A warning where rows have marks of interventions and what is done with them does not know of any."""
+    found = find_marks(schema, nodes)
+    if found is None:
+        return []
+    filled = "missing values are filled as if nothing had been set; fill the rows in which nothing was set"
+    return [f"column '{found}' names variables, as marks of interventions do: {filled}"]

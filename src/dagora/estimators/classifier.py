@@ -104,7 +104,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             graph = given_graph(self.graph, self.target, names, table.names)
         else:
             self.result_, graph = learned_graph(self, table, seed)
-        fitted = fitted_network(graph, complete_or_not(table), self.pseudocount, seed)
+        fitted = fitted_network(self, graph, complete_or_not(table), seed)
         self.network_ = smooth(fitted, columns, self.variance_smoothing)
         self._names, self._schema = names, columns.schema
         return self

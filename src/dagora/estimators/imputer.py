@@ -90,7 +90,7 @@ class NetworkImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.result_, self.network_ = None, None
         if columns.names:
             self.result_, graph = learned_graph(self, columns, seed)
-            self.network_ = fitted_network(graph, complete_or_not(columns), self.pseudocount, seed)
+            self.network_ = fitted_network(self, graph, complete_or_not(columns), seed)
         self._constants = {
             name: first_value(data, names.index(name)) for name in names if name not in columns.names
         }

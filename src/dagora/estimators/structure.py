@@ -232,7 +232,14 @@ def learned_graph(asked: Any, table: IncompleteTable, seed: int) -> tuple[Result
     return result, graph.extension() if isinstance(graph, CPDAG) else graph
 
 
-def fitted_network(graph: DAG, table: AnyTable, pseudocount: float, seed: int) -> Network:
-    """The parameters of a graph; pseudocounts are for what is discrete, if anything is."""
+def fitted_network(asked: Any, graph: DAG, table: AnyTable, seed: int) -> Network:  # noqa: ANN401
+    """The parameters of a graph as an estimator asks for them; pseudocounts are for what is discrete."""
     discrete = any(table.schema[table.schema.index(node)].kind is Kind.DISCRETE for node in graph)
-    return fit(graph, table, pseudocount=pseudocount if discrete else 0.0, seed=seed)
+    interventions = (asked.options or {}).get("interventions")
+    return fit(
+        graph,
+        table,
+        pseudocount=asked.pseudocount if discrete else 0.0,
+        seed=seed,
+        interventions=interventions,
+    )

@@ -26,6 +26,7 @@ from dagora.learners.checks import (
 from dagora.learners.one_run import Searching
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 
 
@@ -48,6 +49,8 @@ class PreparedRequest:
         }
         if isinstance(self.source.rows, IncompleteStatistics):
             asked.update(missing="model", em_rounds=self.em_rounds)
+        if isinstance(self.source.rows, InterventionalStatistics) and self.source.rows.marks is not None:
+            asked["interventions"] = self.source.rows.marks.given
         return {key: plain(value) for key, value in asked.items()}
 
 

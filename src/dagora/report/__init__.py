@@ -86,7 +86,7 @@ def write_report(
     >>> result = dagora.learn(table)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder, "report.html")
-    ...     fitted = dagora.fit(result.graph, table)
+    ...     fitted = dagora.fit(result, table)
     ...     write_report(result, page, network=fitted, source="two columns", table=table)
     ...     "two columns" in page.read_text(encoding="utf-8")
     True

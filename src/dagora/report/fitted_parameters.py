@@ -68,7 +68,7 @@ def fitted_processes(result: Result, statistics: Statistics | None) -> GaussianP
     from dagora.scores.gp.fitted import MOST_ROWS
     from dagora.stats.table import TableStatistics
 
-    if result.score_name not in PROCESSES or not isinstance(statistics, TableStatistics):
+    if result.score_name not in PROCESSES or type(statistics) is not TableStatistics:
         return None
     if not isinstance(result.graph, DAG) or statistics.n_rows > MOST_ROWS:
         return None

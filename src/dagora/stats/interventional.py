@@ -29,8 +29,12 @@ class InterventionalStatistics(TableStatistics):
     (4, 4, 2)
     """
 
-    def __init__(self, table: Table, interventions: Interventions, jobs: int = 1) -> None:
+    def __init__(
+        self, table: Table, interventions: Interventions, jobs: int = 1, marks: Marks | None = None
+    ) -> None:
         super().__init__(table, jobs)
+        self.marks = marks
+        """The column that says what was set, where a column does."""
         if len(interventions.of_row) != table.n_rows:
             raise DataError(
                 f"interventions are given for {len(interventions.of_row)} rows, but there are {table.n_rows}"
@@ -48,7 +52,7 @@ class InterventionalStatistics(TableStatistics):
     @classmethod
     def of_marked(cls, table: Table, marks: Marks, jobs: int = 1) -> InterventionalStatistics:
         """Make statistics of a table in which a column says what was set."""
-        return cls(*marks.split(table), jobs)
+        return cls(*marks.split(table), jobs, marks)
 
     @property
     def capabilities(self) -> StatisticsCapabilities:
@@ -57,7 +61,7 @@ class InterventionalStatistics(TableStatistics):
 
     def in_order(self, names: Sequence[str]) -> InterventionalStatistics:
         """The same statistics with the columns in another order."""
-        return InterventionalStatistics(self.rows().select(names), self.interventions, self._jobs)
+        return InterventionalStatistics(self.rows().select(names), self.interventions, self._jobs, self.marks)
 
     def without_set(self, column: int) -> TableStatistics:
         """Statistics of the rows in which a column was not set."""
