@@ -103,7 +103,7 @@ class Marks:
         """
         if self.meanings is None:
             return self.column
-        plain = {
+        plain: dict[str, object] = {
             level: names
             if isinstance(names, str) or names is None
             else [str(name) for name in as_list(names)]

@@ -112,9 +112,8 @@ def by_draws(network: MixedNetwork, target: str, rows: PatternRows) -> Floats:
     drawn = rows.draws()
     shape = drawn.columns[target].shape
     near = markov_blanket(network, target)
-    known = {
-        node: np.broadcast_to(drawn.columns.get(node, rows.given.get(node)), shape).ravel() for node in near
-    }
+    beside = {**rows.given, **drawn.columns}
+    known = {node: np.broadcast_to(beside[node], shape).ravel() for node in near}
     chances = given_blanket(network, target, known, shape[0] * shape[1]).reshape(*shape, -1)
     weights = drawn.weights((target, *(node for node in near if node in drawn.columns)))
     return np.asarray((weights[..., None] * chances).sum(axis=0))

@@ -72,7 +72,7 @@ def draw_node(
     """Draw one node given the columns of its parents."""
     if node in model.lines:
         lines = model.lines[node]
-        column = node_sds(model, lines, node, columns) * rng.standard_normal(rows)
+        column = np.asarray(node_sds(model, lines, node, columns) * rng.standard_normal(rows))
         column += node_means(model, lines, node, columns)
         return column
     if node in model.choices:

@@ -26,6 +26,10 @@ from dagora.stats.table import TableStatistics
 from tests.random_tables import random_discrete
 
 
+def levels_of(table: dagora.Table) -> dict[str, tuple[str, ...]]:
+    return {variable.name: variable.levels for variable in table.schema}
+
+
 def key(number: int) -> bytes:
     return number.to_bytes(32, "big")
 
@@ -149,7 +153,7 @@ def test_noise_of_sites_differs_and_repeats() -> None:
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 8.0])
 def test_ges_finds_the_best_forest(table: Table, epsilon: float) -> None:
     for seed in range(4):
-        statistics = release(table, key(seed), epsilon=epsilon)
+        statistics = release(table, key(seed), levels=levels_of(table), epsilon=epsilon)
         with pytest.warns(dagora.DagoraWarning) if epsilon < 2 else nullcontext():
             result = dagora.learn(statistics, "ges")
         score = make_score(statistics, "bic")
@@ -161,7 +165,7 @@ def test_ges_finds_the_best_forest(table: Table, epsilon: float) -> None:
 
 
 def test_the_result_says_what_was_done(table: Table) -> None:
-    statistics = release(table, key(1), epsilon=3.0, delta=1e-7)
+    statistics = release(table, key(1), levels=levels_of(table), epsilon=3.0, delta=1e-7)
     result = dagora.learn(statistics, "ges")
     assert result.settings["privacy"]["epsilon"] == 3.0
     assert result.settings["privacy"]["release"] == "pairs"
@@ -171,7 +175,7 @@ def test_the_result_says_what_was_done(table: Table) -> None:
     assert result.warnings == ()
     with pytest.warns(dagora.DagoraWarning, match="hill-climb often stops short of the best forest"):
         dagora.learn(statistics, "hill-climb", max_parents=1)
-    again = dagora.learn(release(table, key(1), epsilon=3.0, delta=1e-7), "ges")
+    again = dagora.learn(release(table, key(1), levels=levels_of(table), epsilon=3.0, delta=1e-7), "ges")
     assert (again.graph, again.score) == (result.graph, result.score)
 
 
@@ -189,13 +193,13 @@ def test_the_result_says_what_was_done(table: Table) -> None:
 )  # fmt: skip
 def test_what_pairs_cannot_do_is_refused_in_one_line(table: Table, ask, words: str) -> None:
     with pytest.raises(dagora.DagoraError, match=words) as refusal:
-        ask(release(table, key(1), epsilon=3.0))
+        ask(release(table, key(1), levels=levels_of(table), epsilon=3.0))
     assert "\n" not in str(refusal.value)
 
 
 def test_a_forest_gets_parameters_from_the_same_release(table: Table) -> None:
     """Nothing more is asked of the rows."""
-    statistics = release(table, key(1), epsilon=8.0)
+    statistics = release(table, key(1), levels=levels_of(table), epsilon=8.0)
     found = statistics.counts([(), (0,), (1, 0)])
     exact = TableStatistics(table).counts([(), (0,), (1, 0)])
     assert found.values[: len(exact.values)] == pytest.approx(exact.values, abs=200)
@@ -216,3 +220,20 @@ def test_few_rows_drown() -> None:
         NoisyPairs(terms, table.schema, nothing)
     with pytest.raises(dagora.DataError, match="cells, not 1"):
         NoisyPairs(terms, table.schema, nothing[:1])
+
+
+def test_levels_are_declared_and_not_taken_from_the_rows() -> None:
+    """A level that one person has must not show that this person is there."""
+    rows = {"a": ["no", "yes"] * 50, "b": ["x", "y"] * 50}
+    declared = {"a": ["no", "yes", "unsure"], "b": ["x", "y"]}
+    with pytest.raises(dagora.OptionError, match="'a' is discrete and needs its levels"):
+        release(rows, key(1), epsilon=1.0)
+    with pytest.raises(dagora.OptionError, match="'b' is discrete and needs its levels"):
+        release(rows, key(1), levels={"a": ["no", "yes"]}, epsilon=1.0)
+    with pytest.raises(dagora.DataError, match="'b' has the value 'z', which is none of its levels"):
+        release({**rows, "b": ["x", "z"] * 50}, key(1), levels=declared, epsilon=1.0)
+    shown = []
+    for last in ("no", "unsure"):
+        statistics = release({**rows, "a": [*rows["a"][:-1], last]}, key(1), levels=declared, epsilon=1.0)
+        shown.append([variable.levels for variable in statistics.schema])
+    assert shown[0] == shown[1] == [("no", "yes", "unsure"), ("x", "y")]

@@ -67,8 +67,8 @@ class PatternRows:
         """The distribution of a missing node, if it is known exactly."""
         found = self._posteriors.exact(node)
         if found is not None:
-            numbers = found.mean if found.probabilities is None else found.probabilities.sum(axis=-1)
-            self._refuse(np.isnan(numbers))
+            numbers = found.mean[:, None] if found.mean is not None else found.probabilities
+            self._refuse(np.isnan(np.asarray(numbers)).any(axis=1))
         return found
 
     def draws(self) -> WeightedDraws:

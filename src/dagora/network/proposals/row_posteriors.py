@@ -156,13 +156,14 @@ class RowPosteriors:
                 weights.update(dict.fromkeys(drawn, own))
         for node in self.gone:
             if node in self._unheard:
-                near = {one: columns.get(one, self._given.get(one)) for one in self._model.parents[node]}
+                beside = {**self._given, **columns}
                 wide = {
-                    one: np.broadcast_to(column, (draws, self._rows)).ravel() for one, column in near.items()
+                    one: np.broadcast_to(beside[one], (draws, self._rows)).ravel()
+                    for one in self._model.parents[node]
                 }
                 drawn_last = draw_node(self._model, node, wide, draws * self._rows, rng)
                 columns[node] = drawn_last.reshape(draws, self._rows)
-                above = {id(part): part for one in near for part in weights.get(one, ())}
+                above = {id(part): part for one in wide for part in weights.get(one, ())}
                 weights[node] = tuple(above.values())
         return WeightedDraws(columns, weights, impossible)
 

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
 from dagora.data.accepting import as_table
-from dagora.data.schema import Kind, Schema
+from dagora.data.columns.levels import level_name
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.parties.privacy.discrete_gaussian import discrete_gaussian
 from dagora.parties.privacy.moment_features import BITS, Range, feature_count, moment_features
 from dagora.parties.privacy.noisy_moments import NoisyMoments
@@ -70,31 +73,74 @@ def noisy_statistics(
 
 
 def release(
-    data: object, key: bytes, *, ranges: Mapping[str, Range] | None = None, **options: object
+    data: object,
+    key: bytes,
+    *,
+    levels: Mapping[str, Sequence[object]] | None = None,
+    ranges: Mapping[str, Range] | None = None,
+    **options: object,
 ) -> NoisyPairs | NoisyMoments:
     """Release one table with noise: statistics that `learn` takes, and that may be shown.
 
-    Discrete columns give pair tables, continuous ones moments; those need a range (low, high) each, chosen
-    without looking at the rows. Options are those of privacy (`epsilon`, `delta`, `rows_per_person`,
-    `row_bound`). Levels are public, and so are the names of the columns.
+    Discrete columns give pair tables and need their `levels`, continuous ones give moments and need a range
+    (low, high) each. Both are chosen without looking at the rows: a level that is there because one person
+    has it would give that person away, whatever the noise. Options are those of privacy (`epsilon`, `delta`,
+    `rows_per_person`, `row_bound`). Levels are public, and so are the names of the columns.
 
     >>> import dagora
     >>> table = {"a": [0, 1] * 50_000, "b": [0, 1] * 50_000, "c": [0, 0, 1, 1] * 25_000}
-    >>> statistics = release(table, bytes(32), epsilon=1.0)
+    >>> statistics = release(table, bytes(32), levels=dict.fromkeys("abc", (0, 1)), epsilon=1.0)
     >>> result = dagora.learn(statistics)
     >>> result.graph.edges, abs(statistics.n_rows - 100_000) < 100
     ((('a', 'b'),), True)
     """
-    table = as_table(data)
-    terms = agree_on_terms(table.schema, sites=1, **options)
+    declared = {name: tuple(level_name(level) for level in own) for name, own in (levels or {}).items()}
+    given = ranges or {}
+    table = as_table(
+        data,
+        None
+        if isinstance(data, Table)
+        else ReadingOptions(
+            discrete=tuple(declared), continuous=tuple(given), wanted=(*declared, *given), levels=declared
+        ),
+    )
+    schema, columns = in_declared_levels(table, declared)
+    terms = agree_on_terms(schema, sites=1, **options)
     listed = None
-    columns: Sequence[NDArray[Any]] = table.columns
     if terms.release == "moments":
-        given = ranges or {}
-        listed = require_ranges(table.schema, [given[name] for name in table.names if name in given])
+        listed = require_ranges(schema, [given[name] for name in schema.names if name in given])
         columns = [quantise(column, *limits, BITS) for column, limits in zip(columns, listed, strict=True)]
-    part = features(terms, table.schema, columns)
-    return noisy_statistics(terms, table.schema, listed, part + site_noise(key, terms, len(part)))
+    part = features(terms, schema, columns)
+    return noisy_statistics(terms, schema, listed, part + site_noise(key, terms, len(part)))
+
+
+def in_declared_levels(
+    table: Table, levels: Mapping[str, tuple[str, ...]]
+) -> tuple[Schema, list[NDArray[Any]]]:
+    """The columns with the codes of declared levels; a value that is none of them is refused."""
+    variables, columns = [], []
+    for variable, column in zip(table.schema, table.columns, strict=True):
+        own = levels.get(variable.name)
+        if own is None and variable.kind is Kind.DISCRETE:
+            raise OptionError(
+                f"'{variable.name}' is discrete and needs its levels, chosen without looking at the rows "
+                "(levels={...}): one that only one person has would give that person away"
+            )
+        if own is None:
+            variables.append(variable)
+            columns.append(column)
+            continue
+        if variable.kind is not Kind.DISCRETE:
+            raise DataError(f"'{variable.name}' has levels and holds numbers: give it a range instead")
+        if len(set(own)) < max(2, len(own)):
+            raise OptionError(f"the levels of '{variable.name}' must be two or more, each once")
+        unknown = next((level for level in variable.levels if level not in own), None)
+        if unknown is not None:
+            raise DataError(f"'{variable.name}' has the value '{unknown}', which is none of its levels")
+        code = np.array([own.index(level) for level in variable.levels] or [0], dtype=np.uint16)
+        variables.append(Variable(variable.name, Kind.DISCRETE, own))
+        columns.append(code[column.astype(np.int64)])
+    return Schema(variables), columns
 
 
 def require_fit(terms: PrivacyTerms, schema: Schema) -> None:
