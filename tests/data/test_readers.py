@@ -128,7 +128,7 @@ BAD = {
     ),
     "spoilt numbers": (
         "a,b\n" + "".join(f"{i}.5,1\n" for i in range(40)) + "none of them,1\n",
-        "but for 'none of them' .first in data row 41.*na=.none of them",
+        "but for 'none of them' .first in data row 41.*na=.a:none of them",
     ),
 }
 

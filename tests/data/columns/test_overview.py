@@ -51,7 +51,7 @@ def test_a_word_among_numbers_is_a_hole(tmp_path, word):
 def test_a_word_among_words_is_a_level_until_the_user_speaks_of_missing_cells():
     frame = messy(job=["farmer", "baker", "?", "smith"])
     with pytest.warns(
-        DagoraWarning, match=r"taken as levels.*'\?' \(50 ×\) in 'job'.*na=\"\?\".*na=\"none\""
+        DagoraWarning, match=r"taken as levels.*'\?' \(50 ×\) in 'job'.*na=\"job:\?\".*na=\"none\""
     ):
         table = dagora.Table.from_frame(frame)
     assert table.schema[0].levels == ("no", "yes")
@@ -174,8 +174,8 @@ def test_the_row_numbers_that_pandas_writes_are_left_out(tmp_path):
 )
 def test_numbers_that_may_mean_missing(values, told):
     warnings = dagora.inspect(messy(v=values)).warnings
-    said = [line for line in warnings if "if that means missing" in line]
-    assert [f'na="{told}"' in line for line in said] == ([True] if told else [])
+    said = [line for line in warnings if "often mean missing" in line]
+    assert [f'na="v:{told}"' in line for line in said] == ([True] if told else [])
 
 
 def test_pandas_integers_with_holes_are_codes():

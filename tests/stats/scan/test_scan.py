@@ -251,12 +251,12 @@ def test_numbers_in_text_that_tell_rows_apart(tmp_path, monkeypatch, most):
 def test_a_word_among_many_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr("dagora.data.scan.profile.MAX_LEVELS", 300)
     text = frame()[["weight", "cold"]].astype(str)
-    text.loc[650, "weight"] = "unknown"
+    text.loc[650, "weight"] = "unclear"
     with pytest.raises(
-        DataError, match=r"'weight' would be numbers but for 'unknown' \(first in data row 651\)"
+        DataError, match=r"'weight' would be numbers but for 'unclear' \(first in data row 651\)"
     ):
         dagora.open_rows(as_packed_csv(text, tmp_path))
-    assert dagora.open_rows(tmp_path / "rows.csv.gz", na="unknown", missing="drop").n_rows == ROWS - 1
+    assert dagora.open_rows(tmp_path / "rows.csv.gz", na="unclear", missing="drop").n_rows == ROWS - 1
 
 
 @pytest.mark.parametrize("door", [as_parquet, as_csv, as_lazy])

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dagora.base.errors import DataError
 from dagora.base.phrases import nearest, split_list
 from dagora.base.wording import col, option
+from dagora.data.columns.missing import EVERY
 from dagora.data.columns.reading_options import NameList, ReadingOptions
 from dagora.data.schema import Kind
 
-EVERY = "all"  # in place of a name: every column
 # Searches compare all pairs of columns: beyond this no time limit on a search can be kept.
 MOST_COLUMNS = 20_000
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.phrases import comma_list
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
+from dagora.data.columns.missing import Na, extend_na
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
 if TYPE_CHECKING:
@@ -62,10 +62,12 @@ def type_column(
     declared: Kind | None = None,
     row_number: RowNumber = count_from_one,
     profile: ColumnProfile | None = None,
+    na: Na = "auto",
 ) -> Column:
     """Type an Arrow column whose missing values are null; these get an arbitrary code, or NaN.
 
-    `profile` is needed where the column holds only the distinct values of more cells.
+    `profile` is needed where the column holds only the distinct values of more cells. `na` is what the user
+    says is missing.
 
     >>> import pyarrow as pa
     >>> typed = type_column("dose", pa.chunked_array([[10, 5, 10]]))
@@ -78,17 +80,17 @@ def type_column(
 
     check_type(name, column.type)
     if declared is Kind.CONTINUOUS:
-        return continuous_column(name, column, DECLARED, row_number)
+        return continuous_column(name, column, DECLARED, row_number, na)
     profile = profile or ColumnProfile(name, column)
     if profile.is_real:
         column = column.cast(pa.float64())
         refuse_infinite(name, numbers_of(column), row_number)
     kind, why = (Kind.DISCRETE, DECLARED) if declared else decide_kind(profile)
     if kind is Kind.CONTINUOUS:
-        return continuous_column(name, column, why, row_number)
+        return continuous_column(name, column, why, row_number, na)
     encoded = encode(column)
     if declared is None and is_text(column.type):
-        refuse_spoilt_numbers(name, encoded, row_number)
+        refuse_spoilt_numbers(name, encoded, row_number, na)
     ordered = pa.types.is_dictionary(column.type) and column.type.ordered
     return discrete_column(name, encoded, why, ordered=ordered)
 
@@ -136,7 +138,7 @@ def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered
     return Column(Variable(name, Kind.DISCRETE, levels, ordered), codes, missing, why)
 
 
-def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber) -> Column:
+def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber, na: Na) -> Column:
     """Return the values as float64; text that is no number, and an infinite number, are refused."""
     import pyarrow as pa
 
@@ -148,9 +150,10 @@ def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: 
         if numbers is None:
             position, value = first_without_number(column)
             where = data_row(" in ", row_number(position))
+            means_missing = option("na", extend_na(na, [(name, value)]))
             raise DataError(
                 f"{col(name)} is declared continuous, but '{value}'{where} is no number: "
-                f"correct it, say that it means missing ({option('na', value)}), or declare "
+                f"correct it, say that it means missing ({means_missing}), or declare "
                 f"the column discrete ({option('discrete', name)})"
             )
     else:
@@ -195,7 +198,9 @@ def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
     return position, str(column[position])
 
 
-def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: RowNumber) -> None:
+def refuse_spoilt_numbers(
+    name: str, encoded: pa.DictionaryArray, row_number: RowNumber, na: Na = "auto"
+) -> None:
     """Refuse text of which most, but not all, distinct values are numbers."""
     import pyarrow.compute as pc
 
@@ -221,7 +226,9 @@ def refuse_spoilt_numbers(name: str, encoded: pa.DictionaryArray, row_number: Ro
     row = row_number(encoded.indices.index(wrong).as_py())
     odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
     listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
-    words_meant = option("na", comma_list(odd)) if len(odd) <= MOST_WORDS else option("na")
+    words_meant = option(
+        "na", extend_na(na, [(name, word) for word in odd]) if len(odd) <= MOST_WORDS else None
+    )
     where = data_row(" (first in ", row, ")")
     raise DataError(
         f"{col(name)} would be numbers but for {listed}{where}: say so if that means "

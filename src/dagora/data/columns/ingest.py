@@ -18,7 +18,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
-from dagora.data.columns.column_names import check_marks, check_names, declare_kinds
+from dagora.data.columns.column_names import check_marks, check_names, declare_kinds, resolve
 from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
@@ -33,12 +33,12 @@ from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
-from dagora.data.columns.missing import missing_words
+from dagora.data.columns.missing import NaWords, na_words
 from dagora.data.columns.missing_pattern import missing_pattern
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
-from dagora.data.columns.reading_warnings import missing_numbers, reading_warnings
+from dagora.data.columns.reading_warnings import codes_in, reading_warnings
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.schema import Kind, Variable
 
@@ -63,7 +63,7 @@ class RawColumn:
 
     `spelled` is the text of a column of floats: rows that are dropped may leave only whole numbers of it.
     `marks` says what its numbers tell about the mark before decimals, and `written` are its texts, where
-    they can be read in two ways.
+    they can be read in two ways. `leaves_codes` says that nobody has said what its numbers mean.
     """
 
     name: str
@@ -75,7 +75,8 @@ class RawColumn:
     missing: int = 0
     left_out: str | None = None
     spelling: str = ""
-    codes: tuple[float, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict)
+    leaves_codes: bool = True
     marks: DecimalMarks | None = None
     written: pa.ChunkedArray | None = None
 
@@ -204,7 +205,7 @@ def prepare_all(
     if reading.marks is not None:
         check_marks(reading.marks, names)
         declared = {**declared, reading.marks: Kind.DISCRETE}
-    words = missing_words(reading.na)
+    words = na_words(reading.na, names, None if reading.only is not None else resolve(reading.drop, names))
     rows = len(columns[0])
 
     def prepare_one(name: str, cells: pa.ChunkedArray, decimal: str | None = None) -> RawColumn:
@@ -241,13 +242,13 @@ def type_all(
 
     def type_next(column: RawColumn) -> Column:
         check_time(reading.clock, len(kept), rows)
-        typed = type_column(column.name, column.cells, column.declared, row_number)
+        typed = type_column(column.name, column.cells, column.declared, row_number, na=reading.na)
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
         if column.spelling:
             typed = replace(typed, why=f"{typed.why}: {column.spelling}")
         column.cells = column.spelled = None
-        column.codes = missing_numbers(typed)
+        column.codes = codes_in(typed) if column.leaves_codes else {}
         if reading.discretise is not None and typed.variable.kind is Kind.CONTINUOUS:
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
         return typed
@@ -287,7 +288,7 @@ def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], rows: int) 
 def prepare(
     raw: RawColumn,
     reading: ReadingOptions,
-    words: tuple[str, ...] | None,
+    words: NaWords,
     *,
     text_cells: bool,
     words_nulled: bool,
@@ -305,7 +306,9 @@ def prepare(
     if raw.declared is Kind.CONTINUOUS and (is_temporal(raw.cells.type) or spells_dates(raw.cells)):
         raw.cells, raw.spelling = as_days(raw.name, raw.cells), "dates as days since 1970"
     check_type(raw.name, raw.cells.type)
-    cells = null_missing(raw.cells, words or (), words_nulled=words_nulled and not words)
+    told = words.of(raw.name)
+    raw.leaves_codes = words.leaves_codes(raw.name) and raw.name not in reading.levels
+    cells = null_missing(raw.cells, told, words_nulled=words_nulled and not told)
     if text_cells and is_text(cells.type):
         fewest = 0 if raw.declared is Kind.CONTINUOUS or decimal else MAX_INTEGER_LEVELS
         if raw.declared is not Kind.DISCRETE:
@@ -314,11 +317,11 @@ def prepare(
             raw.written = texts if raw.marks is not None and raw.marks.mark == "either" else None
         parsed = parse_numbers(cells)
         if parsed is not cells:
-            parsed = null_missing(parsed, words or ())  # -999 is also -999.0
+            parsed = null_missing(parsed, told)  # -999 is also -999.0
             if reading.missing == "drop":
                 raw.spelled = null_where(cells, parsed.is_null())
         cells = parsed
-    if words is None:
+    if words.finds(raw.name):
         levels = reading.levels.get(raw.name, ())
         found = find_missing(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful

@@ -20,7 +20,7 @@ from dagora.base.events import Budget
 from dagora.base.options import alike
 from dagora.base.shared_parameters import SHARED
 from dagora.base.wording import option
-from dagora.data.columns.missing import missing_words
+from dagora.data.columns.missing import na_words
 
 if TYPE_CHECKING:
     from dagora.data.schema import Kind
@@ -54,7 +54,12 @@ class ReadingOption:
         """The values that are allowed, in words."""
         if self.choices:
             return ", ".join(f'"{choice}"' for choice in self.choices)
-        kinds = {"names": "names of columns", "words": "str or list of str", "text": "str", "integer": "int"}
+        kinds = {
+            "names": "names of columns",
+            "words": "str, list of str, or mapping",
+            "text": "str",
+            "integer": "int",
+        }
         return kinds[self.type] + ("" if self.low is None else f", {self.low} or more")
 
     def describe(self) -> str:
@@ -116,11 +121,11 @@ class ReadingOptions:
         "Missing values: refuse them (error), drop their rows, or make them a level.",
         choices=POLICIES,
     )
-    na: str | Iterable[str] = public(
+    na: str | Iterable[str] | Mapping[str, Any] = public(
         "auto",
         "words",
-        "Words that mean missing, such as NA,? (none: they are all levels; auto: among numbers, and "
-        "elsewhere unless missing values are refused).",
+        "Words that mean missing, such as NA,? or, in one column, age:-1,smoker:9 (none: they are all "
+        "levels; auto: among numbers, and elsewhere unless missing values are refused).",
         metavar="WORDS",
         rare=True,
     )
@@ -163,9 +168,11 @@ class ReadingOptions:
         policies = POLICIES if self.why_not_model is None else WITH_MODEL
         if self.missing not in policies:
             raise OptionError(option="missing", value=self.missing, must=f"be one of {', '.join(policies)}")
-        if not isinstance(self.na, str):
+        if isinstance(self.na, Mapping):
+            object.__setattr__(self, "na", {str(name): self.na[name] for name in self.na})
+        elif not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
-        missing_words(self.na)
+        na_words(self.na)
         if self.decimal not in (None, *READING["decimal"].choices):
             raise OptionError(option="decimal", value=self.decimal, must="be point or comma")
         if self.discretise is None and self.bins is not None:
@@ -280,7 +287,7 @@ def takes_reading(*names: str, missing: str | None = None) -> Callable[[F], F]:
     ... def read(path, **reading):
     ...     return reading
     >>> inspect.signature(read), read("a.csv", na="none")
-    (<Signature (path, *, drop: 'Iterable[str]' = (), na: 'str | Iterable[str]' = 'auto')>, {'na': 'none'})
+    (<Signature (path, *, drop: 'Iterable[str]' = (), na: 'str | ...' = 'auto')>, {'na': 'none'})
     """
     entries = select_options(names, missing)
 

@@ -7,27 +7,33 @@ from typing import Protocol
 
 import numpy as np
 
-from dagora.base.phrases import comma_list
 from dagora.base.wording import option
-from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, MAX_INTEGER_LEVELS
+from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, FIRST_LOOK, MAX_INTEGER_LEVELS
 from dagora.data.columns.column_type import DECLARED, Column
 from dagora.data.columns.levels import IS_NUMBER
-from dagora.data.columns.missing import MISSING_NUMBERS
+from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.missing_codes import (
+    FEW_LEVELS,
+    codes_among_words,
+    facts_of,
+    facts_of_levels,
+    missing_codes,
+)
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.schema import Kind, Variable
 
 MOST_NAMED = 5  # columns that one warning names, to stay readable
 UNUSABLE = frozenset({EMPTY, DATES, CONSTANT})  # why columns are left out that need not be kept
-GAP = 3.0  # a number that stands for missing is this many times as large as the largest other one
+MOST_ENTRIES = 8  # words of single columns that one option names; of more, it names the words alone
 
 
 class Suspicious(Protocol):
-    """A column whose cells include words that often mean missing."""
+    """A column with words or numbers that often mean missing, and how often each occurs."""
 
     name: str
     holes: Mapping[str, int]
     doubtful: Mapping[str, int]
-    codes: tuple[float, ...]
+    codes: Mapping[str, int]
 
 
 def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column]) -> Iterator[str]:
@@ -49,22 +55,15 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
     if holes:
         told = some(f"{tally(column.holes)} in '{column.name}'" for column in holes)
         yield f"read as missing: {told}; to keep such words as levels, {option('na', 'none')}"
-    doubtful = [column for column in raw if column.doubtful]
+    doubtful = [column for column in raw if column.doubtful or column.codes]
     if doubtful:
-        words = comma_list(dict.fromkeys(word for column in doubtful for word in column.doubtful))
-        told = some(f"{tally(column.doubtful)} in '{column.name}'" for column in doubtful)
+        told = some(f"{tally({**column.doubtful, **column.codes})} in '{column.name}'" for column in doubtful)
+        kind = "values" if any(column.codes for column in doubtful) else "levels"
+        na = missing_option(doubtful, holes, overview.reading.get("na", "auto"))
         yield (
-            f"taken as levels, though they often mean missing: {told}; choose {option('na', words)} if they "
-            f"are missing, or {option('na', 'none')} if they are levels"
+            f"taken as {kind}, though they often mean missing: {told}; choose {na} if they are missing, or "
+            f"{option('na', 'none')} if they are not"
         )
-    for column in raw:
-        if column.codes:
-            codes = ", ".join(f"{code:g}" for code in column.codes)
-            words = comma_list(f"{code:g}" for code in column.codes)
-            yield (
-                f"column '{column.name}' holds {codes}, far from all its other numbers: if that means "
-                f"missing, {option('na', words)}"
-            )
     if no_header([made.variable for made in typed]):
         names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
         yield (
@@ -98,24 +97,50 @@ def no_header(variables: Sequence[Variable]) -> bool:
     )
 
 
-def missing_numbers(column: Column) -> tuple[float, ...]:
-    """The numbers of a column that seem to stand for missing: far from all others, or below zero alone.
+def missing_option(doubtful: Sequence[Suspicious], holes: Sequence[Suspicious], na: Na) -> str:
+    """The option that makes all doubtful words and numbers missing; what is missing already stays so."""
+    codes = [(column.name, code) for column in doubtful for code in column.codes]
+    words = [(column.name, word) for column in doubtful for word in column.doubtful]
+    if len(words) <= MOST_ENTRIES or na != "auto":
+        return option("na", extend_na(na, [*words, *codes]))
+    shared = [*(word for column in holes for word in column.holes), *(word for _, word in words)]
+    return option("na", extend_na(list(dict.fromkeys(shared)), codes))
+
+
+def codes_in(column: Column) -> dict[str, int]:
+    """The numbers of a column that seem to stand for missing, and how often each occurs.
 
     >>> ages = np.array([30.0, 45.0, -99.0, -999.0, 71.0])
-    >>> missing_numbers(Column(Variable("age", Kind.CONTINUOUS), ages))
-    (-999.0, -99.0)
+    >>> codes_in(Column(Variable("age", Kind.CONTINUOUS), ages))
+    {'-999': 1, '-99': 1}
     """
+    values = column.values if column.missing is None else column.values[~column.missing]
     if column.variable.kind is Kind.CONTINUOUS:
-        values = column.values if column.missing is None else column.values[~column.missing]
-    else:
-        values = np.array([float(level) for level in column.variable.levels if IS_NUMBER.fullmatch(level)])
-    suspect = np.isin(values, MISSING_NUMBERS)
-    others = values[~suspect]
-    if not suspect.any() or others.size < 2:
-        return ()
-    largest, smallest = float(np.abs(others).max()), float(others.min())
-    found = {float(code) for code in values[suspect] if abs(code) / GAP > largest or (code < 0 <= smallest)}
-    return tuple(sorted(found))
+        facts = facts_of(values)
+        if facts.codes and len(np.unique(values[:FIRST_LOOK])) <= FEW_LEVELS:
+            facts = facts_of_levels(dict(zip(*np.unique(values, return_counts=True), strict=True)))
+        return name_codes(missing_codes(facts))
+    counts = np.bincount(values, minlength=len(column.variable.levels)).tolist()
+    return codes_of_levels(dict(zip(column.variable.levels, counts, strict=True)))
+
+
+def codes_of_levels(counts: Mapping[str, int]) -> dict[str, int]:
+    """The same for levels and how often each occurs.
+
+    >>> codes_of_levels({"1": 50, "2": 40, "9": 3})
+    {'9': 3}
+    """
+    seen = {level: count for level, count in counts.items() if count}
+    if len(seen) > FEW_LEVELS:
+        return {}
+    if all(map(IS_NUMBER.fullmatch, seen)):
+        return name_codes(missing_codes(facts_of_levels({float(level): n for level, n in seen.items()})))
+    return codes_among_words(seen)
+
+
+def name_codes(codes: Mapping[float, int]) -> dict[str, int]:
+    """Codes as they are written."""
+    return {f"{code:g}": count for code, count in codes.items()}
 
 
 def tally(words: Mapping[str, int]) -> str:

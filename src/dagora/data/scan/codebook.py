@@ -29,9 +29,13 @@ from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal
+from dagora.data.columns.levels import level_name
+from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.missing_codes import missing_codes
+from dagora.data.columns.reading_warnings import codes_of_levels, name_codes
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.scan.changes import changed_value
-from dagora.data.scan.profile import Profile
+from dagora.data.scan.profile import Profile, facts_of_tallies
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
 if TYPE_CHECKING:
@@ -65,12 +69,13 @@ class Coding:
 
 
 def code_column(
-    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool, again: bool = False
+    profile: Profile, *, finds: bool, wanted: bool, expected: bool, again: bool = False, na: Na = "auto"
 ) -> Coding | str:
     """Decide how a column is coded, or why it is left out; `wanted` keeps what looks like an identifier.
 
-    `words` mean missing; None says to find such words, `expected` that there may be any. `again` says that
-    rows were dropped since the column was kept: it stays, unless it is a constant number by now.
+    `finds` says to find words that mean missing, `expected` that there may be any. `again` says that rows
+    were dropped since the column was kept: it stays, unless it is a constant number by now. `na` is what the
+    user says is missing.
     """
     import pyarrow as pa
 
@@ -82,11 +87,11 @@ def code_column(
         return Coding(Variable(profile.name, Kind.CONTINUOUS), DECLARED) if wanted else EMPTY
     refuse_infinite(profile)
     if profile.firsts is None:
-        return code_many(profile, words, wanted=wanted, expected=expected, again=again)
+        return code_many(profile, finds=finds, wanted=wanted, expected=expected, again=again, na=na)
     column, rows = distinct_cells(profile)
     words_seen = plain_values(column.combine_chunks())
     column, spelling = plain_numbers(profile, column)
-    found = find_missing(column, wanted=expected, declared=profile.declared) if words is None else None
+    found = find_missing(column, wanted=expected, declared=profile.declared) if finds else None
     holes = tuple(found.holes) if found else ()
     read_as = profile.read_as
     if found is not None and holes:
@@ -108,7 +113,7 @@ def code_column(
     if reason is not None:
         return reason
     row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
-    typed = type_column(profile.name, column, profile.declared, row_number, known)
+    typed = type_column(profile.name, column, profile.declared, row_number, known, na)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
         if not wanted and is_constant(column):
@@ -229,13 +234,13 @@ def missing_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
 
 
 def code_many(
-    profile: Profile, words: tuple[str, ...] | None, *, wanted: bool, expected: bool, again: bool
+    profile: Profile, *, finds: bool, wanted: bool, expected: bool, again: bool, na: Na
 ) -> Coding | str:
     """Code a column of too many values to be levels: numbers are continuous, other columns are left out."""
     import pyarrow as pa
 
     text = is_text(profile.type)
-    holes = missing_among_many(profile, expected=expected) if words is None else ()
+    holes = missing_among_many(profile, expected=expected) if finds else ()
     cells = profile.n_values if holes else profile.rows - profile.missing
     odd = spoiling(profile, holes)
     spelled = text and spells_numbers(profile, holes) and odd is None
@@ -257,8 +262,8 @@ def code_many(
         word, row = odd
         raise DataError(
             f"{col(profile.name)} would be numbers but for '{word}' (first in data row {row + 1}): say "
-            f"so if that means missing ({option('na', word)}), or leave the column out "
-            f"({option('drop', profile.name)})"
+            f"so if that means missing ({option('na', extend_na(na, [(profile.name, word)]))}), or leave the "
+            f"column out ({option('drop', profile.name)})"
         )
     if (text and not spelled) or is_categorical(profile.type):
         if again:
@@ -276,6 +281,21 @@ def code_many(
     why = f"{why}: {DAYS}" if profile.days else why
     read_as = numbers if holes else read_as
     return Coding(Variable(profile.name, Kind.CONTINUOUS), why, holes, days=profile.days, read_as=read_as)
+
+
+def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
+    """The numbers of a column that seem to stand for missing, and how often each occurs."""
+    if is_categorical(profile.type):
+        return {}
+    if profile.firsts is None:
+        return name_codes(missing_codes(profile.facts))
+    seen = {value: count for value, count in profile.tallies.items() if value not in coding.words}
+    if coding.variable.kind is Kind.CONTINUOUS:
+        return name_codes(missing_codes(facts_of_tallies(seen)))
+    levels: dict[str, int] = {}
+    for value, count in seen.items():
+        levels[level_name(value)] = levels.get(level_name(value), 0) + count
+    return codes_of_levels(levels)
 
 
 def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None:

@@ -7,7 +7,7 @@ only be numbers, or text that is not worth learning from.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from dagora.data.columns.dates import as_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
 from dagora.data.columns.missing import ALL_OFTEN_MISSING, often_means_missing
+from dagora.data.columns.missing_codes import NumberFacts, facts_of, facts_of_levels
 from dagora.data.columns.spelled_numbers import DecimalMarks, add_marks, marks_of_plain, plainly, spelling_of
 from dagora.data.schema import MAX_LEVELS, Kind
 
@@ -55,8 +56,10 @@ class Profile:
     by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
     found in text, `all_texts` are the distinct texts that it saw, in `all_cells` cells. `words` are those
     that mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too
-    many to be kept. `marks` is what plain numbers that are too many tell about the mark before decimals,
-    `decimal` the mark that was decided for the file, where numbers can be read in two ways.
+    many to be kept. `tallies` are counts of the values that are kept, `facts` what tells whether numbers
+    stand for missing where they are too many. `marks` is what plain numbers that are too many tell about the
+    mark before decimals, `decimal` the mark that was decided for the file, where numbers can be read in two
+    ways.
     """
 
     name: str
@@ -84,6 +87,8 @@ class Profile:
     all_cells: int | None = None
     words: Collection[str] = ()
     same_numbers: dict[str, None] = field(default_factory=dict)
+    tallies: dict[Any, int] = field(default_factory=dict)
+    facts: NumberFacts = field(default_factory=NumberFacts, compare=False)  # sums are rounded
     marks: DecimalMarks | None = None
     decimal: str | None = None
     infinite: int = -1
@@ -132,6 +137,8 @@ class Profile:
             self._keep(column, begin)
         if not text:
             self._measure(column, begin)
+            if before is None:
+                self._note_numbers(column)
         elif before is None and self.numbers:
             self._read_numbers(column, begin)
 
@@ -174,6 +181,7 @@ class Profile:
             self._note_marks(texts)
             self._note_same(texts, numbers)
             self._measure(numbers.combine_chunks(), begin)
+            self._note_numbers(numbers)
         else:
             place, word = first_without_number(texts)
             self.odd = (word, begin + place)
@@ -185,6 +193,10 @@ class Profile:
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         known = self.firsts or {}
         values = encoded.dictionary.to_pylist()
+        counts = np.bincount(np.asarray(encoded.indices.drop_null()), minlength=len(values))
+        for value, count in zip(values, counts.tolist(), strict=True):
+            if count:
+                self.tallies[value] = self.tallies.get(value, 0) + count
         fresh = [place for place, value in enumerate(values) if value not in known]
         if fresh:
             indices = np.asarray(encoded.indices.drop_null())
@@ -198,6 +210,8 @@ class Profile:
         self.firsts = known
         if len(known) > self.most_values:
             self.firsts = None
+            self.facts = facts_of_tallies(self.tallies)
+            self.tallies = {}
             if is_text(self.type):
                 self.judge_text(known)
 
@@ -206,6 +220,14 @@ class Profile:
         if self.text_cells and missing_numbers(self.words):
             lost = null_missing(numbers, self.words).is_null()
             self.same_numbers |= dict.fromkeys(texts.filter(lost).unique().drop_null().to_pylist())
+
+    def _note_numbers(self, column: pa.Array | pa.ChunkedArray) -> None:
+        """Note what tells whether some of the numbers stand for missing."""
+        import pyarrow as pa
+
+        if not pa.types.is_boolean(column.type):
+            values = np.asarray(column.drop_null().cast(pa.float64(), safe=False))
+            self.facts = self.facts.add(facts_of(values[np.isfinite(values)]))
 
     def _note_marks(self, texts: pa.ChunkedArray) -> None:
         """Note what points tell about the mark before decimals, until one can be read in one way only."""
@@ -290,6 +312,17 @@ class Profile:
         low, high = int(self.low), int(self.high)
         squares = sum_of_squares(high) - sum_of_squares(low - 1)
         return self.sums == [((low + high) * cells // 2) & WRAP, squares & WRAP]
+
+
+def facts_of_tallies(tallies: Mapping[Any, int]) -> NumberFacts:
+    """The facts about counted values that are numbers, or texts of numbers; others are left out."""
+    counts: dict[float, int] = {}
+    for value, count in tallies.items():
+        if not isinstance(value, str) or IS_NUMBER.fullmatch(value):
+            number = float(value)
+            if np.isfinite(number):
+                counts[number] = counts.get(number, 0) + count
+    return facts_of_levels(counts)
 
 
 def sum_of_squares(number: int) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import often_means_missing
+from dagora.data.columns.missing_codes import NumberFacts
 from dagora.data.columns.spelled_numbers import add_marks
-from dagora.data.scan.profile import WRAP, Profile
+from dagora.data.scan.profile import WRAP, Profile, facts_of_tallies
 
 Profiles = dict[str, Profile]
 
@@ -55,6 +57,8 @@ def append_profile(a: Profile, b: Profile) -> Profile:
         spelled=a.spelled or b.spelled,
         same_numbers=a.same_numbers | b.same_numbers,
         marks=add_marks(a.marks, b.marks),
+        tallies={} if together is None else add_tallies(a, b),
+        facts=facts_together(a, b) if together is None else NumberFacts(),
         infinite=first_of(a.infinite, b.infinite, a.rows),
         infinities=a.infinities + b.infinities,
         low=min(a.low, b.low),
@@ -64,6 +68,17 @@ def append_profile(a: Profile, b: Profile) -> Profile:
     if together is None and firsts is not None and is_text(a.type):
         whole.judge_text(firsts)  # too many together, though not in either
     return whole
+
+
+def add_tallies(a: Profile, b: Profile) -> dict[Any, int]:
+    """The counts of the values of both."""
+    return {value: a.tallies.get(value, 0) + b.tallies.get(value, 0) for value in {**a.tallies, **b.tallies}}
+
+
+def facts_together(a: Profile, b: Profile) -> NumberFacts:
+    """The facts about the numbers of both, which are too many to be kept."""
+    one, other = (part.facts if part.firsts is None else facts_of_tallies(part.tallies) for part in (a, b))
+    return one.add(other)
 
 
 def judge_like(part: Profile, other: Profile) -> Profile:

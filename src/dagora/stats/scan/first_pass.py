@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions
+from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions, resolve
 from dagora.data.columns.column_type import data_row
-from dagora.data.columns.missing import missing_words
+from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.scan.codebook import Coding, code_column, missing_words_of, settle_marks
+from dagora.data.scan.codebook import Coding, code_column, codes_in_profile, missing_words_of, settle_marks
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
@@ -43,7 +43,7 @@ class ColumnNotes:
     name: str
     holes: Mapping[str, int]
     doubtful: Mapping[str, int]
-    codes: tuple[float, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -91,8 +91,9 @@ def scan_source(
         raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
     names = tuple(names[place] for place in kept_positions(names, reading))
     declared = declare_kinds(names, reading.discrete, reading.continuous)
-    na_words = missing_words(reading.na)
-    words: Words = dict.fromkeys(names, na_words or ())
+    dropped_names = resolve(reading.drop, schema.names)
+    told = na_words(reading.na, names, None if reading.only is not None else dropped_names)
+    words: Words = {name: told.of(name) for name in names}
     state = source.state()
     profiles = new_profiles(schema, names, declared, text_cells=source.text_cells)
     look(source, profiles, words)
@@ -101,11 +102,11 @@ def scan_source(
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
     settle_marks(profiles, reading.decimal)
-    others = {name: spelled_otherwise(profiles[name], na_words) for name in names} if na_words else {}
+    others = {name: spelled_otherwise(profiles[name], words[name]) for name in names if words[name]}
     if any(others.values()):
         words |= {name: (*words[name], *found) for name, found in others.items()}
         anew = profiles_again(
-            schema, profiles, {name: others[name] for name in names if others[name]}, declared
+            schema, profiles, {name: found for name, found in others.items() if found}, declared
         )
         look(source, anew, words)
         profiles |= anew
@@ -115,7 +116,12 @@ def scan_source(
     drop = reading.missing == "drop"
     wanted = frozenset(reading.wanted)
     decided = decide(
-        profiles.values(), na_words, expected=drop, postponed=postponed if drop else None, wanted=wanted
+        profiles.values(),
+        told,
+        expected=drop,
+        postponed=postponed if drop else None,
+        wanted=wanted,
+        na=reading.na,
     )
     kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
     holes = {name: coding.words for name, coding in kept.items() if coding.words}
@@ -130,7 +136,7 @@ def scan_source(
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
             profile.decimal = profiles[name].decimal
-            profile.read_as = kept[name].read_as if na_words is None else None
+            profile.read_as = kept[name].read_as if told.finds(name) else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):
                 profile.all_texts, profile.all_cells = seen, profiles[name].n_values
@@ -138,16 +144,18 @@ def scan_source(
         complete = next(iter(again.values())).rows
         if not complete:
             raise DataError(f"{source.title}: no row is left: all {rows} have a missing value")
-        decided |= decide(again.values(), (), expected=False, wanted=wanted, again=True)
+        decided |= decide(
+            again.values(), NaWords(()), expected=False, wanted=wanted, again=True, na=reading.na
+        )
         kept = {name: coding for name, coding in decided.items() if isinstance(coding, Coding)}
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
         profiles |= {name: replace(again[name], missing=profiles[name].missing) for name in again}
-    elif na_words:
-        kept = {name: replace(coding, words=na_words) for name, coding in kept.items()}
+    elif any(words.values()):
+        kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
         raise DataError(f"no column can be used: '{first}' ({why}); {keeping(first, why)} keeps it")
-    overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes)
+    overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None
     counter: Counter
@@ -189,12 +197,13 @@ def look_at_rows(
 
 def decide(
     profiles: Iterable[Profile],
-    words: tuple[str, ...] | None,
+    told: NaWords,
     *,
     expected: bool,
     postponed: list[DataError] | None = None,
     wanted: Collection[str] = (),
     again: bool = False,
+    na: Na = "auto",
 ) -> dict[str, Coding | str]:
     """The coding of each column, or why it is left out; errors are noted in `postponed`, where that is given.
 
@@ -206,7 +215,8 @@ def decide(
     for profile in profiles:
         keep = profile.declared is not None or profile.name in wanted
         try:
-            found = code_column(profile, words, wanted=keep, expected=expected, again=again)
+            finds = told.finds(profile.name)
+            found = code_column(profile, finds=finds, wanted=keep, expected=expected, again=again, na=na)
             if isinstance(found, Coding):
                 found = replace(found, text=is_text(profile.type))
             decided[profile.name] = found
@@ -214,7 +224,7 @@ def decide(
             if postponed is None:
                 raise
             postponed.append(problem)
-            holes = missing_words_of(profile, expected=expected) if words is None else ()
+            holes = missing_words_of(profile, expected=expected) if told.finds(profile.name) else ()
             decided[profile.name] = Coding(Variable(profile.name, Kind.CONTINUOUS), "", holes)
     return decided
 
@@ -242,6 +252,7 @@ def overview_of(
     dropped: int,
     reading: ReadingOptions,
     holes: Words,
+    told: NaWords,
 ) -> Overview:
     """The overview of the source, with its warnings."""
     summaries, noted = [], []
@@ -257,6 +268,13 @@ def overview_of(
         summaries.append(
             ColumnSummary(name, str(variable.kind), coding.why, values, variable.cardinality, missing)
         )
-        noted.append(ColumnNotes(name, dict.fromkeys(holes.get(name, ()), 1), dict(coding.doubtful or {})))
+        codes = codes_in_profile(profiles[name], coding) if told.leaves_codes(name) else {}
+        lost = counts_of(profiles[name], holes.get(name, ()))
+        noted.append(ColumnNotes(name, lost, counts_of(profiles[name], coding.doubtful or ()), codes))
     overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
     return replace(overview, warnings=tuple(reading_warnings(overview, noted, ())))
+
+
+def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:
+    """How often words occur, where that is known: once at least."""
+    return {word: max(1, profile.tallies.get(word, 1)) for word in words}

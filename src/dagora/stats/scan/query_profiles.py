@@ -9,9 +9,10 @@ import numpy as np
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.missing import often_means_missing
+from dagora.data.columns.missing_codes import CODES, NumberFacts
 from dagora.data.scan.codebook import is_categorical
 from dagora.data.scan.profile import WRAP, Profile, as_words, clean_cells, sum_of_squares, with_cleaned_words
-from dagora.data.scan.sql import literal, quote, relation, trim
+from dagora.data.scan.sql import as_double, literal, quote, relation, trim
 from dagora.stats.scan.query_counts import condition, present
 
 if TYPE_CHECKING:
@@ -73,10 +74,39 @@ def look_at_column(
             firsts.setdefault(value + 0.0 if isinstance(value, float) else value, len(firsts))
     # In the order of the values, as SQL hands them out in any.
     profile.firsts = dict.fromkeys(sorted(firsts), 0) if len(firsts) <= most else None
+    if profile.firsts is not None:
+        count_values(database, profile, inner, column)
     if is_text(profile.type) and profile.firsts is not None:
         count_suspects(database, profile, inner)
     if not is_text(profile.type) and not is_boolean(profile):
         measure(database, profile, inner, column)
+        if profile.firsts is None and profile.infinite < 0:
+            note_numbers(database, profile, inner, column)
+
+
+def count_values(database: Database, profile: Profile, inner: str, column: str) -> None:
+    """Note how often each of a few values occurs."""
+    asked = f"SELECT {column} AS value, count(*) AS n FROM {inner} GROUP BY {column}"  # noqa: S608
+    for row in answer(database, asked):
+        value = row["value"].strip() if isinstance(row["value"], str) else row["value"]
+        profile.tallies[value] = profile.tallies.get(value, 0) + int(row["n"])
+
+
+def note_numbers(database: Database, profile: Profile, inner: str, column: str) -> None:
+    """Note what tells whether some of many numbers stand for missing."""
+    codes = ", ".join(f"{code:.0f}" for code in CODES)
+    asked = f"SELECT {column} AS code, count(*) AS n FROM {inner} AND {column} IN ({codes}) GROUP BY {column}"  # noqa: S608
+    found = {float(row["code"]): int(row["n"]) for row in answer(database, asked)}
+    number = as_double(profile.name)
+    (about,) = answer(
+        database,
+        f"SELECT count(*) AS n, min({number}) AS low, max({number}) AS high, avg({number}) AS mean, "  # noqa: S608
+        f"avg({number} * {number}) AS square FROM {inner} AND NOT {column} IN ({codes})",
+    )
+    n = int(about["n"])
+    if n:
+        low, high, mean, square = (float(about[key]) for key in ("low", "high", "mean", "square"))
+        profile.facts = NumberFacts(found, n, low, high, n * mean, n * square)
 
 
 def count_suspects(database: Database, profile: Profile, inner: str) -> None:

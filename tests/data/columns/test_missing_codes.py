@@ -1,0 +1,157 @@
+"""Numbers and words that stand for missing: noticed in memory, scanned and in a database, and made missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.base.errors import DataError
+
+duckdb = pytest.importorskip("duckdb")
+ROWS = 400
+R = np.random.default_rng(5)
+AGES = R.integers(18, 80, ROWS)
+PRESSURES = R.normal(75, 12, ROWS).round(1)
+LIKERT = R.integers(1, 6, ROWS)
+SIDES = np.array(["a", "b"])[R.integers(0, 2, ROWS)]
+
+
+def with_codes(values, *codes):
+    """Every so many values are a code."""
+    changed = values.astype(object if isinstance(codes[0], str) else values.dtype)
+    for k, code in enumerate(codes):
+        changed[k + 3 :: 23] = code
+    return changed
+
+
+CASES = {
+    "pair": (with_codes(AGES, 888, 999), "888,999"),
+    "negative pair": (with_codes(AGES, -9, -8), "-9,-8"),
+    "ninety-nine": (with_codes(AGES, 99), "99"),
+    "minus one": (with_codes(AGES, -1), "-1"),
+    "far zero": (with_codes(PRESSURES, 0.0), "0"),
+    "nine in a scale": (with_codes(LIKERT, 9), "9"),
+    "eight and nine in a scale": (with_codes(LIKERT, 8, 9), "8,9"),
+    "ninety-nine in a scale": (with_codes(LIKERT, 99), "99"),
+    "minus one in a scale": (with_codes(LIKERT, -1), "-1"),
+    "nine among words": (with_codes(SIDES, "9"), "9"),
+    "unknown": (with_codes(SIDES, "unknown"), "unknown"),
+    "keine Angabe": (with_codes(SIDES, "keine Angabe"), "keine Angabe"),
+}
+SILENT = {
+    "ages": AGES,
+    "pressures": PRESSURES,
+    "scale of nine": R.integers(1, 10, ROWS),
+    "scale of seven": R.integers(1, 8, ROWS),
+    "signs": R.integers(-1, 2, ROWS),
+    "two signs": 2 * R.integers(0, 2, ROWS) - 1,
+    "counts": R.poisson(2.0, ROWS),
+    "rare counts": np.where(np.arange(ROWS) == 7, 9, R.poisson(1.0, ROWS)),
+    "zeros among amounts": np.where(R.random(ROWS) < 0.5, 0.0, R.lognormal(3, 1, ROWS)),
+    "around zero": R.normal(0, 60, ROWS).round(),
+    "hours": R.integers(1, 100, ROWS),
+    "grades": np.array(["1", "2", "A"])[R.integers(0, 3, ROWS)],
+}
+
+
+def doors(frame, tmp_path):
+    """The warnings of every door that reads the same rows."""
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    base = tmp_path / "t.duckdb"
+    base.unlink(missing_ok=True)
+    with duckdb.connect(str(base)) as made:
+        made.execute("CREATE TABLE t AS SELECT * FROM frame")
+    return {
+        "file": dagora.inspect(tmp_path / "t.csv").warnings,
+        "frame": dagora.inspect(frame).warnings,
+        "scanned text": dagora.open_rows(tmp_path / "t.csv").overview.warnings,
+        "scanned": dagora.open_rows(tmp_path / "t.parquet").overview.warnings,
+        "database": dagora.open_rows(f"duckdb:{base}", table="t").overview.warnings,
+        "pushed down": dagora.open_rows(f"duckdb:{base}", table="t", push_down=True).overview.warnings,
+    }
+
+
+def frame_of(values):
+    return pd.DataFrame({"x": values, "side": SIDES})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_codes_are_noticed_at_every_door(case, tmp_path):
+    values, codes = CASES[case]
+    option = ",".join(f"x:{code}" for code in codes.split(","))
+    for door, warnings in doors(frame_of(values), tmp_path).items():
+        (line,) = [line for line in warnings if "often mean missing" in line]
+        assert f'choose na="{option}" if they are missing' in line, door
+        for code in codes.split(","):
+            assert f"'{code}' ({(values == type(values[0])(code)).sum()} ×)" in line, door
+    read = dagora.inspect(tmp_path / "t.csv", na=option, missing="drop")
+    lost = sum(
+        (values.astype(str) == np.array(code).astype(values.dtype).astype(str)).sum()
+        for code in codes.split(",")
+    )
+    assert read.dropped == lost
+    assert not [line for line in read.warnings if "often mean missing" in line]
+    scanned = dagora.open_rows(tmp_path / "t.csv", na=option, missing="drop")
+    assert scanned.overview.dropped == lost
+    assert not [line for line in scanned.overview.warnings if "often mean missing" in line]
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_other_numbers_are_not_suspected(case, tmp_path):
+    for door, warnings in doors(frame_of(SILENT[case]), tmp_path).items():
+        assert not [line for line in warnings if "mean missing" in line], door
+
+
+def test_one_option_names_every_code_and_then_nothing_is_left_to_say(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "age": with_codes(AGES, -99).astype(str),
+            "smoker": with_codes(R.integers(1, 3, ROWS), 9).astype(str),
+            "job": with_codes(SIDES, "?", "unknown"),
+            "weight": with_codes(PRESSURES.astype(str), "NA"),
+        }
+    )
+    file = tmp_path / "t.csv"
+    frame.to_csv(file, index=False)
+    (line,) = [line for line in dagora.inspect(file).warnings if "though they often mean missing" in line]
+    option = "age:-99,smoker:9"
+    advice = line.partition('na="')[2].partition('"')[0]
+    assert sorted(advice.split(",")) == sorted([*option.split(","), "job:?", "job:unknown"])
+    after = dagora.inspect(file, na=advice, missing="drop")
+    assert not [text for text in after.warnings if "though they often mean missing" in text]
+    assert {column.name: column.missing for column in after.columns} == {
+        "age": 18,
+        "smoker": 18,
+        "job": 36,
+        "weight": 18,
+    }
+
+
+def test_codes_of_a_column_as_text_and_as_a_mapping():
+    data = {"age": [20, 30, -1, 40] * 10, "smoker": [1, 2, 9, -1] * 10}
+    for na in ("age:-1,smoker:9", ["age:-1", "smoker:9"], {"age": -1, "smoker": [9]}):
+        table = dagora.inspect(data, na=na)
+        assert [column.missing for column in table.columns] == [10, 10]
+        assert table.columns[1].values == "-1, 1, 2"
+
+
+def test_words_of_one_column_leave_the_others_as_they_are():
+    data = {"age": ["20.5", "NA", "30.1", "x"] * 10, "job": ["a", "b", "none", "b"] * 10}
+    assert [column.missing for column in dagora.inspect(data, na="age:x", missing="drop").columns] == [20, 10]
+    assert [column.missing for column in dagora.inspect(data, na="age:x,job:", missing="drop").columns] == [
+        20,
+        0,
+    ]
+    assert [column.missing for column in dagora.inspect(data, na="age:x,NA", missing="drop").columns] == [
+        20,
+        0,
+    ]
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(DataError, match=r'na="smokr:9" names no column: did you mean \'smoker\'\?'):
+        dagora.inspect({"smoker": [1, 2, 9]}, na="smokr:9")
+    assert (
+        dagora.inspect({"smoker": [1, 2, 9], "id": [1, 2, 3]}, na="id:9", drop="id").columns[0].missing == 0
+    )
