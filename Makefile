@@ -2,13 +2,13 @@
 # `make help` lists the others.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY  := $(VENV)/.ready
 FLOWER := .venv-flower
 # Modules are compiled once, also where the machine says not to: the tests start the command hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all check test-slow test-flower coverage lint types docs wheel bench requirements clean help
+.PHONY: demo test test-all check test-slow test-flower coverage lint types docs wheel release lint-workflows bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -54,7 +54,17 @@ docs: $(READY)  ## build/site: the documentation as a site; a warning is an erro
 
 wheel: $(READY)  ## dist/: a wheel for this Python and kind of processor that brings its kernels compiled
 	$(BIN)/python building/compile_kernels.py build/kernels
-	$(BIN)/python -m hatchling build -t wheel
+	DAGORA_KERNELS=build/kernels $(BIN)/python -m hatchling build -t wheel
+
+release: $(READY)  ## dist/: sdist, pure wheel and the wheel of `make wheel`, each installed anew and tried with the demo
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -t wheel
+	$(MAKE) wheel
+	$(BIN)/python building/release.py dist
+
+lint-workflows:  ## check .github/workflows by the schema of workflows and by zizmor (needs uv)
+	uvx check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	uvx zizmor --offline .github/workflows
 
 # Peers are installed in environments of their own; the tables in the README and docs/ come from here.
 bench: $(READY)  ## install the peers and measure everything against them

@@ -1,11 +1,13 @@
 """Compile the kernels that a wheel brings, for any processor of this kind: `make wheel` calls this.
 
-    python building/compile_kernels.py FOLDER
+    python building/compile_kernels.py FOLDER [JOBS]
 
 Every method, score and sampler runs on an easy and on a tangled table of a few hundred rows, as some kernels
 are only reached where a problem is hard; whatever numba compiles meanwhile is left in FOLDER, from where
 `hatch_build.py` puts it into the wheel. A kernel that no such run needs is compiled when somebody needs it;
 those are listed at the end. Two processes share the work, as numba compiles one kernel at a time in each.
+JOBS is how the names of jobs begin, for a folder with the kernels of those jobs only. Where FOLDER has what
+would be compiled now, nothing is done.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernel_tag import TAG_FILE, made_for
+from kernel_tag import TAG_FILE, is_fresh, made_for
 from numba.core import event
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
         return run
 
+    yield "demo", demo
     yield "candidates", trying(dagora.candidates, many_sets, max_parents=3)
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
@@ -151,6 +154,14 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "three sites", trying(dagora.learn_federated, sites, "hill-climb")
 
 
+def demo() -> object:
+    """Run `dagora demo`."""
+    from dagora.cli.main import run
+
+    with tempfile.TemporaryDirectory() as folder:
+        return run(["demo", "--quiet", "-o", folder])
+
+
 class Compiled(event.Listener):  # type: ignore[misc]  # numba has no types
     """The kernels that a process compiles."""
 
@@ -166,12 +177,12 @@ class Compiled(event.Listener):  # type: ignore[misc]  # numba has no types
         """Nothing to note."""
 
 
-def compile_share(share: int, seen: Path) -> None:
+def compile_share(share: int, seen: Path, chosen: str) -> None:
     """Run every `PROCESSES`-th job and list what it compiled; one process finds what the other compiled."""
     compiled = Compiled()
     event.register("numba:compile", compiled)
     warnings.simplefilter("ignore")
-    for number, (name, job) in enumerate(jobs()):
+    for number, (name, job) in enumerate(each for each in jobs() if each[0].startswith(chosen)):
         if number % PROCESSES != share:
             continue
         begun = time.monotonic()
@@ -190,8 +201,11 @@ def all_kernels() -> set[str]:
     return found
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, chosen: str = "") -> None:
     """Compile into a folder of its own, and put what is found there into place."""
+    if is_fresh(folder, ROOT):
+        print(f"{folder} is fresh")
+        return
     sys.path.insert(0, str(SOURCES))
     from dagora.kernels.cache import BUNDLED, PORTABLE
 
@@ -208,7 +222,9 @@ def main(folder: Path) -> None:
         }
         seen = [Path(cache) / f"seen-{share}" for share in range(PROCESSES)]
         started = [
-            subprocess.Popen([sys.executable, __file__, "--share", str(share), str(file)], env=environment)  # noqa: S603
+            subprocess.Popen(  # noqa: S603
+                [sys.executable, __file__, "--share", str(share), str(file), chosen], env=environment
+            )
             for share, file in enumerate(seen)
         ]
         if max(process.wait() for process in started):
@@ -220,12 +236,13 @@ def main(folder: Path) -> None:
         (folder / TAG_FILE).write_text(made_for(ROOT))
     files = [file for file in folder.rglob("*") if file.is_file()]
     size = sum(file.stat().st_size for file in files)
-    print("not reached: " + ", ".join(sorted(all_kernels() - compiled)))
+    if not chosen:
+        print("not reached: " + ", ".join(sorted(all_kernels() - compiled)))
     print(f"{sum(file.suffix == '.nbc' for file in files)} kernels, {size / 1e6:.0f} MB in {folder}")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--share":
-        compile_share(int(sys.argv[2]), Path(sys.argv[3]))
+        compile_share(int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
     else:
-        main(Path(sys.argv[1]))
+        main(Path(sys.argv[1]), *sys.argv[2:])

@@ -53,6 +53,7 @@ FULL = {
     "papers/private_k2": "small runs of every reproduction",
     "papers/rbnets": "small runs of every reproduction",
     "flower": "real Flower processes",
+    "building/test_release.py": "environments into which a release is installed",
     "base/test_dask_cluster.py": "a cluster of processes",
     "cli/federate": "sites as processes",
     "cli/test_hostile_files.py": "files that unpack to far more than their size",

@@ -7,9 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from building import changed_tests
+import yaml
+from packaging.requirements import Requirement
 
 import dagora
+from building import changed_tests
 from dagora.base.version import version_of, versions
 from dagora.papers.registry import ITEMS
 from tests.conftest import FULL, ROOT
@@ -81,9 +83,68 @@ def test_the_citation_names_the_papers_whose_items_are_reproduced() -> None:
 def test_the_changelog_has_its_categories() -> None:
     newest = re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1]
     assert newest.split()[0] == dagora.__version__
-    assert re.findall(r"^### (.+)$", newest, re.MULTILINE) == ["Added", "Changed", "Removed", "Fixed"]
-    added = newest.partition("### Added")[2].partition("### Changed")[0]
+    assert sorted(re.findall(r"^### (.+)$", newest, re.MULTILINE)) == ["Added", "Changed", "Fixed", "Removed"]
+    added = newest.partition("### Added")[2].partition("### ")[0]
     assert len(re.findall(r"^- ", added, re.MULTILINE)) > 10
+
+
+def test_the_changelog_begins_with_one_page() -> None:
+    newest = re.split(r"^## ", read("CHANGELOG.md"), flags=re.MULTILINE)[1]
+    assert len(newest.splitlines()) <= 80
+    assert max(map(len, newest.splitlines())) <= 150
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def workflow_runs(name: str) -> dict[str, dict[str, object]]:
+    """The jobs of a workflow."""
+    return yaml.safe_load(read(f".github/workflows/{name}.yml"))["jobs"]
+
+
+def supported_pythons() -> list[str]:
+    lines = tomllib.loads(read("pyproject.toml"))["project"]["classifiers"]
+    return [line.rpartition(" ")[2] for line in lines if re.search(r":: 3\.\d+$", line)]
+
+
+def test_every_change_is_tested_on_every_platform_and_python() -> None:
+    matrix = workflow_runs("test")["test"]["strategy"]["matrix"]
+    assert [system.partition("-")[0] for system in matrix["os"]] == ["ubuntu", "macos", "windows"]
+    assert matrix["python"] == supported_pythons() == ["3.11", "3.12", "3.13"]
+    assert workflow_runs("release")["build"]["strategy"]["matrix"]["python"] == supported_pythons()
+
+
+def test_every_night_everything_is_tested() -> None:
+    content = yaml.safe_load(read(".github/workflows/nightly.yml"))
+    assert content[True]["schedule"][0]["cron"]  # YAML 1.1 reads the key `on` as true
+    job = content["jobs"]["test-all"]
+    assert job["strategy"]["matrix"]["python"] == supported_pythons()
+    assert any(step.get("run", "").startswith("make test-all") for step in job["steps"])
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_workflow_calls_what_there_is_and_may_do_little(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    targets = set(re.search(r"^\.PHONY: (.+)$", read("Makefile"), re.MULTILINE)[1].split())
+    assert set(re.findall(r"\bmake ([a-z-]+)", text)) <= targets
+    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+    actions = re.findall(r"uses: (\S+)", text)
+    assert actions
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions)
+
+
+def test_the_conda_recipe_says_what_the_project_says() -> None:
+    recipe, project = yaml.safe_load(read("recipe/recipe.yaml")), tomllib.loads(read("pyproject.toml"))
+    said = project["project"]
+    assert recipe["context"]["version"] == dagora.__version__
+    assert f">={recipe['context']['python_min']}" == said["requires-python"]
+    needed = [Requirement(line) for line in said["dependencies"]]
+    assert recipe["requirements"]["run"] == [
+        "python >=${{ python_min }}", *(f"{each.name} {each.specifier}" for each in needed)
+    ]  # fmt: skip
+    assert set(project["build-system"]["requires"]) < set(recipe["requirements"]["host"])
+    assert recipe["build"]["python"]["entry_points"] == [f"dagora = {said['scripts']['dagora']}"]
+    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (said["description"], said["license"])
 
 
 def test_the_hooks_run_what_make_runs() -> None:

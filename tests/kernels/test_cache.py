@@ -40,13 +40,13 @@ def ground_floor(folder):
     return copy
 
 
-def ask(package, **environment):
+def ask(package, code=ASK, **environment):
     """The kernel's answer, how often it came from the cache, and what was warned of."""
     kept = {
         name: value for name, value in os.environ.items() if name not in {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME"}
     }
     ran = subprocess.run(
-        [sys.executable, "-B", "-W", "always", "-c", ASK], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-B", "-W", "always", "-c", code], capture_output=True, text=True, timeout=120,
         env={**kept, "PYTHONPATH": str(package.parent), **environment}, check=True,
     )  # fmt: skip
     answer, hits = map(int, ran.stdout.split())
@@ -109,6 +109,17 @@ def test_a_bundled_kernel_of_other_sources_is_not_used(package, made):
     bring(package, made)
     (package / "callee.py").write_text(CALLEE.format(5))
     assert ask(package)[:2] == (10, 0)
+
+
+@pytest.mark.parametrize("other", ["0.61.0", "0.99.0"])
+def test_a_bundled_kernel_of_another_numba_is_compiled_anew_and_kept(package, made, other):
+    """numba's version is looked at before anything else in the index, and what is said while compiling is true."""
+    bring(package, made)
+    code = f"import numba; numba.__version__ = {other!r}; {ASK}"
+    assert [ask(package, code) for _ in range(2)] == [(2, 0, []), (2, 1, [])]
+    said = "from dagora.kernels.compilation import compilation as c; assert c.describe() == 'compiling kernels, once per installation'"
+    assert ask(package, f"{code}; {said}") == (2, 1, [])
+    assert ask(package) == (2, 1, [])
 
 
 def test_a_bundled_kernel_is_not_used_on_a_processor_that_may_lack_something(package, made):
