@@ -15,6 +15,7 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
+from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import edge_gains
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
@@ -23,6 +24,7 @@ from dagora.learners.run import Run
 from dagora.learners.screening import screen
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
+from dagora.stats.table import TableStatistics
 
 # Most rounds of structural EM.
 EM_ROUNDS = 6
@@ -127,6 +129,8 @@ def learn(
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
         warnings += source.noise.warnings(entry.name)
+    if chosen is not None and chosen.linear and isinstance(source.rows, TableStatistics):
+        warnings += curved_pairs(source.rows.rows(), outcome.graph)
     warnings = [*notes, *warnings, *outcome.warnings, *source.data_warnings]
     announce(warnings)  # those about reading were given when the data were read
     return Result(

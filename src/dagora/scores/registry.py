@@ -24,7 +24,7 @@ class Score:
     `kind` is that of the columns it takes; "mixed" takes any, of one kind or of both. `equivalent` says that
     equivalent graphs have the same score, `needs_rows` that counts and moments are not enough and the rows
     themselves are needed, `observed` is the factory for missing values, `in_nats` that it is a logarithm of
-    a probability, or approximates one.
+    a probability, or approximates one, `linear` that of continuous columns it sees linear relations only.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Score:
     needs_rows: bool = False
     observed: str = ""
     in_nats: bool = True
+    linear: bool = False
 
     @property
     def tells_class_only(self) -> bool:
@@ -84,25 +85,27 @@ SCORES = (
           "dagora.scores.k2:k2", "Cooper & Herskovits 1992", False),
     Score("bic-gaussian", "BIC of linear regressions with Gaussian noise", Kind.CONTINUOUS,
           "dagora.scores.bic_gaussian:GaussianBIC", "Schwarz 1978", True, (PENALTY,),
-          observed="dagora.scores.observed_gaussian:bic_gaussian"),
+          observed="dagora.scores.observed_gaussian:bic_gaussian", linear=True),
     Score("bge", "marginal likelihood, normal-Wishart prior", Kind.CONTINUOUS,
           "dagora.scores.bge:BGe", "Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014", True,
           (Option("alpha_mu", "float", 1.0, "prior sample size of the mean", low=0.0, open_low=True),
            Option("alpha_w", "float", None, "degrees of freedom of the Wishart (columns + alpha_mu + 1)"),
            Option("prior_scale", "text", "columns", "variances that the prior expects: those of the columns "
-                  "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit")))),
+                  "(units do not matter), or 1 in the units of the columns", choices=("columns", "unit"))),
+          linear=True),
     Score("bic-mixed", "BIC of columns of one kind or of both", "mixed",
           "dagora.scores.mixed.bic_mixed:MixedBIC", "Schwarz 1978; Andrews, Ramsey & Cooper 2019", True,
-          (PENALTY,), observed="dagora.scores.mixed.observed_mixed:ObservedMixedBIC"),
+          (PENALTY,), observed="dagora.scores.mixed.observed_mixed:ObservedMixedBIC", linear=True),
     Score("bayes-mixed", "marginal likelihood, discrete columns before continuous ones", "mixed",
           "dagora.scores.mixed.bayes_mixed:BayesMixed", "Lauritzen 1992; Bøttcher 2001", False,
           (Option("ess", "float", 1.0, "equivalent sample size of the prior of tables", low=0.0,
                   open_low=True),
            Option("alpha_mu", "float", 1.0, "prior sample size of the means", low=0.0, open_low=True)),
-          needs_rows=True),
+          needs_rows=True, linear=True),
     Score("lasso", "minus the objective of the NOTEARS program", Kind.CONTINUOUS,
           "dagora.scores.lasso:LassoScore", "Zheng, Aragam, Ravikumar & Xing 2018", False,
-          (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),), in_nats=False),
+          (Option("lambda1", "float", 0.1, "penalty per unit of absolute weight", low=0.0),), in_nats=False,
+          linear=True),
     Score("gp", "marginal likelihood of additive Gaussian processes", Kind.CONTINUOUS,
           "dagora.scores.gp.score:gp", "Giudice, Kuipers & Moffa 2023", False, GP_OPTIONS, needs_rows=True),
     Score("gp2", "marginal likelihood of Gaussian processes with interactions", Kind.CONTINUOUS,
