@@ -355,10 +355,7 @@ def true_and_one(rng: Rng) -> Columns:
     return {"a": np.array([["FALSE", "0"], ["TRUE", "1"]])[a, rng.integers(0, 2, 600)], "b": a}
 
 
-@case(
-    r"blank|space|differ only|case|spelling",
-    lambda r: r["data"]["columns"][0]["levels"] == 2,
-)
+@case(r"blank|space|differ only|case|spelling", lambda r: r["data"]["columns"][0]["levels"] == 2)
 def trailing_blanks(rng: Rng) -> Columns:
     a = yes_no(rng)
     return {"a": np.where(rng.random(600) < 0.5, np.char.add(a, " "), a), "b": a}
