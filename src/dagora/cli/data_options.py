@@ -63,7 +63,8 @@ class Reading:
             options = replace(options, missing="error", why_not_model=None)
         source = source_of(data, self.from_table, self.query, self.given["separator"])
         rows = scan_source(source, options, jobs, database_of(source) if self.push_down else None)
-        check_learnable(rows.schema, rows.n_rows, rows.overview)
+        numbers = bool(options.numbers_for)
+        check_learnable(rows.schema, rows.n_rows, rows.overview, numbers_only=numbers)
         return rows
 
     def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
@@ -103,7 +104,8 @@ class Reading:
         outside = self.scans(path) or self.sample is not None
         table = self.draw_sample(path, seed, options) if outside else read_any(Path(path), options)
         with naming(path):
-            check_learnable(table.schema, table.n_rows + part, table.overview)
+            numbers = bool(options.numbers_for)
+            check_learnable(table.schema, table.n_rows + part, table.overview, numbers_only=numbers)
         return table
 
     def options(self, **purpose: Unpack[Purpose]) -> ReadingOptions:

@@ -162,7 +162,12 @@ def read_source(
             raise OptionError(f"a .jkl file holds scores and no rows: leave {option('time')} out")
         return Source(scored=data)
     source = Source(read_rows(data, jobs, reading, interventions, timing))
-    check_learnable(source.statistics.schema, source.statistics.n_rows, source.overview)
+    check_learnable(
+        source.statistics.schema,
+        source.statistics.n_rows,
+        source.overview,
+        numbers_only=reading is not None and bool(reading.numbers_for),
+    )
     if isinstance(source.rows, IncompleteStatistics):
         check_missing(source.names, source.rows.table.seen)
     return source

@@ -20,15 +20,21 @@ def keeping(name: str, why: str) -> str:
     return option("continuous" if why == DATES else "discrete", name)
 
 
-def check_learnable(schema: Schema, n_rows: int, overview: Overview | None = None) -> None:
-    """Refuse data with too few columns or rows to learn a structure from."""
+def check_learnable(
+    schema: Schema, n_rows: int, overview: Overview | None = None, *, numbers_only: bool = False
+) -> None:
+    """Refuse data with too few columns or rows to learn a structure from.
+
+    With `numbers_only`, no column can be kept as a discrete one.
+    """
     if len(schema) < 2:
         gone = [column for column in overview.columns if column.type == LEFT_OUT] if overview else []
         hint = "is the separator right?"
         if gone:
             chosen = next((column for column in gone if column.why != EMPTY), gone[0])
             name, why = chosen.name, chosen.why
-            hint = f"'{name}' was left out ({why})" + f"; {keeping(name, why)} keeps it" * (why != EMPTY)
+            kept = why == DATES or (why != EMPTY and not numbers_only)
+            hint = f"'{name}' was left out ({why})" + f"; {keeping(name, why)} keeps it" * kept
         raise DataError(f"there is {len(schema)} column, a network needs 2: {hint}")
     if n_rows < 2:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")

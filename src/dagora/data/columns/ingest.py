@@ -396,9 +396,11 @@ def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
 
 
 def instead_of_missing(reading: ReadingOptions) -> str:
-    """Advice about missing values; a series must keep every step."""
+    """Advice about missing values; a series must keep every step, and where numbers are needed levels do not help."""
     if reading.in_time:
         return "fill in what is missing, leave its column out, or make two series of what is before and after"
+    if reading.numbers_for:
+        return f"choose {option('missing', 'drop')} to leave out such rows, or fill in what is missing"
     return (
         f"choose {option('missing', 'drop')} to leave out such rows, or {option('missing', 'level')} to make "
         "missing a level of a discrete column"
@@ -409,7 +411,8 @@ def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:
     """A hint for continuous columns with missing values, in which missing cannot be a level as it is."""
     holes = any(c.variable.kind is Kind.CONTINUOUS and c.missing is not None for c in typed)
     cut_too = f"numbers have to be cut for that ({option('discretise', 'quantile')})"
-    return f"; {cut_too}" if holes and reading.cuts and not reading.in_time else ""
+    levels = reading.cuts and not reading.in_time and not reading.numbers_for
+    return f"; {cut_too}" if holes and levels else ""
 
 
 def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
