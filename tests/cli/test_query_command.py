@@ -125,3 +125,22 @@ def test_impossible_evidence_is_refused_by_a_tree_too(run: Callable, tmp_path: P
     ran = run("query", tmp_path / "ab.bif", *["P(b | a=y)"] * 3)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "dagora: error: the evidence has probability zero, so there is no answer: a=y\n"
+
+
+def test_one_impossible_question_leaves_the_others_their_answers(run: Callable, tmp_path: Path) -> None:
+    graph = dagora.DAG(["rain", "wet"], [("rain", "wet")])
+    tables = {"rain": np.array([0.8, 0.2]), "wet": np.array([[1.0, 0.0], [0.3, 0.7]])}
+    network = dagora.DiscreteNetwork(graph, dict.fromkeys(graph.nodes, ("no", "yes")), tables)
+    dagora.write_network(network, tmp_path / "n.bif")
+    impossible = "P(wet | rain=no, wet=yes)"
+    asked = ["P(rain | wet=yes)", "P(rain=no | wet=perhaps)", "P(wet)", "MAP(rain | wet=yes)"]
+    ran = run("query", tmp_path / "n.bif", *asked)
+    assert ran.code == 2
+    assert [line for line in ran.out.splitlines() if "(" in line] == [asked[0], *asked[2:]]
+    assert ran.err.count("no answer to ") == 1
+    assert "dagora: error: no answer to P(rain=no | wet=perhaps): " in ran.err
+    content = json.loads(run("query", tmp_path / "n.bif", *asked, "--json").out)["answers"]
+    assert ["error" in answer for answer in content] == [False, True, False, False]
+    assert content[1]["question"] == asked[1]
+    alone = run("query", tmp_path / "n.bif", impossible)
+    assert (alone.code, alone.out) == (2, "")

@@ -1,5 +1,7 @@
 """`--report`: one page from every command that learns, refused in time where it cannot be written."""
 
+import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,3 +116,42 @@ def test_a_picture_shows_weights(run: Callable, tmp_path: Path) -> None:
     weight = dagora.learn(data, "notears").weights[0, 1]
     assert weight != 0
     assert f">{weight:.2f}<" in (tmp_path / "p.svg").read_text()
+
+
+def wide_result(edges: int) -> dagora.Result:
+    rng = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(200)]
+    chosen: set[tuple[str, str]] = set()
+    while len(chosen) < edges:
+        one, other = sorted(rng.choice(200, 2, replace=False))
+        chosen.add((names[one], names[other]))
+    return dagora.Result(dagora.DAG(names, sorted(chosen)), "hill-climb", "finished", "")
+
+
+def test_a_picture_that_takes_longer_than_there_is_time_is_left_out(tmp_path: Path) -> None:
+    """A picture of 2159 edges took 17 s, after a time limit or Ctrl-C too."""
+    file = tmp_path / "r.html"
+    began = time.process_time()
+    dagora.write_report(wide_result(2159), file, seconds=2.0)
+    assert time.process_time() - began < 2.5
+    assert "The picture of 2,159 edges was left out" in file.read_text()
+    dagora.write_report(wide_result(100), file, seconds=2.0)
+    assert "was left out, as time" not in file.read_text()
+
+
+def test_a_large_picture_is_drawn_in_seconds() -> None:
+    began = time.process_time()
+    wide_result(2159).plot()
+    assert time.process_time() - began < 6
+
+
+def test_a_time_limit_leaves_time_for_files(run: Callable, garden: Path, tmp_path: Path) -> None:
+    """Of 2 s, 0.4 are for files: the search ends before, and says which limit it was given."""
+    file, out = tmp_path / "r.html", tmp_path / "r.json"
+    endless = ("--method", "hill-climb", "--option", "restarts=1000000000", "--time-limit", "2")
+    ran = run("learn", garden / "garden.csv", *endless, "--report", file, "-o", out)
+    assert ran.code == 0
+    content = json.loads(out.read_text())
+    assert content["status"] == "time-limit"
+    assert "the time limit of 2 s was reached" in content["message"]
+    assert content["seconds"] < 1.9

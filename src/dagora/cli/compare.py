@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+
+if TYPE_CHECKING:
+    from dagora.graph.compare import EdgeDifferences
+
+MOST_LISTED = 100  # edges of a kind that are printed; --json has all
 
 EXAMPLES = """\b
 Examples:
@@ -40,7 +46,8 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
     """
     from dagora.cli.outputs import check_picture, check_report, show_comparison, write_picture
     from dagora.formats.registry import read_graph
-    from dagora.graph.compare import compare
+    from dagora.graph.ancestral.pag import PAG
+    from dagora.graph.compare import compare, list_differences
     from dagora.report import write_comparison
 
     if picture:
@@ -54,7 +61,26 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
     if report:
         names = (Path(estimate).name, Path(truth).name)
         write_comparison(estimated, known, report, names=names if names[0] != names[1] else (estimate, truth))
+    listed = None
+    if not isinstance(estimated, PAG) and not isinstance(known, PAG):
+        listed = list_differences(estimated, known)
     if as_json:
-        click.echo(json.dumps(comparison.to_dict()))
+        edges = {} if listed is None else {"edges": listed.to_dict()}
+        click.echo(json.dumps({**comparison.to_dict(), **edges}, ensure_ascii=False))
     else:
         show_comparison(comparison)
+        if listed is not None:
+            show_differences(listed)
+
+
+def show_differences(listed: EdgeDifferences) -> None:
+    """Print the edges that differ, a line for each kind."""
+    words = {
+        "missing": "missing (only in TRUTH)",
+        "extra": "extra (only in ESTIMATE)",
+        "reversed": "reversed or directed otherwise",
+    }
+    click.echo("")
+    for kind, edges in listed.to_dict().items():
+        more = f", … {len(edges) - MOST_LISTED} more" if len(edges) > MOST_LISTED else ""
+        click.echo(f"{words[kind]}: {', '.join(edges[:MOST_LISTED]) or 'none'}{more}")

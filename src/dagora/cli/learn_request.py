@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Statistics
 
 
+LEAST_SECONDS = 2.0  # for writing files, also where time is up
+
+
 @dataclass(frozen=True)
 class CommonRequest:
     """The common options of learning and sampling."""
@@ -50,6 +53,13 @@ class CommonRequest:
     report: str | None
     as_json: bool
     quiet: bool
+
+    @property
+    def budget_to_learn(self) -> Budget:
+        """The time limit but for what files take: a fifth of it, two seconds at most."""
+        if self.time_limit is None or not (self.report or self.picture or self.output):
+            return self.budget
+        return self.budget.but_for(min(LEAST_SECONDS, self.time_limit / 5))
 
     @cached_property
     def budget(self) -> Budget:
@@ -209,7 +219,7 @@ class LearnRequest(CommonRequest):
             "seed": self.seed,
             "time_limit": self.time_limit,
             "jobs": self.jobs,
-            "budget": self.budget,
+            "budget": self.budget_to_learn,
             **self._truth_for(method),
             **parse_options(self.method, self.score, self.options),
         }
@@ -307,6 +317,7 @@ class LearnRequest(CommonRequest):
                 source=source,
                 strengths=strengths,
                 pseudocount=self.pseudocount,
+                seconds=max(LEAST_SECONDS, self.budget.left),
             ),
         )
         self.warn(files.notes, "note")

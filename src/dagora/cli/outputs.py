@@ -154,6 +154,7 @@ def write_result_report(
     source: str | None,
     strengths: Strengths | None = None,
     pseudocount: PseudoCount = ONE_ROW,
+    seconds: float | None = None,
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
     from dagora.report import write_report
@@ -163,6 +164,7 @@ def write_result_report(
     write_report(
         result,
         path,
+        seconds=seconds,
         truth=truth,
         network=network,
         source=source,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -10,12 +12,21 @@ from types import FrameType
 from dagora.base.events import Budget, Observer
 from dagora.cli.live_line import live_line
 
+STOPPING = "\ndagora: ending with what was found; Ctrl-C again ends it at once\n"
+
 
 @contextmanager
 def progress(budget: Budget) -> Iterator[Observer]:
     """Show progress while the block runs; the first Ctrl-C ends the search, the second exits."""
     line = live_line()
-    with interruptible(lambda: budget.stop("it was interrupted")):
+
+    def stop() -> None:
+        budget.stop("it was interrupted")
+        if not line.silent:
+            # A line of its own and no stream's: this may be in the midst of another write.
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, STOPPING.encode())
+
+    with interruptible(stop):
         yield line
     line.phase("finishing")
 

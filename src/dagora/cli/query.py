@@ -61,11 +61,14 @@ def command(
     as_json: bool,
 ) -> None:
     """Answer questions about NETWORK, a file with parameters (.bif or .json)."""
+    from dagora.base.errors import QueryError
     from dagora.base.files import json_text
+    from dagora.base.wording import render
     from dagora.formats.registry import read_network
+    from dagora.network.inference.answer import Answer
     from dagora.network.inference.question import parse
     from dagora.network.inference.settings import check_settings
-    from dagora.network.inference.sharing import ask_all
+    from dagora.network.inference.sharing import ask_all, ask_each
     from dagora.network.refit import with_pseudocount
 
     settings = check_settings(method, samples, seed, memory)
@@ -73,10 +76,25 @@ def command(
     known = read_network(network)
     if pseudocount is not None:
         known = with_pseudocount(known, pseudocount)
-    answers = ask_all(known.model, asked, settings)
+    one = len(asked) == 1
+    found = ask_all(known.model, asked, settings) if one else ask_each(known.model, asked, settings)
+    answers = [answer for answer in found if isinstance(answer, Answer)]
+    refused = {str(asked[k]): error for k, error in enumerate(found) if isinstance(error, QueryError)}
+    if not answers:
+        raise next(iter(refused.values()))
     if as_json:
-        click.echo(json_text({"network": network, "answers": [answer.to_dict() for answer in answers]}))
+        listed = [
+            answer.to_dict()
+            if isinstance(answer, Answer)
+            else {"question": str(question), "error": render(str(answer))}
+            for question, answer in zip(asked, found, strict=True)
+        ]
+        click.echo(json_text({"network": network, "answers": listed}))
     else:
         click.echo("\n\n".join(map(repr, answers)))
         if known.origin is not None:
             click.echo(f"\nparameters from {known.origin.describe()}", err=True)
+    for question, error in refused.items():
+        click.echo(f"dagora: error: no answer to {question}: {render(str(error))}", err=True)
+    if refused:
+        click.get_current_context().exit(2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import overload
+from typing import NamedTuple, overload
 
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
@@ -59,3 +59,36 @@ def compare(
     if isinstance(estimate, PAG) or isinstance(truth, PAG):
         return compare_pags(estimate, truth)
     return compare_graphs(estimate, truth, dropped)
+
+
+class EdgeDifferences(NamedTuple):
+    """The edges in which an estimate differs from the truth, as both have them."""
+
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    reversed: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """JSON form."""
+        return {"missing": list(self.missing), "extra": list(self.extra), "reversed": list(self.reversed)}
+
+
+def list_differences(estimate: Graph, truth: Graph) -> EdgeDifferences:
+    """List the edges that only one graph has, and those that the estimate marks differently.
+
+    >>> from dagora.graph.dag import DAG
+    >>> list_differences(DAG("abc", ["ba", "ac"]), DAG("abc", ["ab", "bc"]))
+    EdgeDifferences(missing=('b → c',), extra=('a → c',), reversed=('b → a',))
+    """
+    own, true = edges_by_pair(estimate), edges_by_pair(truth)
+    return EdgeDifferences(
+        tuple(edge for pair, edge in true.items() if pair not in own),
+        tuple(edge for pair, edge in own.items() if pair not in true),
+        tuple(edge for pair, edge in own.items() if pair in true and edge != true[pair]),
+    )
+
+
+def edges_by_pair(graph: Graph) -> dict[frozenset[str], str]:
+    """Each edge by its two nodes, as text."""
+    directed = {frozenset(edge): f"{edge[0]} → {edge[1]}" for edge in graph.edges}
+    return directed | {frozenset(edge): " — ".join(sorted(edge)) for edge in graph.undirected}

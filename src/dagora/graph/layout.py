@@ -16,7 +16,7 @@ from math import sqrt
 
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import Edge
-from dagora.graph.layers import Arc, Layers, arrange, orient_downwards
+from dagora.graph.layers import Arc, Layers, affordable, arrange, orient_downwards
 
 Point = tuple[float, float]
 
@@ -146,8 +146,9 @@ def _place_along_rows(layers: Layers, widths: list[float]) -> list[float]:
     for row, offset in zip(layers.rows, offsets, strict=True):
         for vertex, start in zip(row, offset, strict=True):
             x[vertex] = start - offset[-1] / 2
-    for sweep in range(STRAIGHTENING_SWEEPS):
-        if sweep >= STRAIGHTENING_SWEEPS - 4:
+    sweeps = affordable(STRAIGHTENING_SWEEPS, layers, least=4)
+    for sweep in range(sweeps):
+        if sweep >= sweeps - 4:
             near = [[*up, *down] for up, down in zip(layers.above, layers.below, strict=True)]
         else:
             near = layers.below if sweep % 2 else layers.above

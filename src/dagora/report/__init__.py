@@ -54,6 +54,7 @@ def write_report(
     source: str | None = None,
     strengths: Strengths | None = None,
     table: AnyTable | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Write an HTML page about what `learn`, `sample` or `bootstrap` returned.
 
@@ -73,6 +74,8 @@ def write_report(
         Strengths of the edges to show with a Result, from `bootstrap`.
     table : Table or IncompleteTable, optional
         Data whose columns' distributions are shown, as counts and never as rows.
+    seconds : float, optional
+        Leave out a picture of a Result that would take about so long to draw or longer.
 
     Returns
     -------
@@ -105,7 +108,13 @@ def write_report(
     if isinstance(found, Result):
         shown = [] if strengths is None else strength_sections(strengths, plain)
         content = result_page(
-            found, truth=truth, network=network, source=source, strengths=shown, distributions=distributed
+            found,
+            truth=truth,
+            network=network,
+            source=source,
+            strengths=shown,
+            distributions=distributed,
+            seconds=seconds,
         )
     elif isinstance(truth, PAG):
         raise GraphError("the truth of a posterior or of strengths must be a DAG or CPDAG, not a PAG")

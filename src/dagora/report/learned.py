@@ -37,6 +37,11 @@ CAUTION = (
     "direction. Do not call an edge causal without further evidence."
 )
 
+# About the time that a layout takes, on one core.
+SECONDS_AN_EDGE = 2e-3
+# Beyond so many edges one picture is enough: nobody compares two.
+MANY_EDGES = 1000
+
 
 def result_page(
     result: Result,
@@ -46,12 +51,14 @@ def result_page(
     source: str | None = None,
     strengths: Sequence[Section] = (),
     distributions: Mapping[str, ColumnDistribution] | None = None,
+    seconds: float | None = None,
 ) -> str:
     """A whole HTML document about a result; `strengths` are sections about its edges in samples.
 
-    `distributions` are those of the variables, by name.
+    `distributions` are those of the variables, by name. A picture that takes more than so many `seconds` is
+    left out.
     """
-    sections = [*warnings(result.warnings), *data_section(result.data), graph_section(result, truth)]
+    sections = [*warnings(result.warnings), *data_section(result.data), graph_section(result, truth, seconds)]
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
@@ -145,9 +152,13 @@ def sentence_list(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
-def graph_section(result: Result, truth: AnyGraph | None) -> Section:
-    """The picture of the graph: as far as the data decide it, and as it was found."""
+def graph_section(result: Result, truth: AnyGraph | None, seconds: float | None = None) -> Section:
+    """The picture of the graph: as far as the data decide it, and as it was found; one of very many edges."""
     graph = result.graph
+    edges = number_of_edges(graph)
+    if seconds is not None and SECONDS_AN_EDGE * edges > seconds:
+        left_out = f"The picture of {edges:,} edges was left out, as time was up; result.plot() draws it."
+        return Section("The graph", f'<p class="soft">{text(left_out)}</p>')
     if isinstance(graph, PAG):
         said = [pag_section.CAUTION, *([pag_section.SELECTED] if result.settings.get("selection") else [])]
         words = "".join(f'<p class="soft">{text(one)}</p>' for one in said)
@@ -155,17 +166,22 @@ def graph_section(result: Result, truth: AnyGraph | None) -> Section:
         picture = canvas([drawing], informed=True)
         return Section("The graph", picture + pag_section.explain_marks(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
-    found = draw_svg(
-        graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None
-    )
-    drawings = [found]
-    words = ""
-    if truth is None and isinstance(graph, DAG) and result.open_edges:
+    open_class = truth is None and isinstance(graph, DAG) and bool(result.open_edges)
+    drawings, words = [], ""
+    if open_class:
         # An arrow that the data cannot direct would say more than is known.
-        drawings = [result.plot().svg, found]
-        words = (
-            '<p class="soft">A line without an arrow: the data do not determine its direction. The other '
-            "picture is the graph that was found, one of those that they cannot tell apart.</p>"
+        drawings.append(result.plot().svg)
+        words = '<p class="soft">A line without an arrow: the data do not determine its direction.</p>'
+    if not open_class or edges <= MANY_EDGES:
+        drawings.append(
+            draw_svg(
+                graph, truth=truth, weights=result.weights, shown=shown, strengths=result.edge_gains or None
+            )
+        )
+    if len(drawings) == 2:
+        words = words.replace(
+            "</p>",
+            " The other picture is the graph that was found, one of those that they cannot tell apart.</p>",
         )
     strengths = slider(list(result.edge_gains.values()))
     picture = strengths + canvas(drawings, informed=True)

@@ -572,3 +572,15 @@ def test_a_round_trip_is_quick(meeting):
     while quick < 10:
         assert time.monotonic() < deadline, f"only {quick} round trips took less than 20 ms"
         quick += round_trip() < 0.02
+
+
+def test_a_listener_names_those_it_waits_for(credentials):
+    absent: list[tuple[str, ...]] = []
+    with Listener(credentials["host"], ["b", "c"]) as listener:
+        accepting = start(lambda: listener.accept(PATIENCE, absent.append))
+        joining = [start(connect, credentials["b"], HERE, listener.port, wait=PATIENCE)]
+        eventually(lambda: absent == [("c",)])
+        joining.append(start(connect, credentials["c"], HERE, listener.port, wait=PATIENCE))
+        for one in (accepting, *joining):
+            one.result(PATIENCE).close()
+    assert absent == [("c",), ()]

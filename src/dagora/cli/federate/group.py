@@ -84,9 +84,16 @@ def coordinator(
         prepared.credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn
     ) as listener:
         click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
-        live_line().phase("waiting for the sites")
-        transport = listener.accept(timeout=wait)
+        live_line().phase(f"waiting for {', '.join(listed)}")
+        transport = listener.accept(timeout=wait, on_absence=name_absent)
     learn_over_transport(transport, prepared, patience)
+
+
+def name_absent(absent: tuple[str, ...]) -> None:
+    """Say which sites the coordinator waits for."""
+    waiting = f"waiting for {', '.join(absent)}" if absent else "all sites are there"
+    click.echo(f"dagora: {waiting}", err=True)
+    live_line().phase(waiting)
 
 
 def save_plan(plan: RunPlan, path: str) -> None:

@@ -396,7 +396,7 @@ def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
 
 
 def instead_of_missing(reading: ReadingOptions) -> str:
-    """Advice about missing values; a series must keep every step, and where numbers are needed levels do not help."""
+    """Advice about missing values; a series must keep every step, and a method for numbers has no levels."""
     if reading.in_time:
         return "fill in what is missing, leave its column out, or make two series of what is before and after"
     if reading.numbers_for:

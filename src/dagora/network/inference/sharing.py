@@ -29,6 +29,23 @@ def ask_all(model: NetworkModel, questions: Sequence[Question], settings: QueryS
     return [with_notes(model, answer, settings) for answer in answer_all(model, questions, settings)]
 
 
+def ask_each(
+    model: NetworkModel, questions: Sequence[Question], settings: QuerySettings
+) -> list[Answer | QueryError]:
+    """Answer questions in their order; in the place of one that has no answer stands the reason."""
+    try:
+        return list(ask_all(model, questions, settings))
+    except QueryError:
+        pass  # one by one, so that the others keep their answers
+    found: list[Answer | QueryError] = []
+    for question in questions:
+        try:
+            found += ask_all(model, [question], settings)
+        except QueryError as error:
+            found.append(error)
+    return found
+
+
 def answer_all(model: NetworkModel, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
     """Answer questions in their order, as `ask` answers each."""
     trees: dict[tuple[object, ...], CalibratedTree | None] = {}

@@ -74,16 +74,24 @@ class Listener:
         self.host: str = host
         self.port: int = self._socket.getsockname()[1]
 
-    def accept(self, timeout: float = 60.0) -> TcpTransport:
-        """Wait until all parties are connected, then begin the run and stop listening."""
+    def accept(
+        self, timeout: float = 60.0, on_absence: Callable[[tuple[str, ...]], None] | None = None
+    ) -> TcpTransport:
+        """Wait until all parties are connected, then begin the run and stop listening.
+
+        `on_absence` is told the names of those who are not there whenever that changes.
+        """
         deadline = time.monotonic() + timeout
         there: dict[str, Connection] = {}
+        absent = self._absent(there)
         try:
             while self._missing(there):
                 if time.monotonic() > deadline:
                     raise ProtocolError(self._absence(there, timeout))
                 self._open_door()
                 self._look_after(there)
+                if on_absence is not None and absent != (absent := self._absent(there)):
+                    on_absence(absent)
         except BaseException as error:
             for connection in there.values():
                 connection.end(reason_to_tell(error))
@@ -101,12 +109,16 @@ class Listener:
         expected = self._expected if isinstance(self._expected, int) else len(self._expected)
         return expected - len(there)
 
+    def _absent(self, there: dict[str, Connection]) -> tuple[str, ...]:
+        listed = () if isinstance(self._expected, int) else self._expected
+        return tuple(name for name in listed if name not in there)
+
     def _absence(self, there: dict[str, Connection], timeout: float) -> str:
         latest = self._refusals.latest
         refused = f" (refused: {latest})" if latest else ""
         if isinstance(self._expected, int):
             return f"{len(there)} of {self._expected} parties came within {in_seconds(timeout)}{refused}"
-        absent = ", ".join(f"'{name}'" for name in self._expected if name not in there)
+        absent = ", ".join(f"'{name}'" for name in self._absent(there))
         return f"waited {in_seconds(timeout)} in vain for {absent}{refused}"
 
     def _open_door(self) -> None:
