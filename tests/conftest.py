@@ -68,6 +68,7 @@ FULL = {
     "contracts/test_bad_input.py": "every kind of bad input for every command",
     "contracts/test_python_mistakes.py": "every mistake for every function",
     "contracts/test_time_limits.py": "waits for time limits",
+    "contracts/test_odd_tables.py": "random tables for two minutes",
     "contracts/test_ways_out.py": "every way out that a message names",
     "explore/test_explore_command.py": "the server as a process",
     "explore/test_estimates.py": "the server as a process",

@@ -68,7 +68,7 @@ def command(
     from dagora.network.inference.answer import Answer
     from dagora.network.inference.question import parse
     from dagora.network.inference.settings import check_settings
-    from dagora.network.inference.sharing import ask_all, ask_each
+    from dagora.network.inference.sharing import ask_each
     from dagora.network.refit import with_pseudocount
 
     settings = check_settings(method, samples, seed, memory)
@@ -76,8 +76,7 @@ def command(
     known = read_network(network)
     if pseudocount is not None:
         known = with_pseudocount(known, pseudocount)
-    one = len(asked) == 1
-    found = ask_all(known.model, asked, settings) if one else ask_each(known.model, asked, settings)
+    found = ask_each(known.model, asked, settings)
     answers = [answer for answer in found if isinstance(answer, Answer)]
     refused = {str(asked[k]): error for k, error in enumerate(found) if isinstance(error, QueryError)}
     if not answers:
