@@ -45,7 +45,7 @@ def stays_outside(source: str) -> bool:
     return place.is_dir() or (not place.exists() and glob.has_magic(source))
 
 
-@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator", "decimal")
+@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator", "decimal", "join")
 def open_rows(
     source: Any,  # noqa: ANN401 - see below
     *,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
+import os
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,6 @@ from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
     import pyarrow as pa
@@ -72,6 +72,11 @@ def read_table(
       smoker  discrete    no, yes                   text
       weight  continuous  61.5 to 80                numbers
     """
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(
+            f"read_table reads a file, not an object of type {type(path).__name__}: Table.from_frame takes a "
+            "data frame, Table.from_numpy a matrix"
+        )
     return read_as(Path(path), ReadingOptions(**reading)).announced()
 
 

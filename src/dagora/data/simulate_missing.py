@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
+from dagora.data.accepting import as_table
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.table import Table
 
@@ -21,13 +22,13 @@ MECHANISMS = ("mcar", "mar", "mnar")
 ODDS = 3.0
 
 
-def punch_holes(table: Table, holes: str, seed: int = 0) -> IncompleteTable:
+def punch_holes(table: Table | object, holes: str, seed: int = 0) -> IncompleteTable:
     """Make values of a table missing at random, to test how a method deals with them.
 
     Parameters
     ----------
-    table : Table
-        A table without missing values.
+    table : Table, or what can be made one
+        A table without missing values, a data frame, a matrix or the name of a file.
     holes : str
         How values go missing, and the share of them, above 0 and below 1. "mcar:0.2": completely at random.
         "mar:0.2": depending on another column, which stays complete. "mnar:0.2": depending on the value.
@@ -47,6 +48,7 @@ def punch_holes(table: Table, holes: str, seed: int = 0) -> IncompleteTable:
     True
     """
     mechanism, share = parse_holes(holes)
+    table = as_table(table)
     rng = np.random.default_rng([seed, 19])
     d = len(table.columns)
     risks = np.full((d, table.n_rows), share)

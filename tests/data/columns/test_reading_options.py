@@ -28,7 +28,7 @@ ALL = [
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous drop missing na separator decimal",
+    "open_rows": "discrete continuous drop missing na separator decimal join",
     "learn_federated": "discrete continuous drop missing na decimal",
     "learn_private": "drop missing na decimal",
     "learn_private_group": "drop missing na decimal",

@@ -305,3 +305,19 @@ def test_the_command_learns_on_a_cluster(client: object, run: Callable, tmp_path
         assert run("score", folder, "--max-parents", 2, "-o", file, "--quiet", *more).code == 0
         written.append(file.read_bytes())
     assert written[0] == written[1]
+
+
+def test_a_column_without_a_type_is_one_of_missing_cells():
+    import pyarrow as pa
+
+    nothing = pd.Series([None] * 60, dtype=pd.ArrowDtype(pa.null()))
+    frame = dd.from_pandas(
+        pd.DataFrame({"a": [1, 2] * 30, "b": nothing, "c": ["x", "y"] * 30}), npartitions=2
+    )
+    rows = dagora.open_rows(frame)
+    assert [(column.name, column.why) for column in rows.overview.columns][1] == (
+        "b",
+        "every cell is missing",
+    )
+    with pytest.raises(DataError, match=r"no column can be used: 'b' \(every cell is missing\)"):
+        dagora.open_rows(frame[["b"]])

@@ -56,6 +56,16 @@ def declare_kinds(
     return declared | {name: kind for kind in rest for name in names if name not in declared}
 
 
+def columns_to_join(names: Sequence[str], reading: ReadingOptions) -> frozenset[str]:
+    """The columns in which levels that differ only in case are joined."""
+    chosen = resolve(reading.join, names)
+    if EVERY in chosen and EVERY not in names:
+        return frozenset(names)
+    for name in chosen:
+        check_known(name, names, "whose levels are to be joined")
+    return frozenset(chosen)
+
+
 def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
     """Split lists as written on a command line, unless the whole text is the name of a column.
 

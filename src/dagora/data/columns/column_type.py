@@ -18,7 +18,7 @@ from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, level_name, sort_levels
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, join_levels, level_name, sort_levels
 from dagora.data.columns.missing import Na, extend_na
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
@@ -63,11 +63,13 @@ def type_column(
     row_number: RowNumber = count_from_one,
     profile: ColumnProfile | None = None,
     na: Na = "auto",
+    *,
+    join: bool = False,
 ) -> Column:
     """Type an Arrow column whose missing values are null; these get an arbitrary code, or NaN.
 
     `profile` is needed where the column holds only the distinct values of more cells. `na` is what the user
-    says is missing.
+    says is missing, `join` whether levels that differ only in case are one.
 
     >>> import pyarrow as pa
     >>> typed = type_column("dose", pa.chunked_array([[10, 5, 10]]))
@@ -92,7 +94,7 @@ def type_column(
     if declared is None and is_text(column.type):
         refuse_spoilt_numbers(name, encoded, row_number, na)
     ordered = pa.types.is_dictionary(column.type) and column.type.ordered
-    return discrete_column(name, encoded, why, ordered=ordered)
+    return discrete_column(name, encoded, why, ordered=ordered, join=join)
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
@@ -117,10 +119,14 @@ def encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return column.unify_dictionaries().combine_chunks()
 
 
-def discrete_column(name: str, encoded: pa.DictionaryArray, why: str, *, ordered: bool = False) -> Column:
+def discrete_column(
+    name: str, encoded: pa.DictionaryArray, why: str, *, ordered: bool = False, join: bool = False
+) -> Column:
     """Sort the levels, unless their order is declared, and translate the indices into codes."""
     values = encoded.dictionary.to_pylist()
     named = [level_name(value) for value in values]
+    if join:
+        named = join_levels(named)
     levels = tuple(dict.fromkeys(named)) if ordered else sort_levels(named)
     if len(levels) > MAX_LEVELS:
         raise DataError(

@@ -18,7 +18,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
-from dagora.data.columns.column_names import check_marks, check_names, declare_kinds, resolve
+from dagora.data.columns.column_names import check_marks, check_names, columns_to_join, declare_kinds, resolve
 from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
@@ -200,6 +200,7 @@ def prepare_all(
 ) -> tuple[list[RawColumn], list[RawColumn]]:
     """Look into all columns; return all of them, and those that are not left out."""
     names = check_names(names)
+    refuse_repeated_header(names, columns)
     declared = dict.fromkeys(reading.numbers, Kind.CONTINUOUS)
     declared |= declare_kinds(names, reading.discrete, reading.continuous)
     if reading.marks is not None:
@@ -230,6 +231,30 @@ def prepare_all(
     return raw, kept
 
 
+def refuse_repeated_header(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
+    """Refuse a row of text that repeats the names of the columns, as where files were put together."""
+    import pyarrow.compute as pc
+
+    if len(names) < 2 or not all(is_text(column.type) for column in columns):
+        return
+    repeats = None
+    for name, column in zip(names, columns, strict=True):
+        same = pc.equal(pc.utf8_trim_whitespace(column), name).fill_null(False)
+        repeats = same if repeats is None else pc.and_(repeats, same)
+        if not pc.any(repeats).as_py():
+            return
+    assert repeats is not None
+    row = repeats.index(value=True).as_py() + 1
+    raise repeated_header(row, int(pc.sum(repeats).as_py()))
+
+
+def repeated_header(row: int | None, number: int = 1) -> DataError:
+    """The error about rows that repeat the names of the columns."""
+    more = f" (and {number - 1} more)" if number > 1 else ""
+    where = "a row" if row is None else f"data row {row}{more}"
+    return DataError(f"{where} repeats the names of the columns: remove it, it is no row of data")
+
+
 def type_all(
     raw: Sequence[RawColumn],
     kept: Sequence[RawColumn],
@@ -239,10 +264,13 @@ def type_all(
 ) -> tuple[list[Column], Overview]:
     """Type the columns that are kept, and say how all were understood."""
     rows = len(kept[0].cells)
+    joined = columns_to_join([column.name for column in raw], reading)
 
     def type_next(column: RawColumn) -> Column:
         check_time(reading.clock, len(kept), rows)
-        typed = type_column(column.name, column.cells, column.declared, row_number, na=reading.na)
+        typed = type_column(
+            column.name, column.cells, column.declared, row_number, na=reading.na, join=column.name in joined
+        )
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
         if column.spelling:
@@ -262,7 +290,10 @@ def type_all(
         for column in raw
     )
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
-    return typed, replace(overview, warnings=tuple(reading_warnings(overview, raw, typed)))
+    return typed, replace(
+        overview,
+        warnings=tuple(reading_warnings(overview, raw, typed, [column.variable for column in typed])),
+    )
 
 
 def as_numbers(column: RawColumn, codes: Column, purpose: str, row_number: RowNumber) -> Column:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 THOUSANDS = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?"
@@ -49,3 +49,37 @@ def level_name(value: object) -> str:
         # Beyond 2**53 not all digits of a whole float are significant: keep the short form.
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value).strip()
+
+
+# Words for true, and for false, in the order in which they are chosen as a name.
+TRUTHS = (("yes", "true", "ja", "oui", "y", "t", "j", "1"), ("no", "false", "nein", "non", "n", "f", "0"))
+
+
+def join_levels(levels: Sequence[str]) -> list[str]:
+    """Levels in small letters where they differ only in case; one word for true and false where all mean these.
+
+    >>> join_levels(["Yes", "yes", "NO", "Maybe"]), join_levels(["TRUE", "1", "0"])
+    (['yes', 'yes', 'NO', 'Maybe'], ['true', 'true', '0'])
+    """
+    folded = [level.casefold() for level in levels]
+    side = {word: words for words in TRUTHS for word in words}
+    if len({side.get(level) for level in folded}) == 2 and set(folded) <= set(side):
+        named = [next(word for word in side[level] if word in folded) for level in folded]
+    else:
+        named = folded
+    spellings: dict[str, set[str]] = {}
+    for level, name in zip(levels, named, strict=True):
+        spellings.setdefault(name, set()).add(level)
+    return [name if len(spellings[name]) > 1 else level for level, name in zip(levels, named, strict=True)]
+
+
+def same_levels(levels: Sequence[str]) -> list[list[str]]:
+    """Levels that would be joined, those of each group together.
+
+    >>> same_levels(["Yes", "yes", "no"]), same_levels(["a", "b"])
+    ([['Yes', 'yes']], [])
+    """
+    groups: dict[str, list[str]] = {}
+    for level, name in zip(levels, join_levels(levels), strict=True):
+        groups.setdefault(name, []).append(level)
+    return [group for group in groups.values() if len(group) > 1]

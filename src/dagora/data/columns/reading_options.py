@@ -149,6 +149,13 @@ class ReadingOptions:
         "default: as its other columns tell.",
         choices=("point", "comma"),
     )
+    join: Iterable[str] = public(
+        (),
+        "names",
+        "Columns in which levels are joined that differ only in case, or all mean true or false (or all).",
+        metavar="A,B",
+        rare=True,
+    )
     wanted: Collection[str] = frozenset()
     levels: Mapping[str, Collection[str]] = field(default_factory=dict)
     numbers: Collection[str] = frozenset()

@@ -10,8 +10,8 @@ import numpy as np
 from dagora.base.wording import option
 from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, FIRST_LOOK, MAX_INTEGER_LEVELS
 from dagora.data.columns.column_type import DECLARED, Column
-from dagora.data.columns.levels import IS_NUMBER
-from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.levels import IS_NUMBER, same_levels
+from dagora.data.columns.missing import EVERY, Na, extend_na
 from dagora.data.columns.missing_codes import (
     FEW_LEVELS,
     codes_among_words,
@@ -36,7 +36,9 @@ class Suspicious(Protocol):
     codes: Mapping[str, int]
 
 
-def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column]) -> Iterator[str]:
+def reading_warnings(
+    overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column], variables: Sequence[Variable] = ()
+) -> Iterator[str]:
     """Sentences about rows and columns left out, doubtful words and numbers, and columns of many levels."""
     if overview.dropped > WORTH_A_WARNING * overview.rows:
         yield overview.dropped_rows
@@ -64,6 +66,13 @@ def reading_warnings(overview: Overview, raw: Sequence[Suspicious], typed: Seque
             f"taken as {kind}, though they often mean missing: {told}; choose {na} if they are missing, or "
             f"{option('na', 'none')} if they are not"
         )
+    alike = {variable.name: groups for variable in variables if (groups := same_levels(variable.levels))}
+    if alike:
+        told = some(
+            f"{' and '.join(map(quote_levels, groups))} in '{name}'" for name, groups in alike.items()
+        )
+        join = option("join", next(iter(alike)) if len(alike) == 1 else EVERY)
+        yield f"levels that seem to be the same: {told}; {join} joins them"
     if no_header([made.variable for made in typed]):
         names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
         yield (
@@ -141,6 +150,11 @@ def codes_of_levels(counts: Mapping[str, int]) -> dict[str, int]:
 def name_codes(codes: Mapping[float, int]) -> dict[str, int]:
     """Codes as they are written."""
     return {f"{code:g}": count for code, count in codes.items()}
+
+
+def quote_levels(levels: Sequence[str]) -> str:
+    """Levels in quotes."""
+    return ", ".join(f"'{level}'" for level in levels)
 
 
 def tally(words: Mapping[str, int]) -> str:

@@ -6,7 +6,7 @@ level that appears only in the last row is known before anything is counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from dagora.data.columns.column_type import DECLARED, data_row, type_column
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
-from dagora.data.columns.ingest import is_temporal
+from dagora.data.columns.ingest import is_temporal, repeated_header
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, extend_na
 from dagora.data.columns.missing_codes import missing_codes
@@ -113,7 +113,7 @@ def code_column(
     if reason is not None:
         return reason
     row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
-    typed = type_column(profile.name, column, profile.declared, row_number, known, na)
+    typed = type_column(profile.name, column, profile.declared, row_number, known, na, join=profile.join)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
         if not wanted and is_constant(column):
@@ -296,6 +296,17 @@ def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
     for value, count in seen.items():
         levels[level_name(value)] = levels.get(level_name(value), 0) + count
     return codes_of_levels(levels)
+
+
+def refuse_repeated_names(profiles: Collection[Profile]) -> None:
+    """Refuse rows that repeat the names of the columns, as where files were put together."""
+    rows = set()
+    for profile in profiles:
+        odd = {} if profile.odd is None else dict([profile.odd])
+        rows.add({**odd, **(profile.firsts or {})}.get(profile.name, -1) if is_text(profile.type) else -1)
+    if len(profiles) > 1 and len(rows) == 1 and rows != {-1}:
+        (row,) = rows
+        raise repeated_header(row + 1 if next(iter(profiles)).knows_rows else None)
 
 
 def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None:

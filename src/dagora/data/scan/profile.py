@@ -59,7 +59,7 @@ class Profile:
     many to be kept. `tallies` are counts of the values that are kept, `facts` what tells whether numbers
     stand for missing where they are too many. `marks` is what plain numbers that are too many tell about the
     mark before decimals, `decimal` the mark that was decided for the file, where numbers can be read in two
-    ways.
+    ways. `join` says that levels that differ only in case are one.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Profile:
     facts: NumberFacts = field(default_factory=NumberFacts, compare=False)  # sums are rounded
     marks: DecimalMarks | None = None
     decimal: str | None = None
+    join: bool = False
     infinite: int = -1
     infinities: int = 0
     low: float = np.inf

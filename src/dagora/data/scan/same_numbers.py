@@ -55,7 +55,7 @@ def profiles_again(
     again = new_profiles(schema, tuple(found), declared, text_cells=True)
     for name, profile in again.items():
         before = profiles[name]
-        profile.decimal = before.decimal
+        profile.decimal, profile.join = before.decimal, before.join
         if before.firsts is None:
             profile.read_as = pa.int64() if before.integers else pa.float64()
         else:

@@ -13,12 +13,25 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.column_names import check_names, declare_kinds, kept_positions, resolve
+from dagora.data.columns.column_names import (
+    check_names,
+    columns_to_join,
+    declare_kinds,
+    kept_positions,
+    resolve,
+)
 from dagora.data.columns.column_type import data_row
 from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
-from dagora.data.scan.codebook import Coding, code_column, codes_in_profile, missing_words_of, settle_marks
+from dagora.data.scan.codebook import (
+    Coding,
+    code_column,
+    codes_in_profile,
+    missing_words_of,
+    refuse_repeated_names,
+    settle_marks,
+)
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
@@ -101,7 +114,10 @@ def scan_source(
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
+    refuse_repeated_names(list(profiles.values()))
     settle_marks(profiles, reading.decimal)
+    for name in columns_to_join(names, reading):
+        profiles[name].join = True
     others = {name: spelled_otherwise(profiles[name], words[name]) for name in names if words[name]}
     if any(others.values()):
         words |= {name: (*words[name], *found) for name, found in others.items()}
@@ -135,7 +151,7 @@ def scan_source(
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
-            profile.decimal = profiles[name].decimal
+            profile.decimal, profile.join = profiles[name].decimal, profiles[name].join
             profile.read_as = kept[name].read_as if told.finds(name) else None
             seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):
@@ -271,8 +287,9 @@ def overview_of(
         codes = codes_in_profile(profiles[name], coding) if told.leaves_codes(name) else {}
         lost = counts_of(profiles[name], holes.get(name, ()))
         noted.append(ColumnNotes(name, lost, counts_of(profiles[name], coding.doubtful or ()), codes))
+    variables = [coding.variable for coding in decided.values() if isinstance(coding, Coding)]
     overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
-    return replace(overview, warnings=tuple(reading_warnings(overview, noted, ())))
+    return replace(overview, warnings=tuple(reading_warnings(overview, noted, (), variables)))
 
 
 def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:

@@ -1,0 +1,84 @@
+"""Levels that are spelled in several ways, and headers within a table, at every door."""
+
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.base.errors import DataError
+
+SMOKER = ["Yes", "yes", "NO", "no", "No", "yes"] * 10
+ILL = ["TRUE", "1", "0", "FALSE", "1", "TRUE"] * 10
+SEX = ["f", "m", "m", "f", "m", "f"] * 10
+
+
+def written(tmp_path, **columns):
+    pd.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv"
+
+
+def doors(file, **options):
+    """The same rows in memory and scanned."""
+    return [dagora.read_table(file, **options), dagora.open_rows(file, **options)]
+
+
+def test_levels_that_differ_only_in_case_are_told(tmp_path):
+    file = written(tmp_path, smoker=SMOKER, ill=ILL, sex=SEX)
+    for table in doors(file):
+        (line,) = [line for line in table.overview.warnings if "seem to be the same" in line]
+        assert "'Yes', 'yes'" in line
+        assert "'NO', 'No', 'no'" in line
+        assert "'1', 'TRUE' in 'ill'" in line
+        assert "'sex'" not in line
+        assert 'join=["all"] joins them' in line
+
+
+def test_they_are_joined_where_asked_for(tmp_path):
+    file = written(tmp_path, smoker=SMOKER, ill=ILL, sex=SEX)
+    expected = [word.lower() for word in SMOKER]
+    for table in doors(file, join="smoker"):
+        assert table.schema[0].levels == ("no", "yes")
+        assert table.schema[1].levels == ("0", "1", "FALSE", "TRUE")
+    table = doors(file, join="all")[0]
+    assert [table.schema[0].levels[code] for code in table.codes(0)] == expected
+    assert table.schema[1].levels == ("false", "true")
+    assert [table.schema[1].levels[code] == "true" for code in table.codes(1)] == [
+        w in ("TRUE", "1") for w in ILL
+    ]
+    scanned = dagora.open_rows(file, join="all")
+    assert (
+        scanned.contingency([0, 1]).counts.tolist()
+        == dagora.stats.table.TableStatistics(table).contingency([0, 1]).counts.tolist()
+    )
+    with pytest.raises(DataError, match="did you mean 'smoker'"):
+        dagora.read_table(file, join="smokr")
+
+
+def test_other_levels_are_not_suspected(tmp_path):
+    file = written(
+        tmp_path, sex=SEX, code=["a1", "A2", "a3"] * 20, answer=["yes", "no"] * 30, number=["1", "0"] * 30
+    )
+    for table in doors(file):
+        assert not [line for line in table.overview.warnings if "seem to be the same" in line]
+
+
+def test_a_repeated_header_is_named(tmp_path):
+    file = written(tmp_path, age=[str(20 + k % 40) for k in range(60)], sex=SEX)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:31], lines[0], *lines[31:], ""]))
+    for read in (dagora.read_table, dagora.inspect, dagora.open_rows):
+        with pytest.raises(DataError, match="data row 31 repeats the names of the columns"):
+            read(file)
+
+
+def test_a_level_called_like_its_column_is_no_header(tmp_path):
+    file = written(tmp_path, side=["side", "front"] * 30, sex=SEX)
+    assert doors(file)[0].n_rows == 60
+
+
+def test_frames_where_files_or_tables_are_expected():
+    frame = pd.DataFrame({"a": [0, 1] * 20, "b": ["x", "y"] * 20})
+    with pytest.raises(
+        DataError, match=r"read_table reads a file, not an object of type DataFrame: Table\.from_frame"
+    ):
+        dagora.read_table(frame)
+    assert dagora.punch_holes(frame, "mcar:0.2").missing > 0
