@@ -308,8 +308,7 @@ def test_the_command_learns_on_a_cluster(client: object, run: Callable, tmp_path
 
 
 def test_a_column_without_a_type_is_one_of_missing_cells():
-    import pyarrow as pa
-
+    dd = pytest.importorskip("dask.dataframe")
     nothing = pd.Series([None] * 60, dtype=pd.ArrowDtype(pa.null()))
     frame = dd.from_pandas(
         pd.DataFrame({"a": [1, 2] * 30, "b": nothing, "c": ["x", "y"] * 30}), npartitions=2

@@ -56,7 +56,7 @@ TRUTHS = (("yes", "true", "ja", "oui", "y", "t", "j", "1"), ("no", "false", "nei
 
 
 def join_levels(levels: Sequence[str]) -> list[str]:
-    """Levels in small letters where they differ only in case; one word for true and false where all mean these.
+    """Levels in small letters where they differ only in case; one word each where all mean true or false.
 
     >>> join_levels(["Yes", "yes", "NO", "Maybe"]), join_levels(["TRUE", "1", "0"])
     (['yes', 'yes', 'NO', 'Maybe'], ['true', 'true', '0'])
