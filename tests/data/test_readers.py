@@ -110,11 +110,8 @@ BAD = {
     "latin1 far down": (b"a,b\n" + b"x,2\n" * 20_000 + b"\xe4,2\n", "not in UTF-8"),
     "latin1 header": ("ä,b\n1,2\n".encode("latin1"), "not in UTF-8"),
     "utf16": ("a,b\n1,2\n".encode("utf16"), "not in UTF-8.*utf-16"),
-    "semicolons": ("a;b\n1;2\n", "only one column, and ';' in its name: try separator=.;"),
-    "semicolons and decimal commas": ("a;b\n1,5;2,5\n", "';' in its name: try separator=.;"),
+    "semicolons, not alike": ("a;b\n1;2;3\n", "only one column, and ';' in its name: try separator=.;"),
     "semicolons and a comma in a name": ("a, b;c;d\n1;2;3\n", "there are 2 columns, and ';' in their names"),
-    "tabs": ("a\tb\n1\t2\n", r"a tab in its name: try separator=.\\t"),
-    "bars": ("a|b\n1|2\n", "try separator=.[|]"),
     "open quote": ('a,b\n1,"x\n2,y\n3,z\n', "a quote .* is not closed"),
     "two open quotes": ('a,b\n1,"x\n2,y\n3,"z\n4,w\n', "a quote .* is not closed"),
     "missing": (
@@ -144,8 +141,7 @@ def test_bad_files_give_one_line_that_begins_with_the_file(case, read, tmp_path)
 
 
 def test_commas_in_a_tsv(read):
-    with pytest.raises(DataError, match=r"try separator=.,"):
-        read("a,b\n1,2\n", "t.tsv")
+    assert read("a,b\n1,2\n", name="t.tsv").names == ("a", "b")
 
 
 def test_a_single_column_may_have_a_semicolon_in_its_name(read):

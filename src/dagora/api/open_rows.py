@@ -15,6 +15,7 @@ from dagora.data.scan.file_sources import open_files
 from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
 from dagora.data.scan.postgres import is_postgres, open_postgres
 from dagora.data.scan.row_sample import sample_source
+from dagora.data.scan.sqlite import is_sqlite, open_sqlite
 from dagora.data.table import Table
 from dagora.learners.checks import check_circumstances
 from dagora.stats.partitions.dask_frames import DaskRows, is_dask
@@ -34,7 +35,7 @@ def is_address(source: str) -> bool:
     >>> is_address("duckdb:shop.db"), is_address("shop.csv")
     (True, False)
     """
-    return source.startswith(DUCKDB_PREFIX) or is_postgres(source)
+    return source.startswith(DUCKDB_PREFIX) or is_postgres(source) or is_sqlite(source)
 
 
 def stays_outside(source: str) -> bool:
@@ -66,9 +67,10 @@ def open_rows(
     ----------
     source : path, pattern, address, connection, lazy frame, Dask frame or function
         A file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV files;
-        `"duckdb:FILE"` or `"postgresql://…"` with a `table` or a `query` (a password comes from PGPASSWORD or
-        ~/.pgpass, and never from the address); a connection to a database with either; a polars lazy frame; a
-        Dask data frame; or a function that returns Arrow record batches, the same rows at every call.
+        `"duckdb:FILE"`, a file of SQLite (.sqlite, or `"sqlite:FILE"`) or `"postgresql://…"` with a `table`
+        or a `query` (a password comes from PGPASSWORD or ~/.pgpass, and never from the address); a connection
+        to a database with either; a polars lazy frame; a Dask data frame; or a function that returns Arrow
+        record batches, the same rows at every call.
     table : str, optional
         Table of a database.
     query : str, optional
@@ -132,6 +134,8 @@ def source_of(source: Any, table: str | None, query: str | None, separator: str 
         return open_duckdb(source.removeprefix(DUCKDB_PREFIX), table, query)
     if is_postgres(source):
         return open_postgres(source, table, query)
+    if is_sqlite(source):
+        return open_sqlite(source, table, query)
     if hasattr(source, "cursor"):
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
     if table is not None or query is not None:

@@ -42,7 +42,7 @@ BY_ENDING = {
     ),
     **dict.fromkeys(
         (".sqlite", ".sqlite3"),
-        "is a database of SQLite: in Python, open_rows(sqlite3.connect(...), table=...) reads it",
+        "is a database of SQLite: open_rows reads it in Python, and the commands with {table} NAME",
     ),
 }
 # The same by the first bytes, for files under a name that promises text.

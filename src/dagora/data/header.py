@@ -128,3 +128,21 @@ def suggested_mark(file: Path) -> str:
     counts = {mark: first.count(mark) for mark in (",", *(mark for mark, _ in MARKS), " ")}
     best = max(counts, key=counts.__getitem__)
     return "\\t" if best == "\t" else best
+
+
+def find_separator(file: Path, usual: str) -> str:
+    """The separator of a file: the usual one, unless only another splits the first two lines alike.
+
+    A first line in which the usual one occurs is left to it.
+    """
+    if not file.is_file():  # a pipe cannot be read twice
+        return usual
+    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors="replace", newline="") as text:
+        lines = [line for line in (text.readline(1 << 20) for _ in range(20)) if line.strip()][:2]
+    if len(lines) < 2 or usual in lines[0]:
+        return usual
+    for mark in (mark for mark, _ in MARKS if mark != usual):
+        first, second = (next(csv.reader([line], delimiter=mark), []) for line in lines)
+        if len(first) == len(second) > 1:
+            return mark
+    return usual

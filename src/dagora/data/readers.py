@@ -24,7 +24,7 @@ from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.delimited_text import read_delimited
 from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_content, refuse_foreign_ending
-from dagora.data.header import suggested_mark
+from dagora.data.header import find_separator, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.table import Table
 
@@ -142,7 +142,7 @@ def read_columns(
 ) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Read names and raw columns of a file of a known format."""
     if ending in SEPARATORS:
-        return read_delimited(file, separator or SEPARATORS[ending], reading)
+        return read_delimited(file, separator or find_separator(file, SEPARATORS[ending]), reading)
     return read_binary(file, ending, reading)
 
 

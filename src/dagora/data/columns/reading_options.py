@@ -140,7 +140,10 @@ class ReadingOptions:
         None, "integer", "Number of intervals of columns made discrete; default: 2.", low=2, rare=True
     )
     separator: str | None = public(
-        None, "text", "Column separator of a text file; default: comma, or tab for .tsv.", metavar="CHAR"
+        None,
+        "text",
+        "Column separator of a text file; default: comma, tab for .tsv, or what splits its first lines.",
+        metavar="CHAR",
     )
     decimal: str | None = public(
         None,

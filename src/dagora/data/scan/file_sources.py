@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dagora.base.errors import DataError
 from dagora.base.wording import col
 from dagora.data.columns.cells import is_text
+from dagora.data.header import find_separator
 from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.delimited_files import DelimitedFiles
@@ -47,7 +48,9 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
             check_file(file)
     ending = endings.pop()
     if ending in SEPARATORS:
-        return DelimitedFiles(files, mark or SEPARATORS[ending], partition_root(place))
+        with naming(files[0]):
+            separator = mark or find_separator(files[0], SEPARATORS[ending])
+        return DelimitedFiles(files, separator, partition_root(place))
     return ArrowFiles(files, FORMATS[ending], str(place), partition_root(place))
 
 
