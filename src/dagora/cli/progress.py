@@ -11,6 +11,7 @@ from types import FrameType
 
 from dagora.base.events import Budget, Observer
 from dagora.cli.live_line import live_line
+from dagora.kernels.compilation import compilation
 
 STOPPING = "\ndagora: ending with what was found; Ctrl-C again ends it at once\n"
 
@@ -22,7 +23,7 @@ def progress(budget: Budget) -> Iterator[Observer]:
 
     def stop() -> None:
         budget.stop("it was interrupted")
-        if not line.silent:
+        if not line.silent and not compilation.lately:  # which ends the command at once (`ctrl_c`)
             # A line of its own and no stream's: this may be in the midst of another write.
             os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, STOPPING.encode())
 
