@@ -4,8 +4,8 @@
 
 A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
 A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
-A changed test concerns itself, any other file among the tests its folder. One line on standard error names
-the tests that it concerns, too, but that are left to `make test-all` (`FULL` in tests/conftest.py).
+A changed test concerns itself, any other file among the tests its folder. What builds has tests too. One line
+on standard error names tests that are concerned but left to `make test-all` (`FULL` in tests/conftest.py).
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ def tests_of(file: Path) -> Iterator[Path]:
         yield TESTS / "test_public_names.py"
     elif file.is_relative_to(SOURCE / "explore"):
         yield from (TESTS / "explore", TESTS / "browser")
+    elif file.is_relative_to("building"):
+        yield TESTS / "building"
+    elif file.is_relative_to(".github") or file.is_relative_to("recipe"):
+        yield TESTS / "test_project.py"
     elif file.suffix == ".md" or file.is_relative_to("docs"):
         yield TESTS / "documents"
 
