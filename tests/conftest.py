@@ -54,6 +54,9 @@ FULL = {
     "papers/rbnets": "small runs of every reproduction",
     "flower": "real Flower processes",
     "building/test_release.py": "environments into which a release is installed",
+    "api/test_estimate_time.py": "measures times",
+    "api/test_learn_federated.py": "whole federations in threads",
+    "api/test_learn_private.py": "whole sessions of two owners",
     "base/test_dask_cluster.py": "a cluster of processes",
     "cli/federate": "sites as processes",
     "cli/test_hostile_files.py": "files that unpack to far more than their size",
@@ -83,12 +86,26 @@ FULL = {
     "posterior/resample/test_helpers.py": "samples in other processes",
     "learners/optimise/mlp": "networks compiled by JAX",
     "posterior/dibs/test_neural_dibs.py": "networks compiled by JAX",
+    "scores/gp/test_interactions.py": "integrals over many dimensions",
     "stats/partitions": "a cluster of processes",
     "stats/scan/test_push_down.py": "a database server",
 }
-# Of the contract of all methods, `make test` checks one or two of each kind.
+# Of what is asked of all methods, `make test` checks one or two of each kind.
 REPRESENTATIVES = frozenset(
-    {"auto", "ges", "k2", "dynamic", "notears", "pc", "rfci", "lingam", "order-search", "dynotears"}
+    {
+        "auto",
+        "ges",
+        "k2",
+        "dynamic",
+        "notears",
+        "pc",
+        "rfci",
+        "lingam",
+        "order-search",
+        "dynotears",
+        "partition",
+        "exact",
+    }
 )
 
 
@@ -111,7 +128,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         inside = item.path.relative_to(ROOT / "tests").as_posix()
         method = getattr(item, "callspec", None) and item.callspec.params.get("method")
-        other = inside.startswith("contracts/") and getattr(method, "name", "auto") not in REPRESENTATIVES
+        name = getattr(method, "name", method) or "auto"
+        other = inside.startswith(("api/", "contracts/")) and name not in REPRESENTATIVES
         if other or is_full(item.path):
             item.add_marker(pytest.mark.full)
 
