@@ -151,6 +151,7 @@ class ReadingOptions:
         "Mark before decimals in a text file whose numbers can be read in two ways (3.762 beside 95); "
         "default: as its other columns tell.",
         choices=("point", "comma"),
+        rare=True,
     )
     join: Iterable[str] = public(
         (),
