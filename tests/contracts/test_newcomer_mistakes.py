@@ -142,7 +142,7 @@ REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     ("learn s.npy", ("NumPy", "pass numpy.load(...) to dagora.learn"), None),
     ("learn s.json", ("is JSON", "pass pandas.read_json(...) to dagora.learn"), None),
     ("learn s.pkl", ("is a pickle", "pass pandas.read_pickle(...) to dagora.learn"), None),
-    ("learn s.sqlite", ("s.sqlite: file is not a database",), None),
+    ("learn s.sqlite", ("s.sqlite: there is no table in it", "SQLite",), None),
     ("learn s.duckdb", ("a database", "duckdb:s.duckdb and --table NAME"), None),
     ("learn coin.bif", ("coin.bif: is a file of a graph or network", "give the table"), None),
     ("learn utf16.csv", ("not in UTF-8", "iconv -f utf-16 -t utf-8 utf16.csv > "), None),

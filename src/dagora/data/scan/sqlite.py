@@ -39,6 +39,8 @@ def open_sqlite(place: str | Path, table: str | None, query: str | None) -> Quer
         tables = sorted(name for (name,) in found if not name.startswith("sqlite_"))
     except sqlite3.Error as problem:
         raise DataError(f"{file}: {one_line(problem)}") from None
+    if not tables:
+        raise DataError(f"{file}: there is no table in it: it is no file of SQLite, or an empty one")
     if table is None and query is None:
         if len(tables) != 1:
             raise OptionError(f"{file} needs {option('table')} or {option('query')}: {among(tables)}")
