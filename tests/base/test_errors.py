@@ -117,7 +117,7 @@ def test_an_error_names_the_column_at_fault(mistake: Callable[[], object]) -> No
         (lambda: check_rows(0), "--rows must be a whole number of at least 1, not 0"),
         (lambda: seed_sequence(-1), "--seed must be a whole number of at least 0, not -1"),
         (lambda: check_intervals("width", 1), "--bins must be a whole number from 2 to 10000, not 1"),
-        (lambda: dagora.learn(dagora.Table.from_numpy([[0.5]], ["a"]), discrete="a"), "--discrete is settled when"),
+        (lambda: dagora.learn(dagora.Table.from_numpy([[0.5]], ["a"]), discrete="a"), "--discrete cannot change a table"),
         (lambda: dagora.learn({"a": [0, 1]}, drop=3), "--drop takes the names of columns, not 3"),
     ],
 )  # fmt: skip

@@ -131,7 +131,9 @@ def test_a_table_too_wide_for_memory_is_refused_before_the_rows(
 
 def test_a_table_too_wide_to_begin_and_end_in_time_is_refused() -> None:
     table = chain(3000, 4, Kind.DISCRETE)
-    with pytest.raises(DataError, match=r"takes 1.8 s to begin and end with 3000 columns, and 0.[0-9] s"):
+    with pytest.raises(
+        DataError, match=r"needs 1.8 s before and after a search on 3000 columns, and 0.[0-9] s"
+    ):
         dagora.learn(table, time_limit=0.5)
 
 

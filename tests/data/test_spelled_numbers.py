@@ -187,7 +187,7 @@ def test_other_spellings_are_read_from_files(spelled, tmp_path):
 
 def test_a_message_about_many_odd_cells_is_short(tmp_path):
     texts = [f"{k}.5" for k in range(100)] + [f"about {k}" for k in range(90)]
-    with pytest.raises(DataError, match=r"would be numbers but for 'about 0'.*and others") as refused:
+    with pytest.raises(DataError, match=r"has numbers, but also 'about 0'.*and others") as refused:
         column_of(texts, tmp_path)
     assert len(str(refused.value)) < 350
     assert "about 50" not in str(refused.value)

@@ -186,5 +186,5 @@ def test_what_it_refuses():
     for wrong in (-0.1, math.inf, math.nan):
         with pytest.raises(OptionError, match="lambda1"):
             make(np.eye(3), lambda1=wrong)
-    with pytest.raises(OptionError, match="the method ges needs a score that is equal for equivalent graphs"):
+    with pytest.raises(OptionError, match="the method ges needs a score-equivalent score"):
         dagora.learn(random_continuous(np.random.default_rng(0), 20, 3), "ges", score="lasso")

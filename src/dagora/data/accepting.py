@@ -69,8 +69,8 @@ def drop_columns(table: IncompleteTable, reading: ReadingOptions) -> IncompleteT
     settled = [name for name in reading.non_defaults() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(
-            f"{option(settled[0] if settled else 'missing')} is settled when a table with missing values "
-            "is made: pass the file or frame itself"
+            f"{option(settled[0] if settled else 'missing')} cannot change a table that was already read: "
+            "pass the file or frame itself"
         )
     names = [table.names[i] for i in kept_positions(table.names, reading)]
     return table if len(names) == len(table.names) else table.select(names)
@@ -81,7 +81,7 @@ def reread(table: Table, reading: ReadingOptions) -> Table:
     settled = [name for name in reading.non_defaults() if name not in ("drop", "discretise", "bins")]
     if settled:
         raise OptionError(
-            f"{option(settled[0])} is settled when a Table is made: give it to read_table or "
+            f"{option(settled[0])} cannot change a table that was already read: give it to read_table or "
             "Table.from_frame, or pass the file or frame itself"
         )
     kept = [table.names[i] for i in kept_positions(table.names, reading)]

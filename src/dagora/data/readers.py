@@ -84,7 +84,11 @@ def read_as(file: Path, reading: ReadingOptions) -> Table:
     """Read a table as `read_table` does, with reading options in one piece and without a warning."""
     table = read_any(file, reading)
     if isinstance(table, IncompleteTable):
-        raise OptionError(f"{option('missing', 'model')} does not go with a table that may have no holes")
+        raise OptionError(
+            f"{option('missing', 'model')} cannot be used here, where complete rows are needed: drop rows "
+            f"with missing values ({option('missing', 'drop')}), or make missing a level "
+            f"({option('missing', 'level')})"
+        )
     return table
 
 

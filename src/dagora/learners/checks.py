@@ -107,8 +107,8 @@ def named_score(method: Method, name: str) -> Score:
     chosen = score_named(name)
     if method.needs_equivalence and not chosen.equivalent:
         raise OptionError(
-            f"the method {method.name} needs a score that is equal for equivalent graphs; "
-            f"{chosen.name} is not"
+            f"the method {method.name} needs a score-equivalent score (the same for all graphs of an "
+            f"equivalence class), and {chosen.name} is not"
         )
     return chosen
 

@@ -123,8 +123,8 @@ class Method:
         needed = SECONDS_A_PAIR * columns**2
         if needed - ALLOWED > clock.left:
             raise DataError(
-                f"the method {self.name} takes {needed:.1f} s to begin and end with {columns} columns, and "
-                f"{clock.left:.1f} s are left of the time limit: allow more time "
+                f"the method {self.name} needs {needed:.1f} s before and after a search on {columns} "
+                f"columns, and {clock.left:.1f} s are left of the time limit: allow more time "
                 f"({option('time_limit')}), or leave columns out ({option('drop')})"
             )
         ending = ENDING if (clock.limit or 0.0) >= LONG else 0.0

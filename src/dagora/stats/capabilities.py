@@ -84,8 +84,8 @@ def require_basis_moments(statistics: Statistics, functions: int) -> BasisMoment
     found = capabilities_of(statistics).basis_moments
     if found is None:
         raise RowsUnavailableError(
-            "this needs moments of functions of columns, which these statistics do not give: choose what "
-            "needs only moments of the columns, such as the test fisher-z"
+            "nonlinear relations need the rows or sums of functions of the columns, which are not available "
+            "here: choose a linear method or test, such as fisher-z"
         )
     return found(functions)
 

@@ -96,7 +96,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "tabu", "--score", "gp"), "the score gp needs rows"),
         (("-m", "best"), "the method best needs the option --truth"),
         (("-m", "notears", "--score", "bic"), "takes no score"),
-        (("-m", "ges", "--score", "k2"), "the method ges needs a score that is equal for equivalent graphs"),
+        (("-m", "ges", "--score", "k2"), "the method ges needs a score-equivalent score"),
         (("--knowledge", "circle.json"), "the required edges cannot all be there"),
         (("--knowledge", "nowhere.json"), "nowhere.json: no such file"),
     ],

@@ -22,7 +22,7 @@ from tests.data.columns.odd_columns import ODD_COLUMNS, ROWS
 REFUSED_AT_SITES = {
     "long_text": "levels must be a list of printable texts",
     "spoilt_codes": "has words as levels at south and numbers at north: the sites must write it alike",
-    "half_words": "would be numbers but for",
+    "half_words": "has numbers, but also",
 }
 SIDE = [("ab" * 2)[k % 4] for k in range(ROWS)]
 

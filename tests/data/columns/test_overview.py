@@ -207,7 +207,7 @@ def test_the_summary_of_a_wide_table_shows_what_is_remarkable():
 
 def test_a_table_is_settled():
     table = dagora.Table.from_frame(messy())
-    with pytest.raises(OptionError, match="missing is settled when a Table is made"):
+    with pytest.raises(OptionError, match="missing cannot change a table that was already read"):
         dagora.learn(table, missing="drop")
     assert dagora.learn(table, discretise="mean").data["columns"][1]["type"] == "discrete"
     wide = dagora.Table.from_frame(messy(job=["baker", "smith"]))

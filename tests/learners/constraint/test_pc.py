@@ -236,7 +236,9 @@ def test_half_of_the_votes_is_doubt_and_no_v_structure() -> None:
     # Of the sets that separate a and b, {} and {c}, one has c.
     found = pc_by(GivenValues("abc", {"ab|": 0.5, "ab|c": 0.4}), Run(), orientation="majority")
     assert found.graph == CPDAG("abc", undirected=["ac", "bc"])
-    assert found.warnings == ("1 paths a — c — b are left undirected at c: separating sets disagree on them",)
+    assert found.warnings == (
+        "separating sets disagree on 1 path a — c — b: whether a → c ← b is open, and no v-structure was made",
+    )
 
 
 @pytest.mark.parametrize(("with_c", "arrows", "doubtful"), [(1, True, 0), (2, False, 1), (3, False, 0)])

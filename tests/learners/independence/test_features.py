@@ -101,5 +101,5 @@ def test_bad_input():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     for names in ("ab", "ba"):
         statistics = Plain(TableStatistics(Table.from_numpy(rows, names=list(names))))
-        with pytest.raises(RowsUnavailableError, match="moments of functions"):
+        with pytest.raises(RowsUnavailableError, match="sums of functions of the columns"):
             FeatureTest(in_name_order(statistics), "it")

@@ -116,7 +116,7 @@ def test_what_cannot_be_is_refused():
         dagora.learn(table, score="bayes-mixed", knowledge={"required": [["x1", "x0"]]})
     with pytest.raises(KnowledgeError, match="x1 → x0"):
         dagora.sample(table, score="bayes-mixed", knowledge={"required": [["x1", "x0"]]})
-    with pytest.raises(OptionError, match="ges needs a score that is equal for equivalent graphs"):
+    with pytest.raises(OptionError, match="ges needs a score-equivalent score"):
         dagora.learn(table, "ges", score="bayes-mixed")
     with pytest.raises(OptionError, match="alpha_mu"):
         dagora.learn(table, score="bayes-mixed", alpha_mu=-1.0)

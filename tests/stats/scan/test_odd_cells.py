@@ -153,9 +153,9 @@ def test_what_is_wrong_with_dropped_rows_does_not_matter(tmp_path):
     both(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,"])), missing="drop")
     both(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,NA", "NA,0.25"])), missing="drop")
     both(parquet(tmp_path, {"a": [0.1, 0.2, np.inf] * 20, "b": [1, 2, None] * 20}), missing="drop")
-    with pytest.raises(DataError, match="column 'a' would be numbers but for 'few'"):
+    with pytest.raises(DataError, match="column 'a' has numbers, but also 'few'"):
         dagora.open_rows(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,1", "2,"])), missing="drop")
-    with pytest.raises(DataError, match="column 'a' would be numbers but for 'few'"):
+    with pytest.raises(DataError, match="column 'a' has numbers, but also 'few'"):
         dagora.open_rows(written(tmp_path, "a,b\n" + "\n".join([*rows, "few,1"])), missing="drop")
     per_cent = [f"{k} %,{k % 2}" for k in range(15)] * 4
     both(

@@ -253,7 +253,7 @@ def test_a_word_among_many_numbers(tmp_path, monkeypatch):
     text = frame()[["weight", "cold"]].astype(str)
     text.loc[650, "weight"] = "unclear"
     with pytest.raises(
-        DataError, match=r"'weight' would be numbers but for 'unclear' \(first in data row 651\)"
+        DataError, match=r"'weight' has numbers, but also 'unclear' \(first in data row 651\)"
     ):
         dagora.open_rows(as_packed_csv(text, tmp_path))
     assert dagora.open_rows(tmp_path / "rows.csv.gz", na="unclear", missing="drop").n_rows == ROWS - 1

@@ -237,7 +237,6 @@ def refuse_spoilt_numbers(
     )
     where = data_row(" (first in ", row, ")")
     raise DataError(
-        f"{col(name)} would be numbers but for {listed}{where}: say so if that means "
-        f"missing ({words_meant}), or declare the column discrete "
-        f"({option('discrete', name)})"
+        f"{col(name)} has numbers, but also {listed}{where}: if that means missing, use {words_meant}; "
+        f"if the column holds categories, use {option('discrete', name)}"
     )

@@ -261,8 +261,8 @@ def code_many(
     if text and odd is not None:
         word, row = odd
         raise DataError(
-            f"{col(profile.name)} would be numbers but for '{word}' (first in data row {row + 1}): say "
-            f"so if that means missing ({option('na', extend_na(na, [(profile.name, word)]))}), or leave the "
+            f"{col(profile.name)} has numbers, but also '{word}' (first in data row {row + 1}): if that "
+            f"means missing, use {option('na', extend_na(na, [(profile.name, word)]))}; otherwise leave the "
             f"column out ({option('drop', profile.name)})"
         )
     if (text and not spelled) or is_categorical(profile.type):

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dagora.base.phrases import counted
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.learners.constraint.named_tests import (
@@ -105,13 +106,14 @@ def pc_by(
     warnings += contradictory_tests(given_up, new=new)
     if doubtful:
         warnings.append(
-            f"{doubtful} paths a — c — b are left undirected at c: separating sets disagree on them"
+            f"separating sets disagree on {counted(doubtful, 'path')} a — c — b: whether a → c ← b is open, "
+            "and no v-structure was made"
         )
     warnings += too_few_rows(found, search.max_given)
     edges = edges_left(int(found.adjacent.sum()) // 2, found.tests)
     late = (
         f"stopped at sets of {found.level}: {run.budget.reason}; there may be too many edges, and "
-        + ("the tests were not asked for directions" if early else "directions may be wrong")
+        + ("no edge was directed by the tests" if early else "directions may be wrong")
         + f": {edges}"
     )
     return Outcome(

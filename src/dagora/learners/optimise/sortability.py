@@ -58,13 +58,13 @@ def report_sortability(
     warnings = []
     if by_variance >= SORTABLE and remedy is not None:
         warnings.append(
-            f"{by_variance:.0%} of the paths lead to a larger variance: the units of the columns alone "
-            f"suggest this graph, and other units would suggest another; {remedy}"
+            f"var-sortability {by_variance:.0%}: along nearly all directed paths the variance grows, so the "
+            f"directions may come from the units of the columns alone; {remedy}"
         )
     if by_fit >= SORTABLE:
         warnings.append(
-            f"{by_fit:.0%} of the paths lead to a column that the others explain better: "
-            "directions may follow that and nothing else"
+            f"R²-sortability {by_fit:.0%}: along nearly all directed paths, columns are better explained by "
+            "all others; the directions may come from that alone"
         )
     return {"varsortability": by_variance, "r2_sortability": by_fit}, warnings
 

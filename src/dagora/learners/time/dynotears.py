@@ -72,8 +72,8 @@ def dynotears(
     if (lambda1 == 0) != (lambda_lagged == 0):
         one, other = ("lambda1", "lambda_lagged") if lambda1 == 0 else ("lambda_lagged", "lambda1")
         raise OptionError(
-            f"{setting(one, 0)} with a penalty {other} of {max(lambda1, lambda_lagged):g}: both are 0, or "
-            f"both are above it; a small number such as {setting(one, 0.001)} will do"
+            f"the penalties lambda1 and lambda_lagged must be both 0 or both positive: with {other}="
+            f"{max(lambda1, lambda_lagged):g}, take a small number such as {setting(one, 0.001)} instead of 0"
         )
     check_window(len(statistics.schema), lags)
     windows: LaggedStatistics = lagged(lags)

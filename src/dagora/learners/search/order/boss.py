@@ -48,8 +48,9 @@ def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
     else:
         gained = int(found.stats["steps"])
         message = (
-            f"no variable of {orders} gains by another place; from the best one {gained} steps over classes, "
-            "after which no edge inserted, deleted or turned improves it"
+            f"from {orders}: moving a single variable within an order improves nothing; then {gained} GES "
+            "steps from the best one: inserting, deleting or turning an edge improves nothing; "
+            "this is not a proof"
         )
     stats = {
         **found.stats,
