@@ -15,6 +15,7 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
+from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import edge_gains
 from dagora.learners.registry import method_named
@@ -132,6 +133,7 @@ def learn(
     if chosen is not None and chosen.linear and isinstance(source.rows, TableStatistics):
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
     warnings = [*notes, *warnings, *outcome.warnings, *source.data_warnings]
+    warnings += determined_warnings(entry, source)
     announce(warnings)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,

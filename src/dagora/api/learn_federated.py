@@ -89,7 +89,7 @@ def learn_federated(
     """
     settings = {name: value for name, value in options.items() if name not in AT_SITES}
     chosen = {name: value for name, value in options.items() if name in AT_SITES}
-    reading = ReadingOptions(**chosen, cuts=False)
+    reading = ReadingOptions(**chosen, cuts=False, trends=False)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
     if timing is not None:

@@ -15,7 +15,7 @@ from dagora.base.version import version_of, versions
 from dagora.base.wording import render
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.graph.knowledge import Knowledge, as_knowledge
-from dagora.learners.checks import check_circumstances, numbers_for, split_options
+from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
 from dagora.learners.request import plain
 from dagora.learners.run import Run
 from dagora.learners.source import read_source
@@ -107,7 +107,12 @@ def sample(
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     needs = f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score)
     reading, options = split_reading(options, known.mentioned, needs)
-    source = read_source(data, jobs, replace(reading, clock=clock, constants=False), interventions)
+    source = read_source(
+        data,
+        jobs,
+        replace(reading, clock=clock, constants=False, trends=orders_numbers(score)),
+        interventions,
+    )
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
     if source.noise is not None:

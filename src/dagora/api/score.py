@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
-from dagora.learners.checks import numbers_for
+from dagora.learners.checks import numbers_for, orders_numbers
 from dagora.learners.source import read_rows
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import default_score, score_named
@@ -51,13 +52,15 @@ def score(
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
-    rows = read_rows(data, reading=reading, interventions=interventions)
+    rows = read_rows(
+        data, reading=replace(reading, trends=orders_numbers(score)), interventions=interventions
+    )
     return graph_score(make_score(rows, score, **options), directed)
 
 
 def make_score(data: object, score: str | None = None, jobs: int = 1, **options: Any) -> LocalScore:  # noqa: ANN401
     """Make the named score (or the default one) of some data."""
     reading, options = split_reading(options, numbers_for=numbers_for(None, score))
-    statistics = as_statistics(data, jobs, reading)
+    statistics = as_statistics(data, jobs, replace(reading, trends=orders_numbers(score)))
     entry = default_score(statistics.schema) if score is None else score_named(score)
     return entry.make(statistics, **options)

@@ -101,6 +101,8 @@ class Reading:
 
         live_line().phase(f"reading {path}")
         options = self.options(**purpose)
+        if part:  # of which the other columns do not decide
+            options = replace(options, trends=False)
         outside = self.scans(path) or self.sample is not None
         table = self.draw_sample(path, seed, options) if outside else read_any(Path(path), options)
         with naming(path):
@@ -140,7 +142,7 @@ class CellReading:
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
-        asked = ReadingOptions(**self.given, cuts=False)
+        asked = ReadingOptions(**self.given, cuts=False, trends=False)
         with speaking(COMMAND.lacking("drop", "of the agreed columns")):
             following = reading_by(codebook, asked)
             if timing is not None:

@@ -84,12 +84,19 @@ class CommonRequest:
         return None if isinstance(self.known_truth, PAG) else self.known_truth
 
     def read(
-        self, reading: Reading, data: str, marks: str | None = None, *, constants: bool = False
+        self,
+        reading: Reading,
+        data: str,
+        marks: str | None = None,
+        *,
+        constants: bool = False,
+        trends: bool = True,
     ) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.data.table import require_table
 
-        return require_table(self.read_any(reading, data, marks, model=False, constants=constants))
+        read = self.read_any(reading, data, marks, model=False, constants=constants, trends=trends)
+        return require_table(read)
 
     def read_any(
         self,
@@ -99,18 +106,20 @@ class CommonRequest:
         *,
         model: bool = True,
         constants: bool = False,
+        trends: bool = True,
         timing: Timing | None = None,
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
-        `constants` says whether numbers that never change are kept. `timing` names the columns of time and
+        `constants` says whether numbers that never change are kept, `trends` whether few whole numbers may be
+        ordered. `timing` names the columns of time and
         series, which are kept too.
         """
         from dagora.data.columns.reading_options import welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge import as_knowledge
-        from dagora.learners.checks import numbers_for, reason_against_model
+        from dagora.learners.checks import numbers_for, orders_numbers, reason_against_model
         from dagora.learners.registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
@@ -129,6 +138,7 @@ class CommonRequest:
             in_time=timing is not None,
             levels=levels,
             numbers_for=numbers_for(method, self.score, learning.settings if learning else None),
+            trends=trends and orders_numbers(self.score, learning.settings if learning else None),
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else welcome,

@@ -79,7 +79,7 @@ def command(
     from dagora.cli.progress import progress
     from dagora.cli.written_options import parse_options
     from dagora.learners.candidates.jkl import check_names, render_jkl
-    from dagora.learners.checks import numbers_for
+    from dagora.learners.checks import numbers_for, orders_numbers
     from dagora.learners.source import marked_column, read_rows
 
     if not output.lower().removesuffix(".gz").endswith(".jkl"):
@@ -99,6 +99,7 @@ def command(
             table = reading.table(
                 data,
                 numbers_for=numbers_for(None, score),
+                trends=orders_numbers(score),
                 marks=marked_column(interventions),
                 constants=False,
             )

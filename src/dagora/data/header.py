@@ -13,7 +13,7 @@ from dagora.base.errors import DataError
 from dagora.base.files import open_unpacked
 from dagora.base.wording import option
 from dagora.data.columns.column_names import check_names
-from dagora.data.columns.column_profile import UNNAMED
+from dagora.data.columns.names import UNNAMED
 
 MARKS = ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','"))
 

@@ -34,7 +34,7 @@ def split_key(
     >>> rest.names, keys
     (('a',), ['7', '8'])
     """
-    options = ReadingOptions(**reading, continuous=key, cuts=False)
+    options = ReadingOptions(**reading, continuous=key, cuts=False, trends=False)
     if isinstance(data, str | Path):
         return split_file(Path(data), key, options)
     if isinstance(data, Table):

@@ -19,6 +19,8 @@ from dagora.scores.registry import Score, default_score, default_score_of, score
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.lagged import SeriesStatistics
 
+TESTS_OF_LEVELS = frozenset({"x2", "g2", "g2-seen"})
+
 
 def check_circumstances(seed: int, time_limit: float | None, jobs: int) -> float | None:
     """Refuse a seed, time limit or number of jobs that is not valid; return the time limit."""
@@ -75,6 +77,17 @@ def numbers_for(method: Method | None, score: str | None, options: Mapping[str, 
         return f"the score {chosen.name}" if chosen.kind is Kind.CONTINUOUS else ""
     numbers_only = method is not None and method.own_objective and not method.takes_any_kind(options or {})
     return f"the method {method.name}" if method is not None and numbers_only else ""
+
+
+def orders_numbers(score: str | None, options: Mapping[str, object] | None = None) -> bool:
+    """Return False if a score or a test takes discrete columns only, so that few whole numbers stay levels.
+
+    >>> orders_numbers(None), orders_numbers("bdeu"), orders_numbers(None, {"test": "x2"})
+    (True, False, False)
+    """
+    if (options or {}).get("test") in TESTS_OF_LEVELS:
+        return False
+    return score is None or score_named(score).kind is not Kind.DISCRETE
 
 
 def refuse_interventions(method: Method, source: Source) -> None:

@@ -18,6 +18,7 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import (
     choose_score,
     numbers_for,
+    orders_numbers,
     reason_against_model,
     refuse_interventions,
     refuse_time,
@@ -88,6 +89,7 @@ def prepare(
             **{"missing": "auto", **reading},
             wanted=known.mentioned,
             numbers_for=numbers_for(entry, score, options),
+            trends=orders_numbers(score, options),
             clock=clock,
             check_width=entry.check_width,
             why_not_model=partial(reason_against_model, entry, score, marked=interventions is not None),

@@ -17,7 +17,8 @@ import numpy as np
 from dagora.base.errors import DataError
 from dagora.base.wording import col
 from dagora.data.columns.overview import ColumnSummary, Overview, level_list
-from dagora.data.readers import read_table
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.readers import read_as
 from dagora.data.schema import Schema
 from dagora.stats.accepting import as_statistics
 from dagora.stats.blocks.cover import Set
@@ -184,7 +185,9 @@ class PartDescription(NamedTuple):
 
 def statistics_of_part(part: object) -> Statistics:
     """Statistics of a file, or of what can be made a table."""
-    return as_statistics(read_table(part) if isinstance(part, str | Path) else part)
+    return as_statistics(
+        read_as(Path(part), ReadingOptions(trends=False)) if isinstance(part, str | Path) else part
+    )
 
 
 def describe_part(part: object) -> PartDescription:

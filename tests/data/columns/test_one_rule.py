@@ -37,8 +37,8 @@ def write(file, name, cells):
 
 
 def reading(missing):
-    """The reading options of `learn`."""
-    return ReadingOptions(missing=missing, constants=False, cuts=False)
+    """The reading options of `learn`, but for trends: only rows in memory have them."""
+    return ReadingOptions(missing=missing, constants=False, cuts=False, trends=False)
 
 
 def answer(make, name):

@@ -62,7 +62,7 @@ def simulate(
         request.check()
         check_over_sites(**request.settings)
     request.check_overwriting(data)
-    table = request.read(reading, data, constants=True)
+    table = request.read(reading, data, constants=True, trends=False)
     request = request.settled(table.schema)
     request.check()
     check_over_sites(**request.settings)

@@ -4,7 +4,7 @@ Rows in memory, rows that are scanned and rows at several sites each make a prof
 
 Text, booleans and integers with at most 20 distinct values are discrete. So are floats that are codes in
 disguise: at most 20 distinct whole values (10, if they have fractions), each seen five times on average.
-Other numbers are continuous. Numbers of rows, identifiers, names, free text and dates are left out.
+Other numbers are continuous. Numbers of rows, identifiers, names, free text, places and dates are left out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.dates import IS_DATE
+from dagora.data.columns.dates import IS_DATE, spell_days
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
+from dagora.data.columns.names import IS_PLACE, UNNAMED, called_identifier, called_unit
 from dagora.data.schema import Kind
 
 if TYPE_CHECKING:
@@ -29,11 +30,9 @@ LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may we
 FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many values
 FEWEST_VALUES = 20  # a column with at most as many cells is not judged to identify rows
 EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant number"
-UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
-IS_ID = re.compile(
-    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
-)
-IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
+UNIT = "says which rows belong together"
+PLACES = "codes of places"
+NUMBERED_DATES = "dates written as numbers"
 # Reasons that `decide_kind` gives for numbers that nobody declared.
 OF_NUMBERS = re.compile("([0-9]+ distinct |whole )?(whole )?numbers?\\b")
 
@@ -104,6 +103,11 @@ class ColumnProfile:
         ends = pc.min_max(self._column).as_py()
         return bool(ends["max"] - ends["min"] == self.cells - 1) and self.all_differ
 
+    @cached_property
+    def are_days(self) -> bool:
+        """True if every whole number spells a day, as 20180317 does."""
+        return spell_days(self._column)
+
 
 def decide_kind(profile: ColumnProfile) -> Decision:
     """Decide whether a column that nobody declared is discrete or continuous.
@@ -168,22 +172,32 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
         return None
     if texts is not None:
         many = len(texts) > max(FEWEST_VALUES, profile.cells / 2)
-        free = many and not are_spoilt_numbers(texts)
-        return f"{len(texts)} levels in {profile.cells} rows: names or free text" if free else None
+        if many and not are_spoilt_numbers(texts):
+            return f"{len(texts)} levels in {profile.cells} rows: names or free text"
+        return UNIT if len(texts) > FEWEST_VALUES and called_unit(profile.name) else None
     return reason_numbers_identify(profile)
 
 
 def reason_numbers_identify(profile: ColumnProfile) -> str | None:
-    """Return why whole numbers only tell rows apart: each occurs once, and they run on or are called so."""
+    """Return why whole numbers are no amounts: they number or identify rows, groups, places or days."""
     import pyarrow as pa
 
-    called_so = bool(IS_ID.search(profile.name) or IS_CAMEL_ID.search(profile.name))
+    name = profile.name
+    called_so = called_identifier(name) or called_unit(name) or bool(IS_PLACE.match(name))
     whole = pa.types.is_integer(profile.type)
     if not whole and not (called_so and pa.types.is_floating(profile.type) and profile.is_whole):
         return None
     if profile.runs_on:
         return "numbers the rows"
-    return f"{profile.differing}, and called an identifier" if called_so and profile.all_differ else None
+    if called_identifier(name) and profile.all_differ:
+        return f"{profile.differing}, and called an identifier"
+    if profile.values is not None and len(profile.values) <= FEWEST_VALUES:
+        return None
+    if called_unit(name):
+        return UNIT
+    if IS_PLACE.match(name):
+        return PLACES
+    return NUMBERED_DATES if profile.are_days else None
 
 
 def is_constant(column: pa.ChunkedArray, *, whole_numbers: bool = False) -> bool:

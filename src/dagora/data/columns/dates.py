@@ -74,3 +74,17 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
                 raise pa.ArrowInvalid("a day that its month does not have")
             return moments
     raise pa.ArrowInvalid("no known form")
+
+
+def spell_days(column: pa.ChunkedArray) -> bool:
+    """Return True if every whole number spells a day of 1900 to 2099, as 20180317 does.
+
+    >>> import pyarrow as pa
+    >>> [spell_days(pa.chunked_array([days])) for days in ([20180317, 19991231], [20180317, 20181347])]
+    [True, False]
+    """
+    numbers = column.drop_null().to_numpy()
+    if not len(numbers) or numbers.min() < 19_000_101 or numbers.max() > 20_991_231:
+        return False
+    month, day = numbers // 100 % 100, numbers % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())

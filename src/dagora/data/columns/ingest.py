@@ -23,6 +23,7 @@ from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
     MAX_INTEGER_LEVELS,
+    UNIT,
     ColumnProfile,
     is_constant,
     reason_to_leave_out,
@@ -30,6 +31,7 @@ from dagora.data.columns.column_profile import (
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
 from dagora.data.columns.dates import as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
+from dagora.data.columns.doubtful_columns import column_warnings
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
@@ -39,7 +41,9 @@ from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summ
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import codes_in, reading_warnings
+from dagora.data.columns.rows_alike import row_warnings
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
+from dagora.data.columns.trend import explain_order, ordered_columns
 from dagora.data.schema import Kind, Variable
 
 if TYPE_CHECKING:
@@ -281,7 +285,7 @@ def type_all(
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
         return typed
 
-    typed = in_parallel(type_next, kept, rows)
+    typed = find_order(in_parallel(type_next, kept, rows), kept, reading)
     by_name = {column.variable.name: column for column in typed}
     summaries = tuple(
         summarise(by_name[column.name], column.missing)
@@ -290,10 +294,31 @@ def type_all(
         for column in raw
     )
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
-    return typed, replace(
-        overview,
-        warnings=tuple(reading_warnings(overview, raw, typed, [column.variable for column in typed])),
-    )
+    variables = [column.variable for column in typed]
+    told = [*reading_warnings(overview, raw, typed, variables), *column_warnings(typed)]
+    if not reading.in_time:
+        told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
+    return typed, replace(overview, warnings=tuple(told))
+
+
+def find_order(typed: list[Column], kept: Sequence[RawColumn], reading: ReadingOptions) -> list[Column]:
+    """Take few whole numbers as ordered where the other columns show it, and say what was decided."""
+    if reading.discretise is not None or reading.numbers_for or reading.in_time:
+        return typed
+    open_ = {
+        column.name
+        for column in kept
+        if column.declared is None
+        and column.name not in reading.levels
+        and not (column.missing and reading.missing == "level")
+    }
+    ordered = ordered_columns(typed, open_) if reading.trends else set()
+    return [
+        explain_order(column, ordered=column.variable.name in ordered, tested=reading.trends)
+        if column.variable.name in open_
+        else column
+        for column in typed
+    ]
 
 
 def as_numbers(column: RawColumn, codes: Column, purpose: str, row_number: RowNumber) -> Column:

@@ -106,7 +106,8 @@ class ReadingOptions:
     before any is read, and may refuse it. `why_not_model` says whether missing values can be modelled (None:
     never). `constants` says whether a number that never changes is kept,
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
-    `in_time` says that rows follow each other in time, so that none can be left out.
+    `in_time` says that rows follow each other in time, so that none can be left out. `trends` says whether
+    the other columns decide if few whole numbers are ordered: not where one column at a time is seen.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -172,6 +173,7 @@ class ReadingOptions:
     constants: bool = True
     cuts: bool = True
     in_time: bool = False
+    trends: bool = True
 
     def __post_init__(self) -> None:
         for name in (each for each, entry in READING.items() if entry.type == "names"):
@@ -223,6 +225,7 @@ class Purpose(TypedDict, total=False):
     constants: bool
     cuts: bool
     in_time: bool
+    trends: bool
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,15 @@ from typing import Protocol
 import numpy as np
 
 from dagora.base.wording import option
-from dagora.data.columns.column_profile import CONSTANT, DATES, EMPTY, FIRST_LOOK, MAX_INTEGER_LEVELS
+from dagora.data.columns.column_profile import (
+    CONSTANT,
+    DATES,
+    EMPTY,
+    FIRST_LOOK,
+    MAX_INTEGER_LEVELS,
+    NUMBERED_DATES,
+    UNIT,
+)
 from dagora.data.columns.column_type import DECLARED, Column
 from dagora.data.columns.levels import IS_NUMBER, same_levels
 from dagora.data.columns.missing import EVERY, Na, extend_na
@@ -48,11 +56,12 @@ def reading_warnings(
         verb = "column is" if len(gone) == 1 else "columns are"
         kept = next((column.name for column in gone if column.why not in UNUSABLE), None)
         how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
-        if any(column.why == DATES for column in gone):
+        if any(column.why in (DATES, NUMBERED_DATES) for column in gone):
             how += (
                 f"; {option('time')} takes dates where rows are series, and months or weekdays can be levels"
             )
         yield f"{len(gone)} {verb} left out: {told}{how}"
+    yield from units_warning([column.name for column in gone if column.why == UNIT])
     holes = [column for column in raw if column.holes]
     if holes:
         told = some(f"{tally(column.holes)} in '{column.name}'" for column in holes)
@@ -84,6 +93,17 @@ def reading_warnings(
         levels = len(made.variable.levels)
         if levels > max(MAX_INTEGER_LEVELS, rows / 10) and made.why != DECLARED:
             yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
+
+
+def units_warning(names: Sequence[str]) -> Iterator[str]:
+    """A sentence about rows that belong together by some columns.
+
+    >>> list(units_warning(["patient_id"]))
+    ["rows that share a 'patient_id' are not independent: strengths and p-values are too optimistic"]
+    """
+    if names:
+        shared = " or a ".join(f"'{name}'" for name in names[:MOST_NAMED])
+        yield f"rows that share a {shared} are not independent: strengths and p-values are too optimistic"
 
 
 def no_header(variables: Sequence[Variable]) -> bool:

@@ -34,6 +34,7 @@ from dagora.data.columns.missing import Na, extend_na
 from dagora.data.columns.missing_codes import missing_codes
 from dagora.data.columns.reading_warnings import codes_of_levels, name_codes
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
+from dagora.data.columns.trend import explain_order
 from dagora.data.scan.changes import changed_value
 from dagora.data.scan.profile import Profile, facts_of_tallies
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
@@ -114,6 +115,7 @@ def code_column(
         return reason
     row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
     typed = type_column(profile.name, column, profile.declared, row_number, known, na, join=profile.join)
+    typed = explain_order(typed, ordered=False, tested=False)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
         if not wanted and is_constant(column):
@@ -355,3 +357,4 @@ class ManyNumbers(ColumnProfile):
         self.values = None
         self.is_whole, self.all_differ = profile.whole, not profile.repeats
         self.runs_on = profile.numbers_the_rows
+        self.are_days = False  # cells are gone by now

@@ -8,6 +8,7 @@ samples.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +72,9 @@ def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: Read
         rows.column(name).cast(kind) if is_text(kind) else rows.column(name)
         for name, kind in zip(names, kinds, strict=True)
     ]
-    return table_of(*type_columns(names, columns, reading, text_cells=source.text_cells))
+    return table_of(
+        *type_columns(names, columns, replace(reading, trends=False), text_cells=source.text_cells)
+    )
 
 
 def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.Table:

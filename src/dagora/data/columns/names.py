@@ -1,0 +1,43 @@
+"""What the name of a column says about it: identifiers, places, weights."""
+
+from __future__ import annotations
+
+import re
+
+UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
+IS_ID = re.compile(
+    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
+)
+IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
+UNITS = "patient|subject|participant|person|proband|respondent|pupil|student|animal|customer|client|household"
+# Whoever or whatever was measured, where values repeat: `body_mass_index` and `visit_no` are none of these.
+IS_UNIT = re.compile(
+    rf"(^|[^a-z])(id|ids|uuid|guid|mrn|pid|ssn)$|^({UNITS})s?([ _.-]?(no|nr|num|number|code|key|index))?$",
+    re.IGNORECASE,
+)
+IS_CAMEL_UNIT = re.compile(r"[a-z](ID|Id|UUID)$")
+IS_PLACE = re.compile(r"^(zip|zip[ _.-]?codes?|post[ _.-]?codes?|postal([ _.-]?codes?)?|plz)$", re.IGNORECASE)
+IS_COUNT = re.compile(r"^(n|count|counts|freq|freqs|frequency|frequencies|cases|n_?obs)$", re.IGNORECASE)
+IS_WEIGHT = re.compile(
+    r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",
+    re.IGNORECASE,
+)
+MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w)$", re.IGNORECASE)
+
+
+def called_identifier(name: str) -> bool:
+    """Return True if a column is called an identifier of rows.
+
+    >>> [called_identifier(name) for name in ("visit_id", "PatientID", "acid")]
+    [True, True, False]
+    """
+    return bool(IS_ID.search(name) or IS_CAMEL_ID.search(name))
+
+
+def called_unit(name: str) -> bool:
+    """Return True if a column is called by what was measured, perhaps more than once.
+
+    >>> [called_unit(name) for name in ("patient", "hospital_id", "BirdID", "mass_index", "visit_no")]
+    [True, True, True, False, False]
+    """
+    return bool(IS_UNIT.search(name) or IS_CAMEL_UNIT.search(name))

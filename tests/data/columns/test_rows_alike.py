@@ -1,0 +1,111 @@
+"""Rows that depend on each other are told: groups, copies, series; sorted tables are not."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.api.open_rows import open_rows
+
+
+def said(table, **options):
+    """The warnings about a table, in one text."""
+    return "\n".join(dagora.inspect(table, **options).warnings)
+
+
+def visits(seed=0, patients=120, each=10):
+    """Repeated measurements whose columns depend on the patient."""
+    draw = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(1, patients + 1), each)
+    own = draw.standard_normal((3, patients))[:, patient - 1]
+    return patient, {f"x{i}": own[i] + 0.3 * draw.standard_normal(patients * each) for i in range(3)}
+
+
+@pytest.mark.parametrize("name", ["patient_id", "patient", "MRN", "SubjectID", "participant_no"])
+@pytest.mark.parametrize("write", [int, lambda number: f"P{number:03}"])
+def test_a_column_that_says_who_was_measured_is_left_out(name, write):
+    patient, rows = visits()
+    overview = dagora.inspect({name: [write(number) for number in patient], **rows})
+    assert overview.columns[0].type == "left out"
+    assert f"rows that share a '{name}' are not independent" in "\n".join(overview.warnings)
+
+
+def test_scanned_rows_leave_it_out_too(tmp_path):
+    patient, rows = visits()
+    lines = [",".join(map(str, row)) for row in zip(patient, *rows.values(), strict=True)]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient_id,x0,x1,x2", *lines]))
+    overview = open_rows(tmp_path / "visits.csv").overview
+    assert overview.columns[0].type == "left out"
+    assert "rows that share a 'patient_id' are not independent" in "\n".join(overview.warnings)
+
+
+def test_twelve_patients_stay_levels_and_are_told():
+    patient, rows = visits(patients=12, each=50)
+    overview = dagora.inspect({"patient": patient, **rows})
+    assert overview.columns[0].type != "left out"
+    assert "rows that share a 'patient' seem to belong together" in "\n".join(overview.warnings)
+
+
+def test_runs_of_one_length_are_told_whatever_their_name():
+    patient, rows = visits()
+    assert "rows that share a 'unit' seem to belong together" in said({"unit": patient, **rows})
+
+
+@pytest.mark.parametrize("name", ["mass_index", "visit_no", "acid", "ward_id"])
+def test_other_names_and_few_levels_are_no_groups(name):
+    draw = np.random.default_rng(0)
+    levels = 10 if name == "ward_id" else 40
+    table = {name: draw.integers(1, levels, 500), "x": draw.standard_normal(500)}
+    overview = dagora.inspect(table)
+    assert overview.columns[0].type != "left out"
+    assert "not independent" not in "\n".join(overview.warnings)
+
+
+def test_copies_of_rows_are_counted_where_chance_is_no_reason():
+    draw = np.random.default_rng(0)
+    rows = np.column_stack([draw.standard_normal((200, 3)).round(2), draw.integers(0, 3, 200)])
+    twice = np.vstack([rows, rows[:25]])
+    names = ["a", "b", "c", "d"]
+    assert "25 of 225 rows are exact copies of others" in said(dict(zip(names, twice.T, strict=True)))
+    assert "copies" not in said(dict(zip(names, rows.T, strict=True)))
+
+
+def test_copies_of_levels_are_counted_where_there_are_enough_columns():
+    draw = np.random.default_rng(0)
+    levels = draw.integers(0, 4, (300, 16))
+    twice = np.vstack([levels, levels[:40]])
+    assert "40 of 340 rows are exact copies" in said({f"x{i}": column for i, column in enumerate(twice.T)})
+    few = draw.integers(0, 3, (300, 3))
+    assert "copies" not in said({f"x{i}": column for i, column in enumerate(few.T)})
+
+
+@pytest.mark.parametrize(
+    "name", ["alarm", "asia", "child", "insurance", "hailfinder", "win95pts", "earthquake"]
+)
+def test_rows_of_networks_are_no_copies(data_dir, name):
+    network = dagora.read_network(data_dir / f"networks/{name}.bif.gz")
+    for rows in (200, 2000):
+        assert "copies" not in said(network.sample(rows, seed=1).to_pandas())
+
+
+def test_random_walks_point_to_time():
+    walks = np.random.default_rng(0).standard_normal((400, 3)).cumsum(0)
+    told = said({f"x{i}": column for i, column in enumerate(walks.T)})
+    assert "rows resemble the row before them in 'x0', 'x1', 'x2'" in told
+    assert "time says so" in told
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("by", ["number", "level", "closely", "not"])
+def test_sorted_tables_are_no_series(seed, by):
+    draw = np.random.default_rng(seed)
+    x = draw.standard_normal(600)
+    group = draw.integers(0, 20, 600)
+    key = {"number": x, "closely": x, "level": group, "not": draw.random(600)}[by]
+    table = {
+        "x": x,
+        "y": x + (0.01 if by == "closely" else 0.5) * draw.standard_normal(600),
+        "z": group + 0.5 * draw.standard_normal(600),
+        "group": np.array([f"g{i}" for i in group]),
+    }
+    order = np.argsort(key, kind="stable")
+    assert "row before" not in said({name: column[order] for name, column in table.items()})
