@@ -68,9 +68,10 @@ def numbers_of(column: Column) -> Floats:
     if column.variable.kind is Kind.CONTINUOUS:
         return values
     try:
-        return np.array([float(level) for level in column.variable.levels])[values]
+        spelled: Floats = np.array([float(level) for level in column.variable.levels])[values]
     except ValueError:
         return np.zeros(0)
+    return spelled
 
 
 def tabulates(column: Column, others: Sequence[Column]) -> bool:

@@ -107,10 +107,10 @@ def one_usual_row(hashed: NDArray[np.uint64]) -> bool:
 
 def pairs_by_chance(hashed: NDArray[np.uint64]) -> float:
     """Pairs of equal rows to expect if the columns were half as many, and independent of each other."""
-    rows = hashed.shape[1]
+    rows: int = hashed.shape[1]
     possible = rows * (rows - 1) / 2
     equal = [count_copies(column)[1] / possible for column in hashed]
-    return possible * float(np.sqrt(np.prod(equal)))
+    return float(possible * np.sqrt(np.prod(equal)))
 
 
 def groups_of(typed: Sequence[Column]) -> list[str]:

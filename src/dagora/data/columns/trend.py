@@ -270,7 +270,7 @@ def pairs_of(column: Column, others: Sequence[Column]) -> Iterator[Pair]:
         middle = values - values.mean()
         spread = float(np.sqrt((middle**2).mean()))
         if np.isfinite(spread) and spread > 0:
-            sums = np.bincount(codes, middle / spread, levels)
+            sums: Floats = np.bincount(codes, middle / spread, levels).astype(np.float64)
             yield Pair(rows[known], numbers[known], None, sums[known])
 
 

@@ -69,7 +69,7 @@ def determined_levels(rows: Statistics) -> list[tuple[int, tuple[int, ...]]]:
     size = dict(zip(pairs, np.diff(joint.offsets).tolist(), strict=True))
     tie = dict(zip(pairs, (information(cells) for cells in parts(joint)), strict=True))
     alone = dict(zip(columns, (information(cells) for cells in parts(single)), strict=True))
-    found = []
+    found: list[tuple[int, tuple[int, ...]]] = []
     asked: list[tuple[int, int, int]] = []
     few = max(2, int(np.sqrt(2 * MOST_TRIPLES / len(columns))))
     for child in columns:
