@@ -5,7 +5,7 @@ import pytest
 
 import dagora
 from dagora.api.open_rows import open_rows
-from dagora.data.columns.trend import Pair, fit_logit
+from dagora.data.columns.trend import NumberedPair, fit_logit
 
 
 def kinds(table, **options):
@@ -142,7 +142,7 @@ def test_gains_of_a_continuous_column_are_those_of_regressions():
     x = draw.integers(0, 5, 300)
     y = 0.5 * x + draw.standard_normal(300)
     y = (y - y.mean()) / y.std()
-    pair = Pair(np.bincount(x).astype(float), np.arange(5.0), None, np.bincount(x, y))
+    pair = NumberedPair(np.bincount(x).astype(float), np.arange(5.0), None, np.bincount(x, y))
     line = np.polyval(np.polyfit(x, y, 1), x)
     means = (np.bincount(x, y) / np.bincount(x))[x]
     assert pair.trend() == pytest.approx(-150 * np.log(((y - line) ** 2).mean()) - np.log(300) / 2)

@@ -45,7 +45,7 @@ TINY = 1e-9  # share of variance that is never explained
 
 
 @dataclass(frozen=True)
-class Pair:
+class NumberedPair:
     """Numbers beside another column, in sums over the rows in which both are known.
 
     rows:   rows of each level of the numbers, all above zero
@@ -171,7 +171,7 @@ def numberings(levels: int) -> NDArray[np.int64]:
     return np.array([np.arange(levels), *(draw.permutation(levels) for _ in range(NUMBERINGS - 1))])
 
 
-def is_ordered(pairs: Sequence[Pair], numbers: Floats, margin: float = MARGIN) -> bool:
+def is_ordered(pairs: Sequence[NumberedPair], numbers: Floats, margin: float = MARGIN) -> bool:
     """Return True if a trend in the numbers explains other columns better than free categories do."""
     orders = numberings(len(numbers))
     strength = np.zeros(len(orders))
@@ -244,7 +244,7 @@ def shorten(column: Column, step: int) -> Column:
     return Column(column.variable, column.values[::step], missing, column.why)
 
 
-def pairs_of(column: Column, others: Sequence[Column]) -> Iterator[Pair]:
+def pairs_of(column: Column, others: Sequence[Column]) -> Iterator[NumberedPair]:
     """A column of numbers beside each of the others that can say something about it."""
     numbers, levels = numbers_of_levels(column), column.variable.cardinality
     for other in others:
@@ -265,13 +265,13 @@ def pairs_of(column: Column, others: Sequence[Column]) -> Iterator[Pair]:
             cells = joint.reshape(levels, number).astype(float)[known]
             cells = cells[:, cells.sum(0) > 0]
             if cells.shape[1] > 1:
-                yield Pair(rows[known], numbers[known], cells, rows[known])
+                yield NumberedPair(rows[known], numbers[known], cells, rows[known])
             continue
         middle = values - values.mean()
         spread = float(np.sqrt((middle**2).mean()))
         if np.isfinite(spread) and spread > 0:
             sums: Floats = np.bincount(codes, middle / spread, levels).astype(np.float64)
-            yield Pair(rows[known], numbers[known], None, sums[known])
+            yield NumberedPair(rows[known], numbers[known], None, sums[known])
 
 
 def explain_order(column: Column, *, ordered: bool, tested: bool) -> Column:
