@@ -26,7 +26,7 @@ test-all: lint types  ## everything: also processes, documents, the site, browse
 	$(PYTEST) -m "$(ALWAYS)"
 
 check: lint types  ## the inner loop: lint, types, and the tests that the changes since main concern
-	tests=$$($(BIN)/python -m building.changed_tests); \
+	tests=$$($(BIN)/python -m building.changed_tests) && \
 	$(BIN)/python -m pytest -n 0 -m "$(ALWAYS) and not full" tests/test_imports.py $$tests
 
 test-slow: $(READY)  ## every test: also large inputs, and comparisons with peers that `make bench` installed

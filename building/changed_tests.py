@@ -3,13 +3,15 @@
     python -m building.changed_tests [BASE]
 
 A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
-A changed source file concerns its doctests, the test that stands where it stands, and tests that import it.
+A changed source file concerns its doctests, the test that stands where it stands, and tests that import it;
+where there is none, the tests of its folder.
 A changed test concerns itself, any other file among the tests its folder. What builds has tests too. One line
 on standard error names tests that are concerned but left to `make test-all` (`FULL` in tests/conftest.py).
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -38,18 +40,22 @@ def tests_of(file: Path) -> Iterator[Path]:
     if file.is_relative_to(SOURCE) and file.suffix == ".py":
         yield file  # its doctests
         inside = file.relative_to(SOURCE)
-        yield TESTS / inside.with_name(f"test_{inside.name}")
+        own = TESTS / inside.with_name(f"test_{inside.name}")
+        found = [own] if (ROOT / own).exists() else []
         module = ".".join(("dagora", *inside.with_suffix("").parts)).removesuffix(".__init__")
-        for test in sorted((ROOT / TESTS).rglob("test_*.py")):
-            text = test.read_text(encoding="utf-8")
-            if f"{module} import" in text or f"import {module}" in text:
-                yield test.relative_to(ROOT)
+        package, _, name = module.rpartition(".")
+        uses = re.compile(rf"{module} import|import {module}\b|from {package} import .*\b{name}\b")
+        tests = sorted((ROOT / TESTS).rglob("test_*.py"))
+        found += [one.relative_to(ROOT) for one in tests if uses.search(one.read_text(encoding="utf-8"))]
+        yield from found or [next(folder for folder in own.parents if (ROOT / folder).is_dir())]
     elif file.is_relative_to(TESTS) and file.name.startswith("test_"):
         yield file
     elif file.is_relative_to(TESTS) and file.suffix == ".py":
         yield file.parent
     elif file.suffix == ".pyi":
         yield TESTS / "test_public_names.py"
+    elif file.is_relative_to(SOURCE / "report"):
+        yield TESTS / "report"
     elif file.is_relative_to(SOURCE / "explore"):
         yield from (TESTS / "explore", TESTS / "browser")
     elif file.is_relative_to("building"):

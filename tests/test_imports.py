@@ -46,7 +46,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
-HEAVY = ("numba", "scipy", "pyarrow", "pandas", "polars", "jax", "networkx", "narwhals", "rich", "sklearn")
+HEAVY = ("numba", "scipy", "pyarrow", "pandas", "polars", "jax", "networkx", "narwhals", "sklearn")
 
 
 # The one registry of methods names those over sites by text; they are imported when rows over sites are there.

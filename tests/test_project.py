@@ -172,6 +172,8 @@ def test_every_make_command_says_what_it_does() -> None:
         ("src/dagora/papers/admm/claims.py", {"src/dagora/papers/admm/claims.py"}, {"tests/papers/admm"}),
         ("src/dagora/explore/page/app.js", {"tests/explore"}, {"tests/browser", "tests/explore/test_estimates.py"}),
         ("tests/graph/test_dag.py", {"tests/graph/test_dag.py"}, set()),
+        ("src/dagora/data/scan/codebook.py", {"src/dagora/data/scan/codebook.py", "tests/data/scan"}, set()),
+        ("src/dagora/report/page.js", {"tests/report"}, set()),
         ("building/wheel_tag.py", {"tests/building"}, {"tests/building/test_release.py"}),
         ("recipe/recipe.yaml", {"tests/test_project.py"}, set()),
         (".github/workflows/test.yml", {"tests/test_project.py"}, set()),
