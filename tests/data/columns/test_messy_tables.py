@@ -111,11 +111,12 @@ def test_a_column_that_cannot_be_read_can_be_dropped():
     assert dagora.learn(frame, drop=["span", "mixed"]).graph.nodes == ("ill", "sex")
 
 
-def test_a_separator_can_be_given_where_it_is_asked_for(tmp_path):
+def test_a_separator_is_recognised_or_given(tmp_path):
     table().to_csv(tmp_path / "t.csv", sep=";", index=False)
-    with pytest.raises(DataError, match='try separator=";"'):
-        dagora.learn(tmp_path / "t.csv")
-    assert dagora.learn(tmp_path / "t.csv", separator=";").data["reading"] == {"separator": ";"}
+    found = dagora.learn(tmp_path / "t.csv")
+    given = dagora.learn(tmp_path / "t.csv", separator=";")
+    assert given.data["reading"] == {"separator": ";"}
+    assert found.graph == given.graph
 
 
 def test_lines_that_end_with_a_separator(tmp_path):
