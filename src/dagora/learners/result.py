@@ -166,7 +166,7 @@ class Result(NotebookView):
 
     @property
     def knowledge(self) -> Knowledge:
-        """What was known before about the graph."""
+        """The prior knowledge about the graph."""
         return Knowledge.from_dict(self.settings.get("knowledge", {}))
 
     @property

@@ -1,4 +1,4 @@
-"""What the name of a column says about it: identifiers, places, weights."""
+"""Columns by their names: identifiers, places, weights."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def by_comma_or_point(words: list[str], decimal: str | None = None) -> Spelling:
 
 
 def marks_of_plain(words: Sequence[str]) -> DecimalMarks | None:
-    """What the points of plain numbers say; None where there are none.
+    """The decimal mark that the points of plain numbers show; None where there are none.
 
     >>> marks_of_plain(["3.762", "95", "0.5"])
     DecimalMarks(mark='point', example='0.5', beside='')
@@ -258,7 +258,7 @@ def marks_of_plain(words: Sequence[str]) -> DecimalMarks | None:
 
 
 def add_marks(one: DecimalMarks | None, other: DecimalMarks | None) -> DecimalMarks | None:
-    """What the plain numbers of two parts of a column say.
+    """The decimal mark that the plain numbers of two parts of a column show.
 
     >>> add_marks(DecimalMarks("either", "3.762"), DecimalMarks("either", "1.250", "95"))
     DecimalMarks(mark='either', example='3.762', beside='95')

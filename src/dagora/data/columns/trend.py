@@ -1,4 +1,4 @@
-"""Whether few whole numbers are amounts or codes: the other columns of the table decide.
+"""Few whole numbers as amounts or as codes: the other columns of the table decide.
 
 A column of 5 to 20 nearly consecutive whole numbers (ages of children, visits, answers from 1 to 5) is
 ordered if neighbouring values behave alike. Three things must hold over the columns that go with it:

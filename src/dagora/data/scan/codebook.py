@@ -164,7 +164,7 @@ def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
 
 
 def marks_in(profile: Profile) -> DecimalMarks | None:
-    """What the numbers of a column tell about the mark before decimals."""
+    """The mark before decimals that the numbers of a column show."""
     if not (profile.text_cells and is_text(profile.type)) or profile.declared is Kind.DISCRETE:
         return None
     if profile.firsts is None:

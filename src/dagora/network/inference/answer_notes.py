@@ -1,4 +1,4 @@
-"""What an answer rests on: the rows, the range of the data, and the directions that the data determine."""
+"""Notes on what an answer rests on: the rows, the range of the data, and directions."""
 
 from __future__ import annotations
 

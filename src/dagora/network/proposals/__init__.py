@@ -1,1 +1,1 @@
-"""How missing values of a row are drawn: groups, plans, Gaussian approximations and importance weights."""
+"""Proposals for the missing values of a row: groups, plans, Gaussian approximations and importance weights."""

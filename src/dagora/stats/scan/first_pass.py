@@ -293,5 +293,5 @@ def overview_of(
 
 
 def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:
-    """How often words occur, where that is known: once at least."""
+    """The counts of words, where they are known: once at least."""
     return {word: max(1, profile.tallies.get(word, 1)) for word in words}
