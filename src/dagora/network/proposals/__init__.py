@@ -1,1 +1,1 @@
-"""Proposals for the missing values of a row: groups, plans, Gaussian approximations and importance weights."""
+"""Proposals for the missing values of a row: groups, plans, approximations, weights."""
