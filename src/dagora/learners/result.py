@@ -242,7 +242,7 @@ class Result(NotebookView):
         ]
 
     def plot(self) -> Picture:
-        """The graph as far as the data decide it: an edge that they do not direct has no arrow.
+        """The class of graphs that fit equally well: an edge that some have the other way has no arrow.
 
         Where strengths of edges or weights are known, they are the width of the lines.
 
@@ -251,9 +251,11 @@ class Result(NotebookView):
         """
         from dagora.graph.drawing import draw_svg
 
-        graph, weights = self.shown_graph, self.weights
-        if weights is not None and self.open_edges:
-            weights = np.where(weights == 0, weights.T, weights)
+        graph, weights = self.graph, self.weights
+        if self.directions.open and not isinstance(graph, PAG):
+            # The class, and not `shown_graph`: Markov blankets are read from the picture.
+            graph = self.cpdag
+            weights = None if weights is None else np.where(weights == 0, weights.T, weights)
         shown = () if isinstance(graph, PAG) else shown_by_interventions(self.graph, self.interventions)
         weights = None if isinstance(graph, PAG) else weights
         return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))

@@ -166,7 +166,7 @@ def graph_section(result: Result, truth: AnyGraph | None, seconds: float | None 
         picture = canvas([drawing], informed=True)
         return Section("The graph", picture + pag_section.explain_marks(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
-    open_class = truth is None and isinstance(graph, DAG) and bool(result.open_edges)
+    open_class = truth is None and isinstance(graph, DAG) and bool(result.directions.open)
     drawings, words = [], ""
     if open_class:
         # An arrow that the data cannot direct would say more than is known.

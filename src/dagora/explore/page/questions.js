@@ -77,7 +77,8 @@ export const questions = (result) => {
     chips.replaceChildren(...[...known].map(([name, { value, set }]) =>
       make("button", { type: "button", class: "chip", title: "forget this", onclick: () => know(name, null) }, `${set ? `do(${name} = ${value})` : `${name} = ${value}`} ×`)));
     const estimated = answers.some((answer) => answer.method === "sampling");
-    note.textContent = `${known.size ? "Given what you clicked" : "With nothing known"}, ${estimated ? "estimated from weighted samples" : "exact for this network"}.`;
+    const notes = [...new Set(answers.flatMap((answer) => answer.notes ?? []))];
+    note.textContent = `${known.size ? "Given what you clicked" : "With nothing known"}, ${estimated ? "estimated from weighted samples" : "exact for this network"}.${notes.map((one) => ` Note: ${one}.`).join("")}`;
   });
 
   const element = make("section", {}, make("h2", {}, "Ask it"));

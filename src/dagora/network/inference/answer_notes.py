@@ -9,7 +9,7 @@ from dagora.base.errors import QueryError
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.class_range import range_over_class
 from dagora.network.inference.question import Question, make_question, quote
-from dagora.network.inference.row_uncertainty import spread_from_rows
+from dagora.network.inference.row_uncertainty import SECONDS, spread_from_rows
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 
@@ -20,14 +20,19 @@ MOST_EVIDENCE = 30
 """Pieces of evidence up to which the rows that have them are estimated."""
 
 
-def with_notes(model: NetworkModel, answer: Answer, settings: QuerySettings) -> Answer:
-    """The same answer with its uncertainty, and lines about what it rests on."""
+def with_notes(
+    model: NetworkModel, answer: Answer, settings: QuerySettings, seconds: float = SECONDS
+) -> Answer:
+    """The same answer with its uncertainty, and lines about what it rests on.
+
+    `seconds` is the time for the uncertainty that comes from the rows.
+    """
     if model.origin is None:
         given = answer.question.do
         return replace(answer, notes=("the arrows are taken as the network has them",)) if given else answer
     lines = [*extrapolation(model, answer.question), *few_rows(model, answer.question, settings)]
     if isinstance(answer, Distribution | Density):
-        answer = replace(answer, row_errors=spread_from_rows(model, answer, settings))
+        answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
         if answer.question.do:
             answer = replace(answer, class_range=range_over_class(model, answer, settings))
     lines += directions(model, answer)

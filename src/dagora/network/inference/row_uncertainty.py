@@ -31,19 +31,26 @@ SECONDS = 1.0
 """Time for the draws of one answer."""
 
 
-def spread_from_rows(model: NetworkModel, answer: Answer, settings: QuerySettings) -> Array | None:
+def spread_from_rows(
+    model: NetworkModel, answer: Answer, settings: QuerySettings, seconds: float = SECONDS
+) -> Array | None:
     """The posterior standard deviation of an exact answer: of its probabilities, or of its means.
 
-    None where it is not known: no rows behind the network, both kinds of columns, or too large to repeat.
+    None where it is not known: no rows behind the network, both kinds of columns, or no time to repeat it.
     """
     origin = model.origin
-    if origin is None or model.kind not in {"discrete", "gaussian"} or answer.estimated is not None:
+    if (
+        seconds <= 0
+        or origin is None
+        or model.kind not in {"discrete", "gaussian"}
+        or answer.estimated is not None
+    ):
         return None
     if not isinstance(answer, Distribution | Density) or not set(model.graph) <= set(origin.rows):
         return None
     rng = np.random.default_rng(settings.seed)
     drawn: list[Array] = []
-    until = time.perf_counter() + SECONDS
+    until = time.perf_counter() + seconds
     while len(drawn) < DRAWS:
         found = ask(draw_parameters(model, origin, rng), answer.question, settings)
         drawn.append(numbers_of(found))

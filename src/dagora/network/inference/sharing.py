@@ -17,6 +17,7 @@ from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
 from dagora.network.inference.problem import NodeEvidence, relevant_nodes
 from dagora.network.inference.question import EVERYTHING, Question, check_known, check_targets, check_value
+from dagora.network.inference.row_uncertainty import SECONDS
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 
@@ -24,9 +25,15 @@ PAYING = 3
 """Questions from which on a tree pays."""
 
 
-def ask_all(model: NetworkModel, questions: Sequence[Question], settings: QuerySettings) -> list[Answer]:
-    """Answer questions in their order, with notes about what the answers rest on."""
-    return [with_notes(model, answer, settings) for answer in answer_all(model, questions, settings)]
+def ask_all(
+    model: NetworkModel, questions: Sequence[Question], settings: QuerySettings, seconds: float = SECONDS
+) -> list[Answer]:
+    """Answer questions in their order, with notes about what the answers rest on.
+
+    `seconds` is the time for the uncertainty that comes from the rows, of all answers together.
+    """
+    each = seconds / max(1, len(questions))
+    return [with_notes(model, answer, settings, each) for answer in answer_all(model, questions, settings)]
 
 
 def ask_each(
