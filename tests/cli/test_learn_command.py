@@ -166,7 +166,7 @@ def test_truth_adds_a_comparison(run: Callable, garden: Path, tmp_path: Path) ->
     line = ("--truth", garden / "garden.bif", "-o", tmp_path / "g.dot")
     content = json.loads(run("learn", garden / "garden.csv", "--json", *line).out)
     compared = json.loads(run("compare", tmp_path / "g.dot", garden / "garden.bif", "--json").out)
-    assert content["comparison"] == compared
+    assert compared.items() >= content["comparison"].items()
 
 
 def test_reading_options(run: Callable, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def learn(
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
         warnings += source.noise.warnings(entry.name)
-    if chosen is not None and chosen.linear and isinstance(source.rows, TableStatistics):
+    if chosen is not None and chosen.linear and type(source.rows) is TableStatistics:
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
     warnings = [*notes, *warnings, *outcome.warnings, *source.data_warnings]
     warnings += determined_warnings(entry, source)

@@ -33,7 +33,11 @@ def test_simulate_with_processes_gives_the_network_of_the_pooled_rows(
     assert edges_of(ran.out) == pooled(garden / "garden.csv")
     assert json.loads(ran.out)["stats"]["bytes_from_site3"] > 0
     assert run("learn", garden / "garden.csv", "-m", "hill-climb", "-o", tmp_path / "p.bif").code == 0
-    assert (tmp_path / "s.bif").read_text() == (tmp_path / "p.bif").read_text()
+    here, there = (
+        [line for line in (tmp_path / file).read_text().splitlines() if "// origin" not in line]
+        for file in ("p.bif", "s.bif")
+    )
+    assert there == here  # all but the rows of each combination of parents, which stay at the sites
 
 
 @pytest.mark.slow
