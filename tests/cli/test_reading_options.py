@@ -42,7 +42,7 @@ def test_inspect_shows_every_column(run: Callable, messy: Path) -> None:
     assert "0.5, 1, 2" in shown["dose"]
     warnings = ran.err.splitlines()
     assert all(line.startswith("dagora: warning: ") for line in warnings)
-    for part in ("6 of 60 rows", "left out: 'id'", "--na none", "--na '?'", "--missing drop"):
+    for part in ("6 of 60 rows", "left out: 'id'", "--na none", "--na '\"job, main:?\"'", "--missing drop"):
         assert any(part in line for line in warnings), part
     seen = json.loads(run("inspect", messy, "--json").out)
     assert seen["rows"] == 60

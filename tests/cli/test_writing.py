@@ -38,7 +38,7 @@ def test_json_holds_the_parameters_to_the_last_bit(
     result = Result.from_json((tmp_path / "net.json").read_text(encoding="utf-8"))
     assert result.graph == dagora.read_graph(tmp_path / "net.json")
     network = dagora.read_network(tmp_path / "net.json")
-    expected = fit(result.graph, read_table(data), name="learned")
+    expected = fit(result.graph, read_table(data), pseudocount="one-row", name="learned")
     assert_same_network(network, expected)
     dagora.write_network(network, tmp_path / "again.json")
     assert_same_network(dagora.read_network(tmp_path / "again.json"), expected)

@@ -166,7 +166,8 @@ def learn(
         dropped=outcome.dropped,
         curves=outcome.curves,
         raw_weights=outcome.raw_weights,
-        class_only=not isinstance(outcome.graph, DAG) or (chosen is not None and chosen.tells_class_only),
+        class_only=not isinstance(outcome.graph, DAG)
+        or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),
         edge_gains=gains,
         separating_sets=outcome.separating_sets,
         data=source.account,

@@ -31,6 +31,8 @@ def determined_warnings(method: Method, source: Source) -> Iterator[str]:
         return
     rows = source.statistics
     names = rows.schema.names
+    if len(names) < 3:
+        return  # nothing is conditioned on
     found = [
         f"'{names[child]}' by {' and '.join(repr(names[i]) for i in given)}"
         for child, given in determined(rows)

@@ -144,6 +144,7 @@ def party_result(
         stats=stats,
         settings=settings,
         versions=versions(),
+        class_only=False,  # the order that the owners agreed on directs every edge
         data=overview.to_dict() if overview else {},
         warnings=(*(overview.warnings if overview else ()), *warnings),
     )
