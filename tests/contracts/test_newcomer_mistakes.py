@@ -115,9 +115,6 @@ FILES: dict[str, str | bytes] = {
 # What is typed; what the line must say: the thing, and the way out; a command that follows the advice, where one does.
 REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     # the file
-    ("learn semicolons.csv", ("semicolons.csv", "try --separator ';'"), "inspect semicolons.csv --separator ';'"),
-    ("learn european.csv", ("european.csv", "try --separator ';'"), "inspect european.csv --separator ';'"),
-    ("sample tabs.csv", ("tabs.csv", r"try --separator '\t'"), r"inspect tabs.csv --separator '\t'"),
     ("score blanks.csv -o o.jkl", ("blanks.csv", "try --separator ' '"), "inspect blanks.csv --separator ' '"),
     ("learn data.txt", ("data.txt", "try --separator ';'"), "inspect data.txt --separator ';'"),
     ("learn godo.csv", ("godo.csv", "did you mean 'good.csv'?"), "inspect good.csv"),
@@ -162,8 +159,7 @@ REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     ("learn title.csv", ("'Survey of 2024'", "remove what stands above the names"), None),
     # the cells
     ("learn codes.csv", ("'code' has 100000 levels", "--drop code"), "inspect codes.csv --drop code"),
-    ("learn unknown.csv", ("'age'", "'unknown'", "--na unknown"), "inspect unknown.csv --na unknown"),
-    ("learn thousands.csv", ("'pay'", "thousands", "with no comma", "--discrete pay"), "inspect thousands.csv --discrete pay"),
+    ("learn thousands.csv", ("'pay'", "with a decimal point", "--decimal point"), "inspect thousands.csv --decimal point"),
     ("learn constant.csv --continuous ward", ("'ward'", "constant", "--drop ward"), "inspect constant.csv --drop ward"),
     # columns and knowledge
     ("learn good.csv --drop Agee", ("'Agee'", "did you mean 'age'?"), "inspect good.csv --drop age"),
@@ -220,8 +216,12 @@ WORKS: list[tuple[str, tuple[str, ...]]] = [
     ("inspect constant.csv", ("'ward' (a constant number)",)),
     ("inspect trailing.csv", ("'Unnamed: 4' (every cell is missing)",)),
     ("inspect holes.csv", ("'NA' (1 ×), 'N/A' (1 ×), '-' (1 ×), 'null' (1 ×) in 'age'", "--na none")),
-    ("inspect words.csv", ("often mean missing: 'NA' (1 ×), 'N/A' (1 ×) in 'cough'", "--na NA,N/A")),
-    ("inspect far.csv", ("'age' holds -999", "--na -999")),
+    ("inspect words.csv", ("often mean missing: 'NA' (1 ×), 'N/A' (1 ×) in 'cough'", "--na cough:NA,cough:N/A")),
+    ("inspect semicolons.csv", ("2 continuous",)),
+    ("inspect european.csv", ("written with a decimal comma", "2 continuous")),
+    ("inspect tabs.csv", ("2 continuous",)),
+    ("inspect unknown.csv", ("read as missing: 'unknown'", "--na none")),
+    ("inspect far.csv", ("'-999' (2 ×) in 'age'", "--na age:-999")),
     ("inspect no_header.csv", ("look like a row of the table", "put a line with names first")),
     ("inspect numbers_first.csv", ("look like a row of the table", "put a line with names first")),
 ]  # fmt: skip
