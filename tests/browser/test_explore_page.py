@@ -129,11 +129,7 @@ def test_from_upload_to_saved_report(browser, explore: str, table: Path, tmp_pat
     semicolons = tmp_path / "semicolons.csv"
     semicolons.write_text(table.read_text().replace(",", ";"))
     page.set_input_files("#file", semicolons)
-    page.wait_for_selector("#problem:has-text('cells of text files are separated by: semicolon')")
-    page.select_option("#separator", ";")
-    page.set_input_files("#file", semicolons)
     page.wait_for_selector("#heading:has-text('semicolons.csv: ')")
-    page.select_option("#separator", "")
     page.set_input_files("#another-file", table)
     page.wait_for_selector("#heading:has-text('garden.csv: ')")
     page.wait_for_selector("#columns tbody tr")

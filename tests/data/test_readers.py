@@ -120,12 +120,12 @@ BAD = {
     ),
     "infinite": ("a,b\n1.5,2\n-inf,3\n", "column 'a' has infinite values .1., the first in data row 2"),
     "many levels": (
-        "id,b\n" + "".join(f"k{i},1\nk{i},0\nk{i},1\n" for i in range(20_000)),
-        "20000 levels.*drop=..id",
+        "word,b\n" + "".join(f"k{i},1\nk{i},0\nk{i},1\n" for i in range(20_000)),
+        "20000 levels.*drop=..word",
     ),
     "spoilt numbers": (
         "a,b\n" + "".join(f"{i}.5,1\n" for i in range(40)) + "none of them,1\n",
-        "but for 'none of them' .first in data row 41.*na=.a:none of them",
+        "but also 'none of them' .first in data row 41.*na=.a:none of them",
     ),
 }
 

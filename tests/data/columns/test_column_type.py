@@ -230,7 +230,7 @@ def test_numbers_spoilt_by_a_word_are_refused(word):
     values.insert(7, word)
     with pytest.raises(
         DataError,
-        match=f"but for '{word.replace('?', '[?]')}' \\(first in data row 8\\): say so.*na=.*discrete=",
+        match=f"but also '{word.replace('?', '[?]')}' \\(first in data row 8\\): if that.*na=.*discrete=",
     ):
         cells(values)
     assert cells(values, DISCRETE).variable.cardinality == 31

@@ -273,7 +273,7 @@ def test_the_whole_neighbourhood_has_a_vote(most: int | None) -> None:
     found = pc_by(test, Run(), orientation="conservative", max_given=most)
     assert found.stats["largest_set"] == 1
     assert ("ac|bd" in test.asked) == (most is None), "no more is given than allowed"
-    assert any("2 paths a — c — b are left undirected" in said for said in found.warnings) == (most is None)
+    assert any("disagree on 2 paths a — c — b" in said for said in found.warnings) == (most is None)
 
 
 @pytest.mark.parametrize(("first", "second"), [(0.9, 0.2), (0.2, 0.9)])

@@ -74,5 +74,8 @@ def test_a_database_that_counts_by_itself_refuses_both_kinds():
         found = dagora.learn(dagora.open_rows(connection, table="made"), "hill-climb")
         assert found.graph == dagora.learn(dagora.Table.from_frame(table), "hill-climb").graph
         scanned = dagora.open_rows(connection, table="made", push_down=True)
-        with pytest.raises(RowsUnavailableError, match=r"columns of both kinds .* leave push_down out"):
+        with pytest.raises(
+            RowsUnavailableError,
+            match=r"^push_down takes tables of one kind of columns only: leave push_down out",
+        ):
             dagora.learn(scanned, "hill-climb")

@@ -183,7 +183,7 @@ def reading(read):
 def test_random_text_is_read_as_in_memory(tmp_path):
     for seed in range(80):
         rng = np.random.default_rng(seed)
-        names = ["a", "b", "row_id"]
+        names = ["a", "b", "c"]
         table = {name: random_cells(rng, 60) for name in names}
         options = {"missing": str(rng.choice(["drop", "drop", "error"]))}
         if rng.random() < 0.3:

@@ -189,7 +189,8 @@ def block_ends(typed: Sequence[Column]) -> NDArray[np.int64]:
 def likeness_of_neighbours(values: Floats, starts: NDArray[np.int64]) -> float:
     """The correlation of neighbours within blocks; 0 where it is unclear, or where rows are sorted by it."""
     rows = len(values)
-    middle = values - values.mean()
+    scaled = values / max(float(np.abs(values).max()), 1e-300)  # squares of huge numbers would overflow
+    middle = scaled - scaled.mean()
     place = np.arange(rows) - (rows - 1) / 2
     ranks = np.empty(rows)
     ranks[np.argsort(values, kind="stable")] = place
