@@ -68,8 +68,8 @@ def table(**columns: list[str]) -> bytes:
 @pytest.mark.parametrize(
     ("cells", "said", "then"),
     [
-        (["unknown", *AGES[1:]], "“words that mean missing: unknown”", {"na": "unknown"}),
-        (['"1,250"', *AGES[1:]], "“type of age: discrete”", {"discrete": ["age"]}),
+        (["see note", *AGES[1:]], "“words that mean missing: age:see note”", {"na": "age:see note"}),
+        (['"1,250"', *AGES[1:]], "“decimals come after a: comma”", {"discrete": ["age"]}),
     ],
 )
 def test_what_cannot_be_understood_is_opened_and_can_be_mended_there(
@@ -100,7 +100,7 @@ def test_warnings_and_refusals_in_the_words_of_the_page(client: Client, garden) 
     assert client.upload(content).status == 200
     warned = " ".join(client.post("/api/look", {}).json["table"]["warnings"])
     assert "“missing values: drop their rows”" in warned
-    assert "“words that mean missing: NA”" in warned
+    assert "“words that mean missing: cough:NA”" in warned
     refused = learning_error(client, reading={"missing": "error"})
     assert "“missing values: make them a level”" in refused
     assert "“cut numbers: at quantiles”" in refused

@@ -122,7 +122,7 @@ def test_an_upload_cannot_leave_its_folder(client: Client, garden) -> None:
     assert session.data.path.parent.parent == session.folder
     assert session.data.path.stat().st_mode & 0o077 == 0
     assert session.folder.stat().st_mode & 0o077 == 0
-    wrong = client.upload(b"a;b\n1;2\n")
+    wrong = client.upload(b"a;b\n1;2;3\n")
     assert (wrong.status, str(session.folder) in wrong.error) == (400, False)
     session.open(garden)
     assert folders(client) == [], "one table at a time is kept"
@@ -132,8 +132,9 @@ def test_an_upload_cannot_leave_its_folder(client: Client, garden) -> None:
 def test_how_an_upload_is_read(client: Client, garden) -> None:
     session = client.server.session
     table = b"a;b\n1;x\n2;y\n1;y\n"
-    refused = client.upload(table)
+    refused = client.upload(b"a;b\n1;x;y\n2;y\n")
     assert refused.error.endswith("try “cells of text files are separated by: semicolon”")
+    assert len(client.upload(table).json["columns"]) == 2
     found = client.upload(table, query="?separator=%3B").json
     assert found["reading"] == client.get("/api/state").json["reading"] == {"separator": ";"}
     assert len(client.post("/api/look", found["reading"]).json["table"]["columns"]) == 2

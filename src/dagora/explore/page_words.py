@@ -15,6 +15,8 @@ TITLES = {
     "discretise": "cut numbers",
     "bins": "into",
     "separator": "cells of text files are separated by",
+    "decimal": "decimals come after a",
+    "join": "join levels that differ only in case",
     "max_parents": "most parents",
     "method": "method",
     "score": "score",
@@ -27,6 +29,7 @@ TITLES = {
 CHOICES = {
     "missing": {"model": "model", "drop": "drop their rows", "level": "make them a level", "error": "refuse"},
     "discretise": {"quantile": "at quantiles", "width": "into equal widths", "mean": "at the mean"},
+    "decimal": {"point": "point", "comma": "comma"},
     "separator": {",": "comma", ";": "semicolon", "\\t": "tab", "|": "bar", " ": "blank"},
 }
 """How the page calls the values of an option."""
