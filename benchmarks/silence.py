@@ -29,7 +29,7 @@ Columns = dict[str, object]
 Rng = np.random.Generator
 
 CASES: dict[str, Case] = {}
-SPEAKS = r"^dagora: |^the data determine|rests on|left out|ordered"
+SPEAKS = r"^dagora: |^the data determine|rests on|left out|ordered|if they are codes"
 """Lines that say something about a table; others list its columns and edges."""
 
 
@@ -342,7 +342,7 @@ def free_text(rng: Rng) -> Columns:
 # --- spellings and headers --------------------------------------------------------------------------------
 
 
-@case(r"case|spelling|differ only")
+@case(r"case|spelling|differ only|the same")
 def yes_in_three_spellings(rng: Rng) -> Columns:
     a = rng.choice([0, 1], 600)
     spelled = np.array([["no", "No", "NO"], ["yes", "Yes", "YES"]])[a, rng.integers(0, 3, 600)]
@@ -361,7 +361,7 @@ def trailing_blanks(rng: Rng) -> Columns:
     return {"a": np.where(rng.random(600) < 0.5, np.char.add(a, " "), a), "b": a}
 
 
-@case(r"header")
+@case(r"header|names of the columns")
 def repeated_header(rng: Rng) -> str:
     lines = as_csv(linked(rng)).splitlines()
     return "\n".join([*lines[:200], lines[0], *lines[200:]]) + "\n"
@@ -500,7 +500,7 @@ def clean_noise(rng: Rng) -> Columns:
     return {"a": normal(rng), "b": normal(rng), "c": normal(rng)}
 
 
-@case(r"square|linear|nonlinear|bent|curve")
+@case(r"square|linear|nonlinear|curve", adjacent("x", "y"))
 def a_parabola(rng: Rng) -> Columns:
     x = rng.normal(size=600)
     return {"x": x.round(3), "y": (x**2 + 0.3 * rng.normal(size=600)).round(3)}
