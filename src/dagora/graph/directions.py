@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
-from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, v_structures
 from dagora.graph.interventions import interventional_cpdag
@@ -52,16 +51,6 @@ class Directions:
     def undetermined(self) -> tuple[Edge, ...]:
         """All edges whose direction is not determined."""
         return (*self.open, *self.unsure)
-
-    def graph(self, dag: DAG) -> CPDAG:
-        """The DAG with an arrow only where the direction is determined.
-
-        >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
-        >>> Directions(open=(("a", "b"),)).graph(chain)
-        CPDAG(3 nodes, 1 directed and 1 undirected edges)
-        """
-        undirected = self.undetermined
-        return CPDAG(dag.nodes, [edge for edge in dag.edges if edge not in undirected], undirected)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""

@@ -8,8 +8,9 @@ import pytest
 import dagora
 from dagora.base.errors import DataError
 from dagora.data.incomplete import IncompleteTable
+from dagora.network.gaussian_moments import implied_moments
 from dagora.network.incomplete.bucket_tree import BucketTree
-from dagora.network.incomplete.fitting import fit_discrete_by_em, fit_gaussian_by_em, implied_moments
+from dagora.network.incomplete.fitting import fit_discrete_by_em, fit_gaussian_by_em
 from dagora.network.incomplete.matching import node_codes
 from dagora.network.inference.junction_tree import JunctionTree
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -166,7 +167,7 @@ def test_levels_are_imputed_with_their_probability() -> None:
 def test_numbers_are_imputed_with_their_standard_deviation() -> None:
     graph, whole, holes = gaussian_case()
     network = dagora.fit(graph, whole)
-    mean, covariance = implied_moments(network)
+    mean, covariance = implied_moments(network.model)
     filled = dagora.impute(network, holes, draws=1)
     assert len(filled.cells) == holes.missing
     for cell in filled.cells[:50]:

@@ -18,6 +18,7 @@ from dagora.base.errors import DataError, announce
 from dagora.base.events import Budget
 from dagora.data.schema import Kind
 from dagora.network.fit import check_continuous, check_sizes, regress
+from dagora.network.gaussian_moments import implied_moments
 from dagora.network.incomplete.bucket_tree import MOST_CELLS, BucketTree
 from dagora.network.incomplete.matching import node_codes
 from dagora.network.incomplete.stochastic_em import fit_by_stochastic_em
@@ -190,7 +191,7 @@ def fit_gaussian_by_em(
     moments = start
     steps: list[float] = []
     for _ in range(MOST_STEPS):
-        expected = rows.expect(*implied_moments(network))
+        expected = rows.expect(*implied_moments(network.model))
         moments = moments_of(expected)
         steps.append(expected.log_likelihood)
         if len(steps) > 1 and steps[-1] - steps[-2] < TOLERANCE * len(values):
@@ -211,28 +212,3 @@ def regressions(graph: DAG, moments: Moments, name: str) -> GaussianNetwork:
         intercepts[node] = float(moments.mean[place[node]] - moments.mean[parents] @ coefficients[node])
         sds[node] = sqrt(variance)
     return GaussianNetwork(graph, intercepts, coefficients, sds, name)
-
-
-def implied_moments(network: GaussianNetwork) -> tuple[Floats, Floats]:
-    """Mean and covariance of the nodes.
-
-    >>> from dagora.graph.dag import DAG
-    >>> slopes = {"a": np.zeros(0), "b": np.array([2.0])}
-    >>> network = GaussianNetwork(DAG("ab", [("a", "b")]), {"a": 1.0, "b": 0.5}, slopes, {"a": 1.0, "b": 1.0})
-    >>> implied_moments(network)
-    (array([1. , 2.5]), array([[1., 2.],
-           [2., 5.]]))
-    """
-    graph = network.graph
-    place = {node: i for i, node in enumerate(graph)}
-    d = len(place)
-    mean = np.zeros(d)
-    # Each node as a sum of independent noises.
-    mixing = np.zeros((d, d))
-    for node in graph.order:
-        i = place[node]
-        parents = [place[parent] for parent in graph.parents(node)]
-        mean[i] = network.intercepts[node] + network.coefficients[node] @ mean[parents]
-        mixing[i] = network.coefficients[node] @ mixing[parents]
-        mixing[i, i] += network.sds[node]
-    return mean, mixing @ mixing.T

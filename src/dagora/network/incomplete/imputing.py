@@ -15,8 +15,8 @@ import numpy as np
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.incomplete import AnyTable, IncompleteTable
+from dagora.network.gaussian_moments import implied_moments
 from dagora.network.incomplete.bucket_tree import BucketTree
-from dagora.network.incomplete.fitting import implied_moments
 from dagora.network.incomplete.imputation import (
     FilledCell,
     Imputation,
@@ -127,7 +127,7 @@ def impute_numbers(network: GaussianNetwork, table: IncompleteTable, draws: int,
     """Fill a continuous table: the mean of each missing value given the row's observed ones, and draws."""
     nodes = tuple(network.graph)
     values, seen = node_values(network, table)
-    mean, covariance = implied_moments(network)
+    mean, covariance = implied_moments(network.model)
     filled = values.copy()
     random = [values.copy() for _ in range(draws)]
     rng = np.random.default_rng([seed, 23])

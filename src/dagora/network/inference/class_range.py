@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
 from dagora.graph.directions import members_by_parents
+from dagora.network.gaussian_moments import implied_moments
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.exact import joint_table, reduce_question
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.inference.question import check_known
-from dagora.network.inference.row_uncertainty import implied_moments, numbers_of
+from dagora.network.inference.row_uncertainty import numbers_of
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines

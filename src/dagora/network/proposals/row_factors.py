@@ -90,6 +90,18 @@ def find_order(
     return order, widest, prod(sizes[one] for one in widest)
 
 
+def join_factors(
+    factors: Sequence[RowFactor], name: str, sizes: Mapping[str, int], rows: int
+) -> tuple[list[RowFactor], tuple[str, ...], Floats]:
+    """The factors without a variable, the others of those with it, and the sum of the latter, it last."""
+    known = [factor for factor in factors if name in factor.variables]
+    others = tuple(sorted({one for factor in known for one in factor.variables} - {name}))
+    total = np.zeros((rows, *(sizes[one] for one in (*others, name))))
+    for factor in known:
+        total += factor.align((*others, name))
+    return [factor for factor in factors if name not in factor.variables], others, total
+
+
 class RowElimination:
     """Factors whose variables were eliminated in an order; `log_masses` is the log of each row's total.
 
@@ -106,12 +118,7 @@ class RowElimination:
         self._conditionals: list[tuple[str, tuple[str, ...], Floats]] = []
         self.log_masses = np.zeros(rows)
         for name in order:
-            known = [factor for factor in left if name in factor.variables]
-            left = [factor for factor in left if name not in factor.variables]
-            others = tuple(sorted({one for factor in known for one in factor.variables} - {name}))
-            total = np.zeros((rows, *(sizes[one] for one in (*others, name))))
-            for factor in known:
-                total += factor.align((*others, name))
+            left, others, total = join_factors(left, name, sizes, rows)
             mass, cumulative = sum_last_axis(total)
             self._conditionals.append((name, others, cumulative))
             left.append(RowFactor(others, mass))
@@ -156,12 +163,7 @@ def marginal(
     """
     left = list(factors)
     for name in order:
-        known = [factor for factor in left if name in factor.variables]
-        left = [factor for factor in left if name not in factor.variables]
-        others = tuple(sorted({one for factor in known for one in factor.variables} - {name}))
-        total = np.zeros((rows, *(sizes[one] for one in (*others, name))))
-        for factor in known:
-            total += factor.align((*others, name))
+        left, others, total = join_factors(left, name, sizes, rows)
         left.append(RowFactor(others, sum_last_axis(total)[0]))
     found = np.zeros((rows, *(sizes[name] for name in kept)))
     for factor in left:
