@@ -126,10 +126,6 @@ BAD: dict[str, tuple[Callable[[dict], dict], str]] = {
         lambda sites: {**sites, "west": sites["west"].take([*range(sites["west"].n_rows), 3])},
         "west: in the series '.*' the time 4 is there twice",
     ),
-    "a step that is missing": (
-        lambda sites: {**sites, "west": sites["west"].take([k for k in range(sites["west"].n_rows) if k != 3])},
-        "west: in the series '.*' the step 4 is missing",
-    ),
     "no column of time": (
         lambda sites: {**sites, "west": sites["west"].select(["series", "x0", "x1", "x2", "x3"])},
         "there is no column 't'",
@@ -143,6 +139,17 @@ def test_what_is_no_series_is_refused_by_name(what: str) -> None:
     with pytest.raises(DagoraError, match=words) as caught:
         dagora.learn_federated(change(dealt(plant())), "dynotears", **IN_TIME)
     assert "\n" not in str(caught.value)
+
+
+def test_a_step_that_is_missing_at_a_site_is_told_and_no_window_reaches_over_it() -> None:
+    sites = dealt(plant())
+    west = sites["west"].take([k for k in range(sites["west"].n_rows) if k != 3])
+    whole, without = (
+        dagora.learn_federated({**sites, "west": rows}, "dynotears", **IN_TIME)
+        for rows in (sites["west"], west)
+    )
+    assert any(line.startswith("west: 1 step is missing (4, between 3 and 5 in") for line in without.warnings)
+    assert whole.stats["windows"] - without.stats["windows"] == 1 + IN_TIME["lags"]
 
 
 def test_noise_for_privacy_is_refused_with_the_reason() -> None:

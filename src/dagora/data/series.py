@@ -1,17 +1,13 @@
 """Rows as series: a column says when, another one which series; steps of time are checked.
 
-Rows may stand in any order in a table; within a series they are put in the order of time. All steps must have
-one length, that which most of them have: a window of successive rows is a window of time only then. So a step
-that is missing, twice there or of another length is refused, and the first of them is named. Nothing is
-filled in.
+Rows may stand in any order in a table; within a series they are put in the order of time. All steps must be
+equal (`dagora.data.time_steps`): a window of successive rows is a window of time only then. Where steps are
+missing, a run of rows ends, and a warning tells of the first. Nothing is filled in.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +15,10 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import among
 from dagora.base.wording import col, option
+from dagora.data.columns.dates import DAYS
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-
-# Lengths of steps that differ by less than this share are equal: times are read from decimal numbers.
-SAME_STEP = 1e-6
-# Times are rounded to the numbers they are written in: so many units in the last place may steps differ.
-ROUNDED = 4
-# The largest share of a step by which rounding may change it.
-TOO_COARSE = 0.1
-# Digits that decide which length most steps have.
-DIGITS = 5
-# What the overview says of a column of dates, which are read as numbers of days.
-DAYS = "dates as days since 1970"
+from dagora.data.time_steps import as_number, count_steps
 
 
 @dataclass(frozen=True)
@@ -63,10 +50,13 @@ class Timing:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One or more series: series s is rows `starts[s]` to `starts[s + 1]` of the table, in the order of time.
+    """One or more series: run s is rows `starts[s]` to `starts[s + 1]` of the table, in the order of time.
 
-    The table has the variables alone. `labels` name the series; a single one without a name has the label "".
-    `step` is the length of a step, None where no series has two rows.
+    table:    the variables alone
+    labels:   the series of each run, of which one with gaps has several; one without a name is ""
+    step:     the length of a step (`TimeSteps.length`); None where no series has two rows
+    unit:     "month", "working day" …, where a step is one of the calendar, else ""
+    warnings: tell of steps that are missing
 
     >>> rows = Table.from_numpy([[2, 0.5], [1, 1.5], [3, 0.1]], ["day", "x"], continuous=["all"])
     >>> panel = Panel.of_table(rows, "day")
@@ -81,6 +71,8 @@ class Panel:
     starts: NDArray[np.int64]
     labels: tuple[str, ...]
     step: float | None
+    unit: str = ""
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of_table(cls, table: Table, time: str, series: str | None = None) -> Panel:
@@ -89,8 +81,8 @@ class Panel:
         codes, labels = series_column(table, series, time)
         order = np.lexsort((moments, codes))
         starts = np.searchsorted(codes[order], np.arange(len(labels) + 1))
-        written = as_date if is_date(table, time) else as_number
-        step = check_steps(moments[order], starts, labels, time, series, written)
+        names = None if series is None else labels
+        found = count_steps(moments[order], starts, time, names, dates=is_date(table, time))
         others = [name for name in table.names if name not in (time, series)]
         if not others:
             raise DataError(
@@ -98,17 +90,20 @@ class Panel:
             )
         kept = table.select(others)
         rows = Table(kept.schema, tuple(column[order] for column in kept.columns), table.overview)
-        return cls(rows, starts.astype(np.int64), labels, step)
+        runs = np.union1d(starts, found.gap_rows).astype(np.int64)
+        of_run = np.searchsorted(starts, runs[:-1], side="right") - 1
+        named = tuple(labels[s] for s in of_run.tolist())
+        return cls(rows, runs, named, found.length, found.unit, tuple(found.warnings))
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """The number of rows of each series."""
+        """The number of rows of each run."""
         return np.diff(self.starts)
 
     def longer_than(self, lags: int) -> tuple[NDArray[np.int64], list[str]]:
-        """The series that have a window of `lags` steps back, and a warning where others are left out.
+        """The runs that have a window of `lags` steps back, and a warning where others are left out.
 
-        A series shorter than lags + 1 rows has no such window. Where no series has one, that is an error.
+        A run shorter than lags + 1 rows has no such window. Where none has one, that is an error.
 
         >>> rows = Table.from_numpy([[0, 1, 0.5], [0, 2, 1.5], [1, 1, 0.1]], ["id", "t", "x"])
         >>> long, warnings = Panel.of_table(rows, "t", "id").longer_than(1)
@@ -117,19 +112,26 @@ class Panel:
         """
         long = np.flatnonzero(self.lengths > lags)
         needed = f"{lags + 1} steps ({option('lags', lags)})"
+        gaps = len(set(self.labels)) < len(self.labels)
         if not len(long):
             longest = int(self.lengths.max())
-            whose = "the series has" if len(self.labels) == 1 else "no series is long enough: the longest has"
+            whose = "no series is long enough: the longest has"
+            if gaps:
+                whose = "between its gaps no series is long enough: at most there are"
+            elif len(self.labels) == 1:
+                whose = "the series has"
             raise DataError(f"{whose} {longest} steps, and {needed} are needed: choose fewer lags")
         short = np.flatnonzero(self.lengths <= lags)
         if not len(short):
             return long, []
+        verb, was = ("is", "was") if len(short) == 1 else ("are", "were")
+        kind = "runs of rows without a gap" if gaps else "series"
+        said = f"{len(short)} of {len(self.labels)} {kind} {verb} shorter than {needed} and {was} left out"
+        if self.labels == ("",) * len(self.labels):
+            return long, [said]
         some = [f"'{self.labels[s]}' ({self.lengths[s]})" for s in short[:5].tolist()]
         more = f" and {len(short) - 5} more" if len(short) > 5 else ""
-        verb = "is" if len(short) == 1 else "are"
-        was = "was" if len(short) == 1 else "were"
-        said = f"{len(short)} of {len(self.labels)} series {verb} shorter than {needed} and {was} left out: "
-        return long, [f"{said}{', '.join(some)}{more}"]
+        return long, [f"{said}: {', '.join(some)}{more}"]
 
 
 def time_column(table: Table, time: str) -> NDArray[np.float64]:
@@ -144,7 +146,8 @@ def time_column(table: Table, time: str) -> NDArray[np.float64]:
         levels = np.array([np.nan])
     if not np.isfinite(levels).all():
         raise DataError(
-            f"the column of time, '{time}', must hold numbers or dates: number the steps 1, 2, 3, …"
+            f"the column of time, '{time}', must hold numbers, dates (2024-01-31) or periods (2024-01, 2024-Q1, "
+            "2024-W05): number the steps 1, 2, 3, …"
         )
     moments: NDArray[np.float64] = levels[table.codes(position)]
     return moments
@@ -171,105 +174,8 @@ def find_column(table: Table, name: str, role: str) -> int:
     return table.schema.index(name)
 
 
-def check_steps(
-    moments: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    labels: tuple[str, ...],
-    time: str,
-    series: str | None,
-    written: Callable[[float, float | None], str],
-) -> float | None:
-    """The length of all steps; the first step of another length is refused by name."""
-    gaps = np.diff(moments)
-    inside = np.ones(len(gaps), dtype=np.bool_)
-    inside[starts[1:-1] - 1] = False
-    step = usual_length(gaps[inside])
-    rounded = ROUNDED * float(np.spacing(np.abs(moments).max()))
-    coarse = step is not None and rounded > TOO_COARSE * step
-    same = SAME_STEP * (step or 0.0) + (0.0 if coarse else rounded)
-    wrong = np.flatnonzero(inside & (np.abs(gaps - (step or 0.0)) > same))
-    if step is None:
-        wrong = np.flatnonzero(inside)
-    if not len(wrong):
-        return step
-    k = int(wrong[0])
-    which = int(np.searchsorted(starts, k, side="right")) - 1
-    where = f"in the series '{labels[which]}' " if series is not None else ""
-    before, after = written(float(moments[k]), step), written(float(moments[k + 1]), step)
-    column = f"(column '{time}')"
-    if coarse:
-        raise DataError(
-            f"{where}the times near {before} {column} are too fine for the numbers they are read as, which "
-            f"have about 16 digits: count them from the first one"
-        )
-    if gaps[k] == 0 or step is None:
-        told = "" if series is not None else f"; if there are several series, {option('series')} names them"
-        raise DataError(f"{where}the time {before} is there twice {column}: every step needs one row{told}")
-    times = gaps[k] / step
-    if times > 1.5 and abs(times - round(times)) <= same / step * times:
-        lost = written(float(moments[k]) + float(gaps[k]) / round(times), step)
-        raise DataError(
-            f"{where}the step {lost} is missing, between {before} and {after} {column}: add its row, or make "
-            "two series of what is before and after it"
-        )
-    raise DataError(
-        f"{where}the step from {before} to {after} {column} has the length {float(gaps[k]):.7g} and "
-        f"not {step:.7g} like most: steps must be equal; number months or working days 1, 2, 3, …"
-    )
-
-
-def usual_length(gaps: NDArray[np.float64]) -> float | None:
-    """The length that most steps have, of equally many the shortest; None where no time passes.
-
-    >>> usual_length(np.array([1.0, 1.0, 2.0])), usual_length(np.array([0.0]))
-    (1.0, None)
-    """
-    passing = gaps[gaps > 0]
-    if not len(passing):
-        return None
-    scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(passing)))
-    lengths, of_gap, times = np.unique(
-        np.rint(passing * scale) / scale, return_inverse=True, return_counts=True
-    )
-    most = int(np.flatnonzero(times == times.max())[0])
-    return float(np.median(passing[of_gap.reshape(-1) == most])) if len(lengths) else None
-
-
-def same_step(one: float, other: float) -> bool:
-    """Return True if two lengths of steps are equal but for how decimal numbers are written.
-
-    >>> same_step(0.1, 0.3 - 0.2), same_step(1.0, 2.0)
-    (True, False)
-    """
-    return abs(one - other) <= SAME_STEP * max(abs(one), abs(other))
-
-
 def is_date(table: Table, time: str) -> bool:
     """Return True if the numbers of a column are days since 1970."""
     if table.overview is None:
         return False
     return any(column.name == time and DAYS in column.why for column in table.overview.columns)
-
-
-def as_date(days: float, step: float | None = None) -> str:  # noqa: ARG001 (written as `as_number` is)
-    """Days since 1970 as a date, with the time of day where there is one, and parts of its seconds.
-
-    >>> as_date(1.0), as_date(1.5), as_date(19723 + 0.25 / 86400)
-    ('1970-01-02', '1970-01-02 12:00:00', '2024-01-01 00:00:00.25')
-    """
-    moment = datetime(1970, 1, 1) + timedelta(microseconds=round(days * 86_400_000_000))  # noqa: DTZ001
-    if days == int(days):
-        return f"{moment:%Y-%m-%d}"
-    return f"{moment:%Y-%m-%d %H:%M:%S}" + f".{moment:%f}".rstrip("0").rstrip(".")
-
-
-def as_number(value: float, step: float | None = None) -> str:
-    """A number as people write it, with digits enough to tell it from one that is a step further.
-
-    >>> as_number(3.0), as_number(0.25), as_number(1700000000.1), as_number(1700000000.1, 0.1)
-    ('3', '0.25', '1700000000', '1700000000.1')
-    """
-    digits = 10
-    if step and value:
-        digits = min(17, max(digits, math.ceil(math.log10(abs(value) / step)) + 3))
-    return f"{value:.{digits}g}"

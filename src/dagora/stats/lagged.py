@@ -29,12 +29,16 @@ from dagora.stats.table import TableStatistics
 
 @dataclass(frozen=True, eq=False)
 class LaggedStatistics:
-    """Moments of windows, as `Statistics` of (lags + 1) · d columns; `warnings` tell of series left out."""
+    """Moments of windows, as `Statistics` of (lags + 1) · d columns.
+
+    `warnings` tell of steps that are missing and of series left out.
+    """
 
     variables: tuple[str, ...]
     lags: int
     window_moments: Moments
     warnings: tuple[str, ...] = ()
+    unit: str = ""  # what a step is, where it is one of the calendar
 
     @cached_property
     def schema(self) -> Schema:
@@ -92,7 +96,8 @@ class SeriesStatistics(TableStatistics):
         names = self.schema.names
         window_names(names, lags)  # refuses a variable that is named like a lagged one
         moments = window_moments(self.panel, long, lags)
-        return LaggedStatistics(names, lags, moments, tuple(warnings))
+        told = (*self.panel.warnings, *warnings)
+        return LaggedStatistics(names, lags, moments, told, self.panel.unit)
 
 
 def window_moments(panel: Panel, series: NDArray[np.int64], lags: int) -> Moments:

@@ -123,7 +123,10 @@ def test_a_record_batch():
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns have the same name"),
         (pa.table([[1], [2]], names=["a", "a"]), "two columns have the same name"),
         (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "no column can be used: 'a' .dates or times"),
-        (pd.DataFrame({"a": pd.period_range("2020", periods=2)}), "column 'a' holds values of type"),
+        (
+            pd.DataFrame({"a": pd.period_range("2020", periods=2)}),
+            "no column can be used: 'a' .dates or times",
+        ),
         (pd.DataFrame({"a": [1j]}), "column 'a' is neither"),
         (pl.DataFrame({"a": [[1]]}), "column 'a' holds values of type"),
         (pl.DataFrame({"a": [object()]}), "column 'a' holds values of type Object"),

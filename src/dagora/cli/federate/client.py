@@ -13,7 +13,14 @@ from dagora.base.events import ignore
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.base.files import naming
 from dagora.cli import completing
-from dagora.cli.data_options import CellReading, SiteTime, cell_options, overview_first, site_time_options
+from dagora.cli.data_options import (
+    CellReading,
+    SiteTime,
+    cell_options,
+    overview_first,
+    show_warnings,
+    site_time_options,
+)
 from dagora.cli.federate.flower import Serving, serve_runs, serving_options
 from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.help_pages import PagedCommand
@@ -109,6 +116,8 @@ def client(
         check_number_of_rows(table.n_rows, policy.largest_rows)
         if panel is not None and policy.step:
             check_series(panel, policy.step)
+    if panel is not None:
+        show_warnings(panel.warnings)
     path = Path(log_file) if log_file else Path(folder, FILE_NAME)
     if plan_file is not None:
         rehearse(plan_file, credentials.name, policy, path)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.dates import IS_DATE, spell_days
+from dagora.data.columns.dates import IS_DATE, spell_days, spells_dates
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 from dagora.data.columns.names import IS_PLACE, UNNAMED, called_identifier, called_unit
 from dagora.data.schema import Kind
@@ -172,6 +172,8 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
         return None
     if texts is not None:
         many = len(texts) > max(FEWEST_VALUES, profile.cells / 2)
+        if many and spells_dates(texts):  # of months and quarters; few of them are levels
+            return DATES
         if many and not are_spoilt_numbers(texts):
             return f"{len(texts)} levels in {profile.cells} rows: names or free text"
         return UNIT if len(texts) > FEWEST_VALUES and called_unit(profile.name) else None

@@ -1,4 +1,7 @@
-"""Dates as numbers: days since the first of January 1970, with fractions for times of day."""
+"""Dates as numbers: days since the first of January 1970, with fractions for times of day.
+
+Months (2024-01), quarters (2024-Q1) and weeks (2024-W05) are the day on which they begin.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from dagora.data.columns.cells import is_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# What the overview says of a column of dates.
+DAYS = "dates as days since 1970"
 IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
 MICROSECONDS_A_DAY = 86_400_000_000
 # Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
@@ -27,14 +32,25 @@ READABLE = (
     ),
 )
 
+YEAR = "(?P<year>(?:19|20)[0-9]{2})"
+# Periods, by the parts of a year that they count.
+PERIODS = (
+    (rf"^{YEAR}[-/M](?P<part>0[1-9]|1[0-2])$", "month"),
+    (rf"^(?P<part>0[1-9]|1[0-2])[-/]{YEAR}$", "month"),
+    (rf"^{YEAR}[- ]?[Qq](?P<part>[1-4])$", "quarter"),
+    (rf"^[Qq](?P<part>[1-4])[-/ ]{YEAR}$", "quarter"),
+    (rf"^{YEAR}-?W(?P<part>0[1-9]|[1-4][0-9]|5[0-3])$", "week"),
+)
 
-def spells_dates(column: pa.ChunkedArray) -> bool:
-    """Return True if a text column holds dates and nothing else."""
+
+def spells_dates(column: pa.ChunkedArray | pa.Array) -> bool:
+    """Return True if a text column holds dates, or periods of one kind, and nothing else."""
     import pyarrow.compute as pc
 
     if not is_text(column.type) or column.null_count == len(column):
         return False
-    return bool(pc.all(pc.match_substring_regex(column, IS_DATE)).as_py())
+    forms = (IS_DATE, *(pattern for pattern, _ in PERIODS))
+    return any(pc.all(pc.match_substring_regex(column, form)).as_py() for form in forms)
 
 
 def as_days(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -73,7 +89,32 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
             if not pc.all(pc.equal(pc.day(moments), days)).as_py():
                 raise pa.ArrowInvalid("a day that its month does not have")
             return moments
+    for pattern, part in PERIODS:
+        if pc.all(pc.match_substring_regex(column, pattern)).as_py():
+            return first_days(pc.extract_regex(column, pattern), part)
     raise pa.ArrowInvalid("no known form")
+
+
+def first_days(periods: pa.ChunkedArray, part: str) -> pa.ChunkedArray:
+    """The first day of months, quarters or weeks (by ISO 8601) that are given by year and number."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    year, number = (pc.struct_field(periods, name).cast(pa.int64()) for name in ("year", "part"))
+    absent = pc.is_null(year).to_numpy()
+    years, numbers = (each.fill_null(1970).to_numpy() - first for each, first in ((year, 1970), (number, 1)))
+    if part == "week":
+        # The first week is that of the fourth of January; it begins on a Monday.
+        fourth = years.astype("datetime64[Y]").astype("datetime64[D]") + 3
+        days = fourth - (fourth.astype(np.int64) + 3) % 7 + 7 * numbers
+        thursday = (days + 3).astype("datetime64[Y]").astype(np.int64)
+        if (thursday != years)[~absent].any():
+            raise pa.ArrowInvalid("a week that its year does not have")
+    else:
+        months = 12 * years + numbers * (3 if part == "quarter" else 1)
+        days = months.astype("datetime64[M]").astype("datetime64[D]")
+    return pa.chunked_array([pa.array(days, mask=absent)])
 
 
 def spell_days(column: pa.ChunkedArray) -> bool:

@@ -71,13 +71,22 @@ def raw_of_frame(
     return [names[i] for i in kept], [arrow_column(names[i], series[i]) for i in kept]
 
 
+def start_of_periods(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Periods of pandas, such as months, as the moments at which they begin; other columns as they are."""
+    import narwhals as nw
+
+    if not (series.implementation.is_pandas() and str(series.to_native().dtype).startswith("period[")):
+        return series
+    return nw.from_native(series.to_native().dt.to_timestamp(), series_only=True)
+
+
 def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     """Return a column of any frame as an Arrow one."""
     import narwhals as nw
     import pyarrow as pa
 
     try:
-        column = series.to_arrow()
+        column = start_of_periods(series).to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise DataError(mixed_column(name, problem)) from None
     if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):

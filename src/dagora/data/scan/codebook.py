@@ -25,7 +25,7 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.column_type import DECLARED, data_row, type_column
-from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal, repeated_header
@@ -42,8 +42,6 @@ from dagora.data.schema import MAX_LEVELS, Kind, Variable
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-
-DAYS = "dates as days since 1970"
 
 
 @dataclass(frozen=True)

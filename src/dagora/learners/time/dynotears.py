@@ -222,7 +222,8 @@ def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float],
 def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
     """The message of the outcome."""
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
-    return f"{effort}; {counted(windows.n_rows, 'window')} of {counted(windows.lags + 1, 'step')}"
+    steps = counted(windows.lags + 1, windows.unit or "step")
+    return f"{effort}; {counted(windows.n_rows, 'window')} of {steps}"
 
 
 def too_few(windows: LaggedStatistics) -> str:

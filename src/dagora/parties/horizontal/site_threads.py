@@ -102,8 +102,10 @@ def raise_own_refusal(work: Mapping[str, Future[None]]) -> Iterator[None]:
 
 def add_readings(result: Result, sites: Iterable[Site]) -> Result:
     """Add to a result the warnings about the data of each site, and the number of rows that were dropped."""
+    sites = list(sites)
     overviews = {site.name: site.table.overview for site in sites if site.table.overview is not None}
     warnings = [f"{name}: {line}" for name, overview in overviews.items() for line in overview.warnings]
+    warnings += [f"{site.name}: {line}" for site in sites if site.panel for line in site.panel.warnings]
     lost = sum(overview.dropped for overview in overviews.values())
     rows = sum(overview.rows for overview in overviews.values())
     dropped = f"{lost} of {rows} rows were dropped at the sites, because a cell is missing" if lost else ""

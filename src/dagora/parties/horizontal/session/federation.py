@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.files import naming
 from dagora.data.schema import Schema
-from dagora.data.series import Panel, Timing, same_step
+from dagora.data.series import Panel, Timing
+from dagora.data.time_steps import same_step
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import (
@@ -232,7 +233,7 @@ def in_series(sites: Sequence[Site], timing: Timing) -> tuple[list[Site], float]
             )
     homes: dict[str, str] = {}
     for name, panel in found.items():
-        for label in panel.labels if timing.series is not None else ():
+        for label in dict.fromkeys(panel.labels) if timing.series is not None else ():
             if label in homes:
                 raise DataError(
                     f"the series '{label}' (column '{timing.series}') is at {homes[label]} and at {name}: a "

@@ -1,0 +1,145 @@
+"""Steps of the calendar, held against pandas' ranges of dates; gaps; the words for irregular steps."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dagora
+from dagora.base.errors import DataError
+from dagora.data.columns.dates import as_days, spells_dates
+from dagora.data.time_steps import MONTH, WORKING_DAY, count_steps
+
+FREQUENCIES = {
+    "MS": ("month", MONTH),
+    "ME": ("month", MONTH),
+    "QS": ("quarter", 3 * MONTH),
+    "QE": ("quarter", 3 * MONTH),
+    "YS": ("year", 12 * MONTH),
+    "2MS": ("2-month step", 2 * MONTH),
+    "B": ("working day", WORKING_DAY),
+    "D": ("", 1.0),
+    "W-MON": ("", 7.0),
+    "h": ("", 1 / 24),
+}
+
+
+def days(dates: pd.DatetimeIndex) -> np.ndarray:
+    return dates.to_numpy().astype("datetime64[us]").astype(np.float64) / 86_400e6
+
+
+@pytest.mark.parametrize("start", ["2019-12-01", "2020-02-29", "2021-07-15"])
+@pytest.mark.parametrize("frequency", FREQUENCIES)
+def test_steps_of_the_calendar_are_those_of_pandas(frequency: str, start: str) -> None:
+    dates = pd.date_range(start, periods=40, freq=frequency)
+    found = count_steps(days(dates), np.array([0, 40]), "t", dates=True)
+    unit, length = FREQUENCIES[frequency]
+    assert found.steps.tolist() == list(range(40))
+    assert (found.unit, found.missing) == (unit, 0)
+    assert found.length == pytest.approx(length)
+    kept = np.delete(np.arange(40), [5, 6, 20])
+    with_gaps = count_steps(days(dates[kept]), np.array([0, 37]), "t", dates=True)
+    assert with_gaps.steps.tolist() == kept.tolist()
+    assert with_gaps.gap_rows.tolist() == [5, 18]
+    assert (with_gaps.missing, with_gaps.unit) == (3, unit)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["2020-01", "2020-12", "2021-01"], ["2020-01-01", "2020-12-01", "2021-01-01"]),
+        (["2020M01", None, "2021M10"], ["2020-01-01", None, "2021-10-01"]),
+        (["01/2020", "12/2020"], ["2020-01-01", "2020-12-01"]),
+        (["2020-Q1", "2020-Q4"], ["2020-01-01", "2020-10-01"]),
+        (["2020q1", "2020q4"], ["2020-01-01", "2020-10-01"]),
+        (["Q3 1999", "Q1 2000"], ["1999-07-01", "2000-01-01"]),
+        (["2020-W53", "2021-W01", "2019-W01"], ["2020-12-28", "2021-01-04", "2018-12-31"]),
+    ],
+)
+def test_periods_are_the_day_on_which_they_begin(texts: list[str | None], expected: list[str | None]) -> None:
+    column = pa.chunked_array([texts])
+    assert spells_dates(column)
+    known = [None if day is None else float(np.datetime64(day).astype(int)) for day in expected]
+    assert as_days("t", column).to_pylist() == known
+
+
+@pytest.mark.parametrize("texts", [["2020-13"], ["2020-01", "2020-Q1"], ["20-01"], ["2020Q5"], ["1234-01"]])
+def test_what_is_no_period(texts: list[str]) -> None:
+    assert not spells_dates(pa.chunked_array([texts]))
+
+
+def test_a_week_that_its_year_does_not_have_is_refused() -> None:
+    with pytest.raises(DataError, match="cannot be read as days"):
+        as_days("t", pa.chunked_array([["2021-W53"]]))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{month}" for month in pd.period_range("2019-05", periods=60, freq="M")],
+        pd.date_range("2019-05-31", periods=60, freq="ME"),
+        [int(f"{month:%Y%m}") for month in pd.date_range("2019-05-01", periods=60, freq="MS")],
+        [int(f"{month:%Y%m%d}") for month in pd.date_range("2019-05-01", periods=60, freq="MS")],
+        pd.period_range("2019-05", periods=60, freq="M"),
+    ],
+    ids=["text", "month ends", "202403", "20240301", "periods"],
+)
+@pytest.mark.parametrize("ending", ["", "csv"])
+def test_months_are_learned_from_as_numbers_are(values: object, ending: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal(60).cumsum() * 0.5
+    rows = pd.DataFrame({"month": values, "x": x, "y": np.roll(x, 1) + 0.1 * generator.standard_normal(60)})
+    expected = dagora.learn(rows.assign(month=range(60)), "dynotears", time="month")
+    data: object = rows
+    if ending:
+        data = tmp_path / "rows.csv"
+        rows.to_csv(data, index=False)
+    found = dagora.learn(data, "dynotears", time="month")
+    assert np.array_equal(found.weights, expected.weights)
+    assert "59 windows of 2 months" in found.message
+
+
+def test_many_months_are_left_out_as_dates_and_few_are_levels() -> None:
+    months = [f"{month}" for month in pd.period_range("2019-05", periods=30, freq="M")]
+    overview = dagora.inspect({"month": months, "wave": months[:3] * 10, "x": np.arange(30) + 0.5})
+    assert [(column.type, column.why) for column in overview.columns][:2] == [
+        ("left out", "dates or times"),
+        ("discrete", "text"),
+    ]
+    assert "takes dates where rows are series" in overview.warnings[0]
+
+
+def test_no_window_reaches_over_a_gap_which_is_told() -> None:
+    generator = np.random.default_rng(1)
+    dates = pd.bdate_range("2024-11-01", periods=80)
+    rows = pd.DataFrame(
+        {"day": dates, "x": generator.standard_normal(80), "y": generator.standard_normal(80)}
+    )
+    holiday = rows.drop([38])
+    found = dagora.learn(holiday, "dynotears", time="day", lags=2)
+    assert found.stats["windows"] == 38 - 2 + 41 - 2
+    (told,) = [line for line in found.warnings if "missing" in line]
+    assert told.startswith(
+        "1 working day is missing (2024-12-25, between 2024-12-24 and 2024-12-26): nothing is filled in"
+    )
+    split = holiday.assign(day=range(79), run=(np.arange(79) >= 38).astype(int))
+    two = dagora.learn(split, "dynotears", time="day", series="run", lags=2)
+    assert np.array_equal(found.weights, two.weights)
+
+
+@pytest.mark.parametrize(
+    ("dates", "said"),
+    [
+        (["2024-01-01", "2024-02-01", "2024-02-15", "2024-03-01"], "from 2024-01-01 to 2024-02-01 .* the length 31, and others have 14"),
+        (["2024-01", "2024-02", "2024-02"], "the time 2024-02 is there twice"),
+        (["2024-Q1", "2024-Q2", "2024-Q2"], "the time 2024-Q2 is there twice"),
+        (["2024-01-01", "2024-01-03", "2024-01-04", "2024-01-09", "2024-01-20"], "from 2024-01-01 to 2024-01-03 .* the length 2, and others have 1"),
+    ],
+)  # fmt: skip
+def test_the_first_irregular_pair_is_named_in_one_line(dates: list[str], said: str) -> None:
+    rows = {"t": dates, "x": np.arange(len(dates)) ** 2 + 0.5, "y": np.arange(len(dates)) ** 3 + 0.5}
+    with pytest.raises(DataError, match=said) as error:
+        dagora.learn(rows, "dynotears", time="t")
+    assert "\n" not in str(error.value)
