@@ -245,7 +245,7 @@ TIME_OPTIONS = (
     click.option(
         "--time",
         metavar="COLUMN",
-        help="Column that says when a row was, for methods on series: numbers, dates or periods (2024-01, 2024-Q1).",
+        help="Column that says when a row was, for series: numbers, dates or periods (2024-01, 2024-Q1).",
     ),
     click.option(
         "--series",

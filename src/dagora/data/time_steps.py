@@ -79,12 +79,9 @@ class TimeSteps:
         """One line about steps that are missing, if any are."""
         if not self.missing:
             return []
-        are = "is" if self.missing == 1 else "are"
-        first = "" if self.missing == 1 else "the first: "
-        return [
-            f"{counted(self.missing, self.unit or 'step')} {are} missing ({first}{self.first}): nothing is filled in, "
-            "and no window reaches over a gap"
-        ]
+        lost = f"{counted(self.missing, self.unit or 'step')} {'is' if self.missing == 1 else 'are'} missing"
+        first = self.first if self.missing == 1 else f"the first: {self.first}"
+        return [f"{lost} ({first}): nothing is filled in, and no window reaches over a gap"]
 
 
 def count_steps(
@@ -97,8 +94,8 @@ def count_steps(
 ) -> TimeSteps:
     """Count the steps of times that stand series by series, in the order of time.
 
-    Series s is rows `starts[s]` to `starts[s + 1]`, and has the name `labels[s]` if there are several. `dates`
-    says that times are days since 1970; `time` names the column.
+    Series s is rows `starts[s]` to `starts[s + 1]`, and has the name `labels[s]` if there are several.
+    `dates` says that times are days since 1970; `time` names the column.
 
     >>> found = count_steps(np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 4]), "t")
     >>> found.steps.tolist(), found.gap_rows.tolist(), found.first

@@ -22,8 +22,8 @@ from dagora.data.columns.levels import level_name
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
-from dagora.data.time_steps import same_step
 from dagora.data.table import Table
+from dagora.data.time_steps import same_step
 from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCoding
 from dagora.stats.fixed_point import quantise
 

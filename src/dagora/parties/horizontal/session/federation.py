@@ -22,8 +22,8 @@ from dagora.base.errors import DataError
 from dagora.base.files import naming
 from dagora.data.schema import Schema
 from dagora.data.series import Panel, Timing
-from dagora.data.time_steps import same_step
 from dagora.data.table import Table
+from dagora.data.time_steps import same_step
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import (
     CodedRows,
