@@ -146,8 +146,8 @@ def time_column(table: Table, time: str) -> NDArray[np.float64]:
         levels = np.array([np.nan])
     if not np.isfinite(levels).all():
         raise DataError(
-            f"the column of time, '{time}', must hold numbers, dates (2024-01-31) or periods (2024-01, 2024-Q1): "
-            "number the steps 1, 2, 3, …"
+            f"the column of time, '{time}', must hold numbers, dates (2024-01-31) or periods (2024-01, "
+            "2024-Q1): number the steps 1, 2, 3, …"
         )
     moments: NDArray[np.float64] = levels[table.codes(position)]
     return moments
