@@ -281,7 +281,7 @@ def as_working_day(count: float, step: float | None = None) -> str:  # noqa: ARG
     >>> as_working_day(0.0), as_working_day(2.0)
     ('1970-01-01', '1970-01-05')
     """
-    return str(np.busday_offset("1970-01-01", int(count)))
+    return str(np.busday_offset(np.datetime64("1970-01-01"), int(count)))
 
 
 def as_number(value: float, step: float | None = None) -> str:

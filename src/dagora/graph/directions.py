@@ -46,6 +46,13 @@ class Directions:
     """Edges that all DAGs of the class have the same way, but only because of these weak edges."""
     assumed_by: str = ""
     """The method whose assumptions, and not independences alone, direct every edge."""
+    with_knowledge: bool = False
+    """True if knowledge was given that may direct edges, too."""
+
+    @property
+    def determined_by(self) -> str:
+        """Who determines the directions that are not open, with the verb."""
+        return "the data and the knowledge determine" if self.with_knowledge else "the data determine"
 
     @property
     def undetermined(self) -> tuple[Edge, ...]:
@@ -55,8 +62,10 @@ class Directions:
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
         unsure = [[*edge, [list(weak) for weak in weak_edges]] for edge, weak_edges in self.unsure.items()]
-        content = {"open": [list(edge) for edge in self.open], "unsure": unsure}
-        return {**content, "assumed_by": self.assumed_by} if self.assumed_by else content
+        content: dict[str, Any] = {"open": [list(edge) for edge in self.open], "unsure": unsure}
+        if self.assumed_by:
+            content["assumed_by"] = self.assumed_by
+        return {**content, "with_knowledge": True} if self.with_knowledge else content
 
     @classmethod
     def from_dict(cls, content: object, graph: DAG) -> Directions:
@@ -85,7 +94,8 @@ class Directions:
                 raise FormatError(f'"unsure" must have triples [from, to, weak edges], not {entry!r}')
             (edge,) = edges([entry[:2]])
             unsure[edge] = tuple(edges(entry[2]))
-        return cls(tuple(edges(content.get("open", []))), unsure, str(content.get("assumed_by", "")))
+        assumed_by, known_too = str(content.get("assumed_by", "")), content.get("with_knowledge") is True
+        return cls(tuple(edges(content.get("open", []))), unsure, assumed_by, known_too)
 
 
 def directions_of(
@@ -118,7 +128,8 @@ def directions_of(
     for edge in known - directed(edge for edge in dag.edges if edge not in weak):
         rests_on.setdefault(edge, weak)
     unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
-    return Directions(tuple(edge for edge in dag.edges if edge not in known), unsure)
+    open_ = tuple(edge for edge in dag.edges if edge not in known)
+    return Directions(open_, unsure, with_knowledge=knowledge.directs)
 
 
 def members_by_parents(dag: DAG, undirected: Collection[Edge], nodes: Iterable[str]) -> list[DAG]:

@@ -92,6 +92,11 @@ class Knowledge:
         return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
 
     @property
+    def directs(self) -> bool:
+        """True if it may direct an edge."""
+        return bool(self.required or self.forbidden or self.tiers)
+
+    @property
     def mentioned(self) -> tuple[str, ...]:
         """The variables that it names, each once.
 

@@ -7,7 +7,7 @@ it a `Result`, which goes to JSON and back without loss.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -200,9 +200,8 @@ class Result(NotebookView):
             found = directions_of(graph.extension(), self.edge_gains, self.interventions, self.knowledge)
         except GraphError:
             return Directions(graph.undirected)
-        return Directions(
-            graph.undirected, {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
-        )
+        unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
+        return replace(found, open=graph.undirected, unsure=unsure)
 
     @property
     def open_edges(self) -> tuple[Edge, ...]:
@@ -224,15 +223,15 @@ class Result(NotebookView):
         >>> Result(DAG("ab", [("a", "b")]), "hill-climb", "finished", "").describe_directions()
         'the data determine 0 of 1 direction'
         """
-        graph, settings = self.graph, self.settings.get("knowledge", {})
+        graph = self.graph
         edges = len(graph.edges) + len(graph.undirected)
         if isinstance(graph, PAG) or self.lagged_graph is not None or not edges:
             return ""
         if not self.class_only:
             return f"every direction rests on what {self.method} assumes, not on independences alone"
-        known = any(settings.get(part) for part in ("required", "forbidden", "tiers"))
-        who = "the data and the knowledge determine" if known else "the data determine"
-        words = f"{who} {edges - len(self.open_edges)} of {counted(edges, 'direction')}"
+        words = (
+            f"{self.directions.determined_by} {edges - len(self.open_edges)} of {counted(edges, 'direction')}"
+        )
         if self.score_name is not None and not self.edge_gains:
             words += "; that some may rest on weak edges was not checked"
         return words

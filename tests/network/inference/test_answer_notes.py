@@ -55,7 +55,7 @@ def test_knowledge_settles_it():
     result = dagora.learn(rows, "tabu", knowledge=known)
     answer = dagora.fit(result, rows).query("P(death=yes | do(drug=A))")
     assert answer.table[1] == pytest.approx(adjusted(rows, "A"), abs=1e-9)
-    assert "the data determine the arrows at drug" in str(answer)
+    assert "the data and the knowledge determine the arrows at drug" in str(answer)
     assert "over the graphs" not in str(answer)
 
 

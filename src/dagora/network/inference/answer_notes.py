@@ -97,4 +97,5 @@ def directions(model: NetworkModel, answer: Answer) -> Iterator[str]:
         named = ", ".join(f"{tail} → {head}" for tail, head in weak)
         yield f"the direction of {named} rests on weak edges"
     if not at_nodes and not weak:
-        yield f"the data determine the arrows at {', '.join(nodes)}, if there are no hidden common causes"
+        who = origin.directions.determined_by
+        yield f"{who} the arrows at {', '.join(nodes)}, if there are no hidden common causes"
