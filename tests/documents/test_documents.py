@@ -40,6 +40,7 @@ ELSEWHERE = {
     "docs/hand-over.md": "tests/formats/test_hand_over.py",
     "docs/flower.md": "tests/flower/test_page.py",
     "docs/posterior.md": "tests/cli/test_sample_command.py",
+    "docs/worked-example.md": "tests/documents/test_worked_example.py",
     "docs/r-users.md": "tests/documents/test_site_pages.py",
 }
 # Blocks that cannot be run, by how they begin.
