@@ -110,13 +110,13 @@ def measure(network: str, rows: int, seed: int, folder: Path) -> Cell:
     for data in (file, shuffled(file, seed)):
         table = dagora.read_table(data)
         cell.columns = len(table.names)
-        run = run_learner(data, OURS, seeds=[0], limit=LIMIT)["runs"][0]
+        run = run_learner(data, OURS, seeds=[0], limit=LIMIT, penalty=1.0)["runs"][0]
         cell.wall.append(run["wall"])
         cell.cpu.append(run["cpu"])
         found = dagora.DAG(table.names, run["edges"])
         classes.append(dagora.CPDAG.from_dag(found.reorder(sorted(table.names))))
         ours = dagora.score(table, found, score="bic")
-        others = {name: dagora.learn(table, name).score or 0.0 for name in OWN}
+        others = {name: dagora.learn(table, name, penalty=1.0).score or 0.0 for name in OWN}
         for name, words in PEERS.items():
             outcome = run_worker(
                 "climb_pyagrum.py", data, 1, LIMIT, *words, peer="pyagrum", limit=LIMIT, **one_thread()

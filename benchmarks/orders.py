@@ -109,9 +109,8 @@ def search_network(
     found = []
     for method, options in OURS.items():
         limited = {"max_parents": max_parents} if max_parents and method in ON_CANDIDATES else {}
-        outcome = run_learner(
-            file, method, seeds=[SEED], limit=seconds, warm_rows=WARM_ROWS, score="bic", **options, **limited
-        )
+        plain = {"score": "bic", "penalty": 1.0, **options, **limited}
+        outcome = run_learner(file, method, seeds=[SEED], limit=seconds, warm_rows=WARM_ROWS, **plain)
         run = outcome["runs"][0]
         found.append(
             Reached(

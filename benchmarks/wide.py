@@ -107,7 +107,7 @@ def semeion_file(folder: Path) -> Path:
 
 def discrete_searches(problem: str, file: Path, seconds: float) -> list[Search]:
     """order-search, tabu search as it comes, and with restarts for as long as order-search has."""
-    options = {"score": "bic"}
+    options = {"score": "bic", "penalty": 1.0}
     return [
         Search(problem, "order-search", file, "order-search", seconds, {**options, "patience": ENDLESS}),
         Search(problem, "tabu", file, "tabu", TABU_LIMIT, options),
@@ -147,7 +147,7 @@ def gaussian(folder: Path, nodes: int) -> tuple[Found, str]:
     table = dagora.simulate(truth, "gaussian", GAUSSIAN_ROWS, SEED).table
     dagora.write_table(table, file)
     problem = f"{nodes} Gaussian variables"
-    found = measure(Search(problem, "ges", file, "ges", GES_LIMIT, {"score": "bic-gaussian"}))
+    found = measure(Search(problem, "ges", file, "ges", GES_LIMIT, {"score": "bic-gaussian", "penalty": 1.0}))
     estimate = dagora.CPDAG(truth.nodes, found.edges, found.undirected)
     distance = dagora.compare(estimate, truth).cpdag
     score = dagora.score(table, truth, score="bic-gaussian")

@@ -68,7 +68,7 @@ def table_file(folder: Path, name: str) -> Path:
 
 def measure(file: Path, method: str, limit: float | None, threads: int, **options: object) -> Found:
     """Learn in a fresh process, after another one has filled the cache of compiled kernels."""
-    common = {"threads": threads, "cpu_clock": True, "score": "bic", **options}
+    common = {"threads": threads, "cpu_clock": True, "score": "bic", "penalty": 1.0, **options}
     run_learner(file, method, seeds=[], limit=WARMING, warm_rows=WARM_ROWS, **common)
     outcome = run_learner(file, method, seeds=[SEED], limit=limit, warm=False, **common)
     run = outcome["runs"][0]

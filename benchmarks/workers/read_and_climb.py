@@ -13,7 +13,9 @@ def main() -> None:
     outcome: dict[str, object] = {"rows": table.n_rows, "columns": len(table.names), "reading": reading}
     outcome["reading_peak"] = peak_memory()
     if threads:
-        result, wall, cpu = timed(lambda: dagora.learn(table, "hill-climb", score="bic", jobs=threads))
+        result, wall, cpu = timed(
+            lambda: dagora.learn(table, "hill-climb", score="bic", penalty=1.0, jobs=threads)
+        )
         outcome |= {"wall": wall, "cpu": cpu, "peak": peak_memory(), "edges": result.graph.edges}
         outcome |= {"status": result.status, "score": result.score, "steps": result.stats["steps"]}
         truth = dagora.read_graph(sys.argv[3])

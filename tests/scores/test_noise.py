@@ -6,7 +6,8 @@ import pytest
 from dagora.api.learn import learn
 from dagora.base.wording import COMMAND, render
 from dagora.scores.estimation import estimation
-from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_warnings
+from dagora.scores.noise import discrete_noise_edges, gaussian_noise_edges, noise_edges
+from dagora.scores.penalty import noise_warnings
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
@@ -36,26 +37,21 @@ def test_as_many_pairs_gain_as_expected(name, rows, penalty):
         score = score_named(name).make(TableStatistics(noise(rng, name, rows, 30)), penalty=penalty)
         price = penalty * np.log(rows) / 2
         seen.append(gaining_pairs(score))
-        expected.append(
-            discrete_noise_edges(score.schema.cardinalities.astype(float), price)
-            if name == "bic"
-            else gaussian_noise_edges(30, rows, price)
-        )
+        expected.append(noise_edges(score.schema, rows, price))
     assert np.mean(seen) == pytest.approx(np.mean(expected), abs=4 * np.std(seen) / np.sqrt(20))
 
 
 @pytest.mark.parametrize("name", ["bic", "bic-gaussian"])
-def test_noise_in_many_columns_is_a_warning_that_names_a_way_out(name):
+def test_noise_in_many_columns_at_the_users_penalty_is_a_warning_that_names_a_way_out(name):
     table = noise(np.random.default_rng(2), name, 200, 60)
-    found = learn(table, score=name)
+    found = learn(table, score=name, penalty=1)
     (warning,) = [text for text in found.warnings if "by chance" in text]
     assert warning.startswith("200 rows are few for 60 columns: ")
-    penalty = float(warning.split("penalty=")[1].split()[0])
+    assert warning.endswith('; penalty="auto" keeps them rare')
     assert len(found.graph.edges) > 6
-    cured = learn(table, score=name, penalty=penalty)
+    cured = learn(table, score=name, penalty="auto")
     assert len(cured.graph.edges) <= 3
     assert not [text for text in cured.warnings if "by chance" in text]
-    assert cured.settings["penalty"] == penalty
 
 
 @pytest.mark.parametrize(
@@ -68,9 +64,10 @@ def test_enough_rows_are_no_warning(name, rows, columns):
 
 
 def test_the_command_reads_its_own_option():
-    (neutral,) = noise_warnings(lambda penalty: 60 / penalty**2, 1.0, 50, 40)
+    schema = noise(np.random.default_rng(0), "bic-gaussian", 50, 40).schema
+    (neutral,) = noise_warnings(schema, 50, 1.5)
     warning = render(neutral, COMMAND)
-    assert "about 60 pairs would gain an edge by chance; --option penalty=7.8 brings that below 1" in warning
+    assert "pairs would gain an edge by chance at --option penalty=1.5; --option penalty=auto " in warning
 
 
 @pytest.mark.parametrize("name", ["aic", "bdeu", "k2"])
@@ -80,7 +77,7 @@ def test_scores_without_a_penalty_to_choose_say_nothing(name):
 
 
 def test_columns_of_one_level_cannot_gain():
-    assert discrete_noise_edges(np.array([1.0, 2.0, 1.0]), 0.1) == 0.0
+    assert discrete_noise_edges(np.array([1.0, 2.0, 1.0]), 50, 0.1) == 0.0
     assert gaussian_noise_edges(5, 2, 0.1) == 0.0
 
 

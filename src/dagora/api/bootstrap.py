@@ -127,7 +127,7 @@ def bootstrap(
     if searching.score is not None:
         searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
-    warnings = source.data_warnings
+    warnings = [*filter(None, [prepared.penalty.warning]), *source.data_warnings]
     announce(warnings)
     file = SampleFile(checkpoint, identity(prepared, settings, seed) if checkpoint is not None else {})
     found, recalled = run_samples(
@@ -159,7 +159,9 @@ def bootstrap(
         directed=searching.entry.returns == "dag",
         method=searching.entry.name,
         status="finished" if len(found) == samples else "time-limit" if graphs else "failed",
-        message="; ".join(filter(None, (words, *source.lost_cells, source.rows_set))),
+        message="; ".join(
+            filter(None, (words, prepared.penalty.message, *source.lost_cells, source.rows_set))
+        ),
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,
         seed=seed,

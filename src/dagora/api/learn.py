@@ -132,7 +132,13 @@ def learn(
         warnings += source.noise.warnings(entry.name)
     if chosen is not None and chosen.linear and type(source.rows) is TableStatistics:
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
-    warnings = [*notes, *warnings, *outcome.warnings, *source.data_warnings]
+    warnings = [
+        *filter(None, [prepared.penalty.warning]),
+        *notes,
+        *warnings,
+        *outcome.warnings,
+        *source.data_warnings,
+    ]
     warnings += determined_warnings(entry, source)
     announce(warnings)  # those about reading were given when the data were read
     return Result(
@@ -144,6 +150,7 @@ def learn(
                 None,
                 (
                     outcome.message,
+                    prepared.penalty.message,
                     *capabilities.messages(),
                     *source.lost_cells,
                     source.rows_set,

@@ -27,6 +27,7 @@ from dagora.learners.checks import (
 from dagora.learners.one_run import Searching
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
+from dagora.scores.penalty import ChosenPenalty
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -39,6 +40,7 @@ class PreparedRequest:
     source: Source
     knowledge: Knowledge
     em_rounds: int
+    penalty: ChosenPenalty
 
     def settings(self, time_limit: float | None) -> dict[str, Any]:
         """All that was asked for or filled in, as JSON can hold it."""
@@ -108,7 +110,11 @@ def prepare(
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
     refuse_time(entry, source)
-    return PreparedRequest(Searching(entry, chosen, of_method, of_score), source, known, em_rounds)
+    penalty = ChosenPenalty(1.0)
+    if chosen is not None and "penalty" in of_score:
+        penalty = chosen.penalty(source.statistics, of_score["penalty"])
+        of_score["penalty"] = penalty.factor
+    return PreparedRequest(Searching(entry, chosen, of_method, of_score), source, known, em_rounds, penalty)
 
 
 def plain(value: object) -> object:

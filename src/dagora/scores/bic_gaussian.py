@@ -9,7 +9,6 @@ it scores −∞. If columns are linearly dependent, each gets a little noise (`
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from dagora.scores.gaussian import FlatFamilies, family_pivots, least_residuals
 from dagora.scores.linear_dependence import ROUNDING, dependence_warnings, dependent_columns, with_noise
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.scores.moment_score import MomentScore
-from dagora.scores.noise import gaussian_noise_edges, noise_warnings
+from dagora.scores.penalty import noise_warnings
 from dagora.scores.pivot_form import form_scores, one_group
 from dagora.stats.statistics import Statistics
 
@@ -52,13 +51,8 @@ class GaussianBIC(MomentScore):
 
     def _warnings(self) -> list[str]:
         """Linearly dependent columns, and edges that chance alone may bring."""
-        rows, columns = self._moments.n, len(self._schema)
-
-        def expected_edges(penalty: float) -> float:
-            return gaussian_noise_edges(columns, rows, penalty * math.log(max(1, rows)) / 2)
-
         dependent = dependence_warnings(self.dependent, "bge")
-        return [*dependent, *noise_warnings(expected_edges, self._penalty, rows, columns)]
+        return [*dependent, *noise_warnings(self._schema, self._moments.n, self._penalty)]
 
     def _score(self, families: FlatFamilies) -> NDArray[np.float64]:
         return form_scores(self._form, families)

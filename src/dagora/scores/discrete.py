@@ -22,7 +22,7 @@ from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.scores.known_sums import KnownSums
 from dagora.scores.lattice import keys_of, largest_size, unique_families, unique_sets
 from dagora.scores.local_score import Family, ScoreCapabilities
-from dagora.scores.noise import discrete_noise_edges, noise_warnings
+from dagora.scores.penalty import noise_warnings
 from dagora.scores.shared_keys import ascending_order, distinct_keys, rows_of_keys
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Cells, FlatSets, Statistics, flatten, running_sum
@@ -121,14 +121,7 @@ class DiscreteScore:
 
     def _warnings(self) -> list[str]:
         """A warning if chance alone may bring many edges."""
-        factor = self._penalty
-        if factor is None:
-            return []
-
-        def expected_edges(penalty: float) -> float:
-            return discrete_noise_edges(self._cardinalities, self.price * penalty / factor)
-
-        return noise_warnings(expected_edges, factor, self.n_rows, len(self._cardinalities))
+        return [] if self._penalty is None else noise_warnings(self.schema, self.n_rows, self._penalty)
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families, their counts asked for in one call."""

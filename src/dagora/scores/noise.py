@@ -1,40 +1,64 @@
 """The number of edges that a penalised likelihood finds between independent columns.
 
-Two independent columns are joined if the gain in log-likelihood exceeds the price of the k parameters that an
-edge needs. Twice the gain is χ² with k degrees of freedom for discrete columns, k = (r − 1)(s − 1) for r and
-s levels (Wilks 1938). For m rows of continuous columns it is −m ln(1 − ρ²), whose squared correlation ρ² is
-Beta(½, m/2 − 1). The price (ln m)/2 of BIC grows slowly with the rows, the number of pairs with the square of
-the columns: with many columns chance alone brings edges (Chen & Chen 2008).
+Two independent columns are joined if the gain in log-likelihood exceeds the price of the k parameters that
+an edge needs. Of m rows, twice the gain is −m ln(1 − R²), and R² is Beta(k/2, (m − k − 1)/2). For two
+continuous columns, k = 1, that is exact. For r and s levels, k = (r − 1)(s − 1), it takes the place of χ²
+with k degrees of freedom (Wilks 1938), to which it tends: G² of few rows has such a tail, not that of χ². It
+is no larger than 2 m ln min(r, s). In tables of both kinds a continuous column has the features z and z²: k
+= 2 (r − 1) beside r levels, and k = 4 beside another. Rows that are extreme in both columns can bring that
+gain almost alone; its tail is exponential (`chance_of_squares`). The price (ln m)/2 of BIC grows slowly with
+the rows, the number of pairs with the square of the columns: with many columns chance alone brings edges
+(Chen & Chen 2008).
+
+Levels that few rows have, and columns with outliers, can bring more than this beside continuous columns.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.wording import setting
+from dagora.data.schema import Kind, Schema
+from dagora.stats.indicators import POWERS
 
-# There is a warning if chance alone is expected to bring more edges than this, per column and in all.
-PER_COLUMN, FEWEST = 0.1, 1.0
-LARGEST_PENALTY = 1000.0
+Floats = NDArray[np.float64]
 
 
-def discrete_noise_edges(cardinalities: NDArray[np.float64], price: float) -> float:
+def noise_edges(schema: Schema, rows: int, price: float) -> float:
+    """Expected number of pairs that gain from an edge if all columns are independent.
+
+    `price` is that of a parameter, in nats.
+    """
+    levels = np.array([len(one.levels) for one in schema if one.kind is Kind.DISCRETE], dtype=np.float64)
+    continuous = len(schema) - len(levels)
+    if not len(levels):
+        return gaussian_noise_edges(continuous, rows, price)
+    edges = discrete_noise_edges(levels, rows, price)
+    if continuous:
+        beside = np.array([chance_of_gain(POWERS * (r - 1), rows, price) for r in levels])
+        edges += continuous * float(beside.sum())
+        edges += continuous * (continuous - 1) / 2 * chance_of_squares(rows, price)
+    return edges
+
+
+def discrete_noise_edges(levels: Floats, rows: int, price: float) -> float:
     """Expected number of pairs that gain from an edge if all discrete columns are independent.
 
-    >>> round(discrete_noise_edges(np.full(300, 2.0), math.log(200) / 2))
-    957
+    >>> round(discrete_noise_edges(np.full(300, 2.0), 200, math.log(200) / 2))
+    994
     """
-    from scipy.special import chdtrc
-
-    levels, counts = np.unique(cardinalities, return_counts=True)
-    parameters = np.outer(levels - 1, levels - 1)
-    chance = np.where(parameters > 0, chdtrc(np.maximum(parameters, 1.0), 2 * price * parameters), 0.0)
-    pairs = np.outer(counts, counts) - np.diag(counts)
-    return float((pairs * chance).sum() / 2)
+    different, counts = np.unique(levels, return_counts=True)
+    edges = 0.0
+    for i, (r, many) in enumerate(zip(different, counts.tolist(), strict=True)):
+        for s, others in zip(different[i:], counts[i:].tolist(), strict=True):
+            parameters = (r - 1) * (s - 1)
+            if price * parameters >= rows * math.log(max(r, 1.0)):  # r is the smaller one
+                continue
+            pairs = many * (many - 1) / 2 if r == s else many * others
+            edges += pairs * chance_of_gain(parameters, rows, price)
+    return edges
 
 
 def gaussian_noise_edges(columns: int, rows: int, price: float) -> float:
@@ -43,35 +67,35 @@ def gaussian_noise_edges(columns: int, rows: int, price: float) -> float:
     >>> round(gaussian_noise_edges(300, 200, math.log(200) / 2))
     994
     """
-    from scipy.special import betaincc
-
     if rows <= 2:
         return 0.0  # no parent is possible: the fit would be perfect
-    chance = float(betaincc(0.5, rows / 2 - 1, -math.expm1(-2 * price / rows)))
-    return columns * (columns - 1) / 2 * chance
+    return columns * (columns - 1) / 2 * chance_of_gain(1, rows, price)
 
 
-def noise_warnings(expected: Callable[[float], float], penalty: float, rows: int, columns: int) -> list[str]:
-    """Warn if many edges are expected by chance; `expected` gives their number for a factor on the price."""
-    edges = expected(penalty)
-    if edges <= max(FEWEST, PER_COLUMN * columns):
-        return []
-    warning = (
-        f"{rows} rows are few for {columns} columns: even if no two columns had to do with each other, about "
-        f"{edges:.0f} pairs would gain an edge by chance; {setting('penalty', enough(expected, penalty))} "
-        "brings that below 1"
-    )
-    return [warning]
+def chance_of_gain(parameters: float, rows: int, price: float) -> float:
+    """The probability that parameters which mean nothing gain more than their price.
 
-
-def enough(expected: Callable[[float], float], least: float) -> float:
-    """The smallest penalty, in tenths, above `least` at which fewer than one edge is expected by chance.
-
-    >>> enough(lambda penalty: 100 / penalty, 1.0)
-    100.1
+    >>> round(chance_of_gain(1, 30, 3.0), 4)
+    0.019
     """
-    low, high = math.floor(least * 10), math.ceil(LARGEST_PENALTY * 10)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if expected(middle / 10) < 1 else (middle, high)
-    return high / 10
+    from scipy.special import betaincc
+
+    if parameters <= 0 or rows <= 1:
+        return 0.0
+    left = max(rows - parameters - 1, 1.0)
+    explained = -math.expm1(-2 * price * parameters / rows)
+    return float(betaincc(parameters / 2, left / 2, explained))
+
+
+def chance_of_squares(rows: int, price: float) -> float:
+    """The same for two continuous columns with their squares: above e^(−(t + 4)/s) at twice the gain t.
+
+    The exponential tail was fitted to 2 million pairs of independent normal columns, from 20 to 500 rows.
+
+    >>> round(chance_of_squares(30, 45 / 8) * 1e4, 1)  # simulated: 1.0
+    0.8
+    """
+    parameters = POWERS**2
+    scale = 2 + 3.2 * min(1.0, (100 / max(1, rows)) ** 0.4)
+    tail = math.exp(-(2 * price * parameters + 4) / scale)
+    return max(chance_of_gain(parameters, rows, price), tail)

@@ -18,7 +18,7 @@ from dagora.data.schema import Schema
 from dagora.scores.discrete import MOST_CONFIGURATIONS, require_discrete
 from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.local_score import Family, ScoreCapabilities
-from dagora.scores.noise import discrete_noise_edges, noise_warnings
+from dagora.scores.penalty import noise_warnings
 from dagora.stats.observed.set_likelihoods import MOST_CELLS
 from dagora.stats.observed.statistics import IncompleteStatistics
 
@@ -63,11 +63,7 @@ class ObservedBIC:
 
     def _warnings(self) -> list[str]:
         """A warning if chance alone may bring many edges."""
-
-        def expected_edges(penalty: float) -> float:
-            return discrete_noise_edges(self._cardinalities, self._price * penalty / self._penalty)
-
-        return noise_warnings(expected_edges, self._penalty, self.n_rows, len(self._cardinalities))
+        return noise_warnings(self.schema, self.n_rows, self._penalty)
 
     def _messages(self) -> list[str]:
         """The rows that were used, and families that were left out."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from dagora.base.errors import OptionError
 from dagora.base.loading import load
 from dagora.base.options import Option, check_options, find_in_any_case
+from dagora.base.wording import setting
 from dagora.data.schema import Kind, Schema
 from dagora.scores.interventional import InterventionalScore
+from dagora.scores.penalty import AUTO, ChosenPenalty, choose_penalty
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.interventional import InterventionalStatistics
 
@@ -44,10 +47,25 @@ class Score:
         """True if directions beyond the class of graphs mean nothing: those of K2 come from its prior."""
         return self.equivalent or self.kind is Kind.DISCRETE
 
+    def penalty(self, statistics: Statistics, asked: object) -> ChosenPenalty:
+        """The factor on the price of a parameter for some data: a number, `auto`, or None for the default."""
+        if not any(option.name == "penalty" for option in self.options):
+            return ChosenPenalty(1.0)
+        if capabilities_of(statistics).score is not None and not isinstance(asked, float):
+            if asked == AUTO:
+                raise OptionError(
+                    f"{setting('penalty', AUTO)} does not know noise for privacy: give a number"
+                )
+            return ChosenPenalty(1.0)
+        return choose_penalty(asked, statistics.schema, statistics.n_rows)
+
     def make(self, statistics: Statistics, **options: object) -> LocalScore:
         """Create the score for some data."""
         values = check_options(f"the score {self.name}", self.options, options)
         can = capabilities_of(statistics)
+        if "penalty" in values:  # a score that is not asked otherwise is BIC as it was published
+            asked = 1.0 if values["penalty"] is None else values["penalty"]
+            values["penalty"] = self.penalty(statistics, asked).factor
         if can.score is not None:
             return cast("LocalScore", can.score(self.name, values))
         if isinstance(statistics, InterventionalStatistics):
@@ -66,10 +84,12 @@ GP_OPTIONS = (
 PENALTY = Option(
     "penalty",
     "float",
-    1.0,
-    "factor on the price of a parameter; above 1, fewer edges",
+    None,
+    "factor on the price of a parameter; auto: edges by chance stay below one per 200 columns; without it 1, "
+    "or auto where rows are few for so many columns",
     low=0.0,
     open_low=True,
+    words=(AUTO,),
 )
 
 SCORES = (

@@ -31,10 +31,9 @@ from dagora.scores.lattice import unique_families, unique_sets
 from dagora.scores.linear_dependence import dependence_warnings
 from dagora.scores.local_score import Family, LocalScore, ScoreCapabilities
 from dagora.scores.mixed.dependence import DEPENDENT, WidenedMoments, dependence
-from dagora.scores.noise import discrete_noise_edges, noise_warnings
+from dagora.scores.penalty import noise_warnings
 from dagora.scores.usable_moments import refuse_unusable
 from dagora.stats.capabilities import require_indicator_moments
-from dagora.stats.indicators import POWERS
 from dagora.stats.statistics import ColumnSets, Moments, Statistics, flatten
 
 Floats = NDArray[np.float64]
@@ -119,13 +118,8 @@ class MixedBIC:
         """Linearly dependent columns, and edges that chance alone may bring."""
         if self._widened is None or self._lines is None:
             return (self._lines or self._counted).capabilities.warnings()
-        levels = np.where(self._continuous, POWERS + 1, self._schema.cardinalities).astype(np.float64)
-
-        def expected_edges(penalty: float) -> float:
-            return discrete_noise_edges(levels, self._price * penalty / self._penalty)
-
         dependent = dependence_warnings(self._lines.dependent)
-        return [*dependent, *noise_warnings(expected_edges, self._penalty, self._rows, len(levels))]
+        return [*dependent, *noise_warnings(self._schema, self._rows, self._penalty)]
 
     def families(self, families: Sequence[Family]) -> Floats:
         """Scores of many families of any sizes."""
