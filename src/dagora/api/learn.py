@@ -18,6 +18,7 @@ from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import edge_gains
+from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
 from dagora.learners.result import Result, TracePoint
@@ -132,6 +133,8 @@ def learn(
         warnings += source.noise.warnings(entry.name)
     if chosen is not None and chosen.linear and type(source.rows) is TableStatistics:
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
+    if gains and chosen is not None and type(source.rows) is TableStatistics:
+        warnings += influential_rows(source.rows.rows(), outcome.graph, gains, chosen.name)
     warnings = [
         *filter(None, [prepared.penalty.warning]),
         *notes,

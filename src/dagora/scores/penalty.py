@@ -55,8 +55,8 @@ def choose_penalty(asked: object, schema: Schema, rows: int) -> ChosenPenalty:
         words = f"{setting('penalty', AUTO)} is {factor:g} here: about {left} edges are expected by chance"
         return ChosenPenalty(factor, message=words)
     words = (
-        f"{few_words(schema, rows, 1.0)}; so {setting('penalty', factor)} was chosen, with which about {left} "
-        f"would ({setting('penalty', 1)} is BIC's own, and finds weaker edges, too)"
+        f"{few_words(schema, rows, 1.0)}; so {setting('penalty', factor)} was chosen, with which about "
+        f"{left} would ({setting('penalty', 1)} is BIC's own, and finds weaker edges, too)"
     )
     return ChosenPenalty(factor, warning=words)
 
