@@ -110,5 +110,76 @@ def test_a_classifier_passes_interventions_on() -> None:
 def test_imputing_set_rows_is_told(rows: pd.DataFrame) -> None:
     network = dagora.fit(GRAPH, rows, interventions="set")
     frame = rows.assign(x=rows["x"].where(rows.index % 7 != 0))
-    with pytest.warns(dagora.DagoraWarning, match="as if nothing had been set"):
+    with pytest.warns(
+        dagora.DagoraWarning, match='as if nothing had been set, unless you say interventions="set"'
+    ):
         dagora.impute(network, frame)
+
+
+def test_rows_in_which_a_variable_was_set_are_filled_without_its_parents() -> None:
+    """y = 2 x + noise, set to 10 in two rows: x is then its own mean, and w = y still follows it."""
+    graph = dagora.DAG("xyw", [("x", "y"), ("y", "w")])
+    slopes = {"x": np.zeros(0), "y": np.array([2.0]), "w": np.array([1.0])}
+    network = dagora.GaussianNetwork(graph, {"x": 1.0, "y": 0.0, "w": 0.0}, slopes, dict.fromkeys("xyw", 0.1))
+    frame = pd.DataFrame(
+        {"x": [None, None, 0.7], "y": [10.0, 10.0, 10.0], "w": [10.0, None, 9.0], "set": ["", "y", "y"]}
+    )
+    filled = dagora.impute(network, frame, interventions="set", draws=2)
+    assert filled.table.values(0)[:2] == pytest.approx([4.2, 1.0])  # (1 · 1 + 4 · 5) / 5
+    assert filled.table.values(2)[1] == pytest.approx(10.0)
+    assert [(cell.row, cell.column) for cell in filled.cells] == [(1, "x"), (2, "x"), (2, "w")]
+    assert all(len(one.names) == 4 and one.values(0)[2] == 0.7 for one in filled.draws)
+    listed = dagora.impute(network, frame.drop(columns="set"), interventions=[None, "y", "y"])
+    assert listed.table.values(0).tolist() == filled.table.values(0).tolist()
+
+
+def test_levels_and_both_kinds_are_filled_without_the_parents_of_what_was_set() -> None:
+    rng = np.random.default_rng(8)
+    cause = rng.integers(0, 2, 400)
+    flag = np.where(rng.random(400) < 0.05, 1 - cause, cause)
+    size = 5.0 * flag + rng.normal(size=400)
+    mixed = pd.DataFrame({"cause": cause, "flag": flag, "size": size.round(3)})
+    graph = dagora.DAG(["cause", "flag", "size"], [("cause", "flag"), ("flag", "size")])
+    for columns in (["cause", "flag"], ["cause", "flag", "size"]):
+        part = dagora.DAG(columns, [edge for edge in graph.edges if set(edge) <= set(columns)])
+        network = dagora.fit(part, mixed[columns], discrete=["cause", "flag"])
+        holes = mixed[columns].iloc[:2].astype(object)
+        holes["flag"] = [1, 1]
+        holes["cause"] = None
+        filled = dagora.impute(network, holes.assign(set=["", "flag"]), interventions="set")
+        chances = [cell.probability for cell in filled.cells if cell.column == "cause"]
+        assert chances[0] > 0.9
+        assert chances[1] == pytest.approx(max(cause.mean(), 1 - cause.mean()), abs=0.02)
+
+
+def test_what_a_variable_was_set_to_must_be_known() -> None:
+    graph = dagora.DAG("ab", [("a", "b")])
+    slopes = {"a": np.zeros(0), "b": np.array([2.0])}
+    network = dagora.GaussianNetwork(graph, {"a": 1.0, "b": 0.0}, slopes, {"a": 1.0, "b": 0.1})
+    frame = pd.DataFrame({"a": [1.0, 2.0, 0.5], "b": [2.5, None, 1.0], "set": ["", "b", ""]})
+    with pytest.raises(dagora.DataError, match="column 'b' was set in data row 2, and its value is missing"):
+        dagora.impute(network, frame, interventions="set")
+
+
+def test_the_command_fills_set_rows(tmp_path, capsys) -> None:
+    from dagora.cli.main import run
+
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=200)
+    y = 2 * x + rng.normal(size=200)
+    y[100:] = rng.normal(size=100) * 3
+    said = [""] * 100 + ["y"] * 100
+    frame = pd.DataFrame({"x": x, "y": y, "set": said})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    network = tmp_path / "network.json"
+    out = tmp_path / "filled.csv"
+    assert run(["learn", str(tmp_path / "rows.csv"), "--interventions", "set", "-o", str(network)]) == 0
+    frame.loc[[3, 150], "x"] = np.nan
+    frame.to_csv(tmp_path / "holes.csv", index=False)
+    words = ["impute", str(network), str(tmp_path / "holes.csv"), "-o", str(out)]
+    assert run([*words, "--interventions", "set"]) == 0
+    filled = pd.read_csv(out)
+    assert abs(filled["x"][150]) < 0.3
+    assert "as if nothing" not in capsys.readouterr().err
+    assert run([*words]) == 0
+    assert "--interventions set" in capsys.readouterr().err

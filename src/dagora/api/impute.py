@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from dagora.base.errors import announce
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
-from dagora.data.interventions import warnings_of_marks
+from dagora.data.interventions import GivenInterventions, find_marks, warnings_of_marks
 from dagora.data.table import Table
+from dagora.learners.source import marked_column
 from dagora.network.incomplete.imputation import Imputation
 from dagora.network.incomplete.imputing import impute_table
+from dagora.network.incomplete.set_rows import impute_set_rows, name_empty_marks, read_set_rows
 from dagora.network.networks import GaussianNetwork, Network, require_network
 
 
@@ -22,6 +25,7 @@ def impute(
     *,
     draws: int = 0,
     seed: int = 0,
+    interventions: GivenInterventions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Imputation:
     """Fill missing values of data from a network, given all that was seen in the same row.
@@ -38,6 +42,9 @@ def impute(
         Number of tables to fill at random as well, as the values may have been (multiple imputation).
     seed : int, default 0
         The same seed gives the same draws.
+    interventions : str, mapping or list, optional
+        As for `learn`: in a row in which a variable was set from outside, its value tells of what depends on
+        it, and nothing of its causes.
     {reading}
 
     Returns
@@ -64,7 +71,15 @@ def impute(
     options, _ = split_reading(
         given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
     )
-    table = as_any_table(data, options)
-    filled = impute_table(network, table, draws, seed)
-    announce([*warnings_of_marks(table.schema, network.graph.nodes), *filled.warnings])
+    table = as_any_table(data, replace(options, marks=marked_column(interventions)))
+    nodes = network.graph.nodes
+    if interventions is None:
+        table = name_empty_marks(table, find_marks(table.schema, nodes))
+        filled = impute_table(network, table, draws, seed)
+        announce([*warnings_of_marks(table.schema, nodes), *filled.warnings])
+        return filled
+    table = name_empty_marks(table, marked_column(interventions))
+    known = read_set_rows(interventions, table, nodes)
+    filled = impute_set_rows(network, table, known, draws, seed)
+    announce(filled.warnings)
     return filled

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.cli import completing
-from dagora.cli.data_options import Reading, data_options_with_model, show_warnings
+from dagora.cli.data_options import INTERVENTIONS, Reading, data_options_with_model, show_warnings
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
 
@@ -43,10 +43,19 @@ Examples:
     help="Also write this many tables filled at random, to files named after the first one: -1, -2, …",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws.")
+@INTERVENTIONS
 @quiet_option()
 @data_options_with_model
 def command(
-    *, network: str, data: str, output: str, certainty: str | None, draws: int, seed: int, reading: Reading
+    *,
+    network: str,
+    data: str,
+    output: str,
+    certainty: str | None,
+    draws: int,
+    seed: int,
+    interventions: str | None,
+    reading: Reading,
 ) -> None:
     """Fill the missing values of DATA from NETWORK (.bif or .json with parameters).
 
@@ -54,14 +63,17 @@ def command(
     """
     from dagora.base.errors import OptionError
     from dagora.base.files import write_whole
+    from dagora.base.wording import render
     from dagora.cli.outputs import check_overwriting, check_target
     from dagora.cli.writing import Files
     from dagora.data.columns.reading_options import always
-    from dagora.data.interventions import warnings_of_marks
+    from dagora.data.interventions import find_marks, warnings_of_marks
     from dagora.data.readers import file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import read_network
+    from dagora.learners.source import marked_column
     from dagora.network.incomplete.imputing import impute_table
+    from dagora.network.incomplete.set_rows import impute_set_rows, name_empty_marks, read_set_rows
     from dagora.network.networks import GaussianNetwork
 
     if reading.given["missing"] not in ("auto", "model"):
@@ -75,12 +87,26 @@ def command(
     levels = {} if isinstance(known, GaussianNetwork) else known.levels
     numbers = frozenset(known.graph.nodes) - set(levels)
     table = reading.any_table(
-        data, part=True, wanted=known.graph.nodes, levels=levels, numbers=numbers, why_not_model=always
+        data,
+        part=True,
+        wanted=known.graph.nodes,
+        levels=levels,
+        numbers=numbers,
+        why_not_model=always,
+        marks=marked_column(interventions),
     )
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)
-    filled = impute_table(known, table, draws, seed)
-    show_warnings([*warnings_of_marks(table.schema, known.graph.nodes), *filled.warnings])
+    nodes = known.graph.nodes
+    marks = find_marks(table.schema, nodes) if interventions is None else marked_column(interventions)
+    table = name_empty_marks(table, marks)
+    if interventions is None:
+        filled = impute_table(known, table, draws, seed)
+        show_warnings(map(render, warnings_of_marks(table.schema, nodes)))
+    else:
+        set_rows = read_set_rows(interventions, table, nodes)
+        filled = impute_set_rows(known, table, set_rows, draws, seed)
+    show_warnings(filled.warnings)
     files = Files()
     for target, each in zip(targets, (filled.table, *filled.draws), strict=True):
         files.write(target, partial(write_table, each))

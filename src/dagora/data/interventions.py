@@ -201,5 +201,6 @@ def warnings_of_marks(schema: Schema, nodes: Collection[str]) -> list[str]:
     found = find_marks(schema, nodes)
     if found is None:
         return []
-    filled = "missing values are filled as if nothing had been set; fill the rows in which nothing was set"
+    said = option("interventions", found)
+    filled = f"missing values are filled as if nothing had been set, unless you say {said}"
     return [f"column '{found}' names variables, as marks of interventions do: {filled}"]
