@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col
@@ -93,7 +94,7 @@ def name_empty_marks(table: AnyTable, column: str | None) -> AnyTable:
     return replace(table, schema=Schema(variables), columns=tuple(columns), seen=seen)
 
 
-def refuse_unknown_values(part: IncompleteTable, targets: Sequence[str], rows: Sequence[int]) -> None:
+def refuse_unknown_values(part: IncompleteTable, targets: Sequence[str], rows: NDArray[np.intp]) -> None:
     """Refuse rows in which a variable was set, and nobody knows to what."""
     for name in targets:
         if name not in part.names:
@@ -129,7 +130,7 @@ def without_arrows_into(network: Network, targets: Sequence[str]) -> Network:
     return replace(network, graph=graph, tables=tables, choices=choices, lines={**network.lines, **lines})
 
 
-def join(tables: Sequence[Table], back: Sequence[int]) -> Table:
+def join(tables: Sequence[Table], back: NDArray[np.intp]) -> Table:
     """Tables of the same columns as one, with the rows in another order."""
     columns = zip(*(table.columns for table in tables), strict=True)
-    return Table(tables[0].schema, tuple(np.concatenate(parts)[np.asarray(back)] for parts in columns))
+    return Table(tables[0].schema, tuple(np.concatenate(parts)[back] for parts in columns))
