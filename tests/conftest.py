@@ -14,13 +14,17 @@ from hypothesis import settings
 
 from dagora.cli import live_line
 
-# A busy machine must not fail a property test.
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
+# A busy machine must not fail a property test; `make test` draws fewer examples of each.
+settings.register_profile("all", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=25)
 # Nor show progress where a test reads what a command says; processes of their own keep to the promise.
 live_line.FIRST_SECONDS = 2.0
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("quick" if is_quick(config) else "all")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -90,6 +94,8 @@ FULL = {
     "stats/partitions": "a cluster of processes",
     "stats/scan/test_push_down.py": "a database server",
 }
+# Of the cases of one test, `make test` runs so many: the first, the last and some between.
+CASES = 6
 # Of what is asked of all methods, `make test` checks one or two of each kind.
 REPRESENTATIVES = frozenset(
     {
@@ -115,23 +121,39 @@ def is_full(path: Path) -> bool:
     return any(inside == listed or inside.startswith(f"{listed}/") for listed in FULL)
 
 
+def is_quick(config: pytest.Config) -> bool:
+    """Return True in `make test`, which leaves out what is marked as full."""
+    return "not full" in config.getoption("-m", "")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import what `make test` leaves out."""
-    wanted = config.getoption("-m", "")
-    return True if "not full" in wanted and is_full(collection_path) else None
+    return True if is_quick(config) and is_full(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is left to `make test-all`."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
         if not item.path.is_relative_to(ROOT / "tests"):
             continue
-        inside = item.path.relative_to(ROOT / "tests").as_posix()
-        method = getattr(item, "callspec", None) and item.callspec.params.get("method")
-        name = getattr(method, "name", method) or "auto"
-        other = inside.startswith(("api/", "contracts/")) and name not in REPRESENTATIVES
-        if other or is_full(item.path):
+        if is_full(item.path) or asks_another_method(item):
             item.add_marker(pytest.mark.full)
+        else:
+            cases.setdefault((item.path, item.name.partition("[")[0]), []).append(item)
+    for alike in cases.values():
+        kept = {round(k * (len(alike) - 1) / (CASES - 1)) for k in range(CASES)}
+        for at, item in enumerate(alike):
+            if len(alike) > CASES and at not in kept:
+                item.add_marker(pytest.mark.full)
+
+
+def asks_another_method(item: pytest.Item) -> bool:
+    """Return True for a contract that is asked of a method which represents no kind."""
+    inside = item.path.relative_to(ROOT / "tests").as_posix()
+    method = getattr(item, "callspec", None) and item.callspec.params.get("method")
+    name = getattr(method, "name", method) or "auto"
+    return inside.startswith(("api/", "contracts/")) and name not in REPRESENTATIVES
 
 
 def find_data() -> Path:

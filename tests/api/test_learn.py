@@ -316,6 +316,7 @@ def test_published_is_meant_for_method_and_score() -> None:
     assert "zeal" not in of_score
 
 
+@pytest.mark.full
 def test_the_message_says_what_published_was_meant_for() -> None:
     """Of method and score where both have it, of the score alone where the method has it not."""
     rows = np.random.default_rng(0).normal(size=(12, 2))

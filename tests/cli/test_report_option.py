@@ -140,6 +140,7 @@ def test_a_picture_that_takes_longer_than_there_is_time_is_left_out(tmp_path: Pa
     assert "was left out, as time" not in file.read_text()
 
 
+@pytest.mark.full
 def test_a_large_picture_is_drawn_in_seconds() -> None:
     began = time.process_time()
     wide_result(2159).plot()

@@ -297,6 +297,7 @@ def on_one_kind_each() -> list[tuple[Method, Kind]]:
     return [(method, KINDS[k % 2]) for k, method in enumerate(filter(maximises_a_score, METHODS))]
 
 
+@pytest.mark.full
 def test_same_answer_in_another_process() -> None:
     """Nothing may depend on the order of a set, which differs between processes."""
     script = """

@@ -72,6 +72,7 @@ def test_a_filled_table_keeps_the_order() -> None:
     assert (beside.levels, beside.ordered) == ((*levels, "missing"), False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", WAYS)
 @quick
 @given(table=tables(unseen=True))

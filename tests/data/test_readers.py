@@ -63,6 +63,7 @@ def test_tabs_compression_and_capitals(read):
     assert rows(read("a\tb\n1\t2\n", "t.txt", separator="\\t")) == [("1", "2")]
 
 
+@pytest.mark.full
 def test_the_type_of_a_column_is_decided_by_all_of_it(read):
     # Far beyond the first block, from which Arrow would have guessed.
     text = "a,b\n" + "1,1\n" * 1_500_000

@@ -37,6 +37,7 @@ WHOLE = {"sponge": {"discrete": "Name"}, "ozone": {"discrete": "date"}}
 LARGEST = {"gas_sensor", "isolet5", "parkinson"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGEST)) for name in TABLES]
 )

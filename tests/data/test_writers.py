@@ -29,6 +29,7 @@ def same(table, other):
     return table.equals(other) and all(a.tobytes() == b.tobytes() for a, b in bits)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz"])
 @quick
 @given(table=tables(unseen=False))
@@ -36,6 +37,7 @@ def test_text_files(folder, name, table):
     assert same(again(table, folder, name), table)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrow"])
 @quick
 @given(table=tables(unseen=True))
@@ -43,6 +45,7 @@ def test_binary_files_keep_levels_that_no_row_has(folder, name, table):
     assert same(again(table, folder, name), table)
 
 
+@pytest.mark.full
 def test_many_rows_in_blocks(tmp_path):
     generator = np.random.default_rng(1)
     variables = [Variable("a", Kind.DISCRETE, ("no", "yes, quite")), Variable("x", Kind.CONTINUOUS)]

@@ -35,6 +35,7 @@ CHECKED = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("estimator", CHECKED, ids=lambda one: type(one).__name__)
 def test_all_checks_of_scikit_learn(estimator) -> None:
     """Every one, none expected to fail; scikit-learn itself skips what needs another setting of its own."""
@@ -127,6 +128,7 @@ def small_rows(rows: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d}), np.array(["x", "y", "z"])[y]
 
 
+@pytest.mark.full
 def test_probabilities_are_bayes_rule() -> None:
     """Against the joint probability of each row with each class, multiplied from counts; with holes too."""
     X, y = small_rows()

@@ -21,6 +21,7 @@ def rows() -> pd.DataFrame:
 GRAPH = DAG(["x", "y", "test", "class"], [("x", "class"), ("class", "test"), ("x", "y")])
 
 
+@pytest.mark.full
 def test_copies_of_a_row_are_predicted_alike_and_as_the_network_answers(rows: pd.DataFrame) -> None:
     judge = BayesianNetworkClassifier(graph=GRAPH).fit(rows[["x", "y", "test"]], rows["ill"])
     row = pd.DataFrame({"x": [np.nan], "y": [0.5], "test": ["+"]})

@@ -177,6 +177,7 @@ def test_stopped_before_the_first_sample(client: Client) -> None:
     assert "it was stopped before 5 samples" in shown["samples"][0]["body"].replace("It", "it")
 
 
+@pytest.mark.full
 def test_ended_without_a_result(client: Client, first: int) -> None:
     before = [one["number"] for one in client.get("/api/state").json["results"]]
     assert client.post("/api/learn", ENDLESS).status == 200
@@ -250,6 +251,7 @@ def test_why_no_graph_is_drawn_reaches_the_page(client: Client) -> None:
     assert client.post("/api/stop", {"at_once": True}).status == 200
 
 
+@pytest.mark.full
 def test_what_is_no_number_is_not_told(client: Client) -> None:
     """A browser cannot read it: an exact search may have no bound at first."""
     session = client.server.session
@@ -275,6 +277,7 @@ def test_a_run_has_its_whole_time_and_hears_a_stop_before_its_turn() -> None:
     assert budget.exhausted
 
 
+@pytest.mark.full
 def test_knowledge_is_obeyed_and_read_by_the_command(
     client: Client, first: int, garden, run, tmp_path
 ) -> None:
@@ -306,6 +309,7 @@ def test_columns_are_left_out_and_retyped(client: Client) -> None:
     assert "continuous" in client.post("/api/look", {"continuous": ["season"]}).error
 
 
+@pytest.mark.full
 def test_questions(client: Client, first: int) -> None:
     kept = client.server.session.find_result(first)
     asked = {

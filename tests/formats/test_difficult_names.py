@@ -37,6 +37,7 @@ def test_graphs(suffix, graph):
             assert read_graph(path) == graph
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["json", "bif"])
 @given(network=discrete_networks())
 @settings(max_examples=60, deadline=None)

@@ -38,6 +38,7 @@ def test_round_trips(matrix):
     assert back.reorder(graph.nodes) == graph
 
 
+@pytest.mark.full
 @given(dags())
 def test_extension_is_in_the_class(dag):
     completed = CPDAG.from_dag(dag)

@@ -34,6 +34,7 @@ def some_knowledge(rng):
     return Knowledge(forbidden=chosen, tiers=[[str(name) for name in tier] for tier in tiers])
 
 
+@pytest.mark.full
 def test_open_edges_are_those_that_another_graph_of_the_class_has_the_other_way():
     rng = np.random.default_rng(0)
     seen = 0
@@ -48,6 +49,7 @@ def test_open_edges_are_those_that_another_graph_of_the_class_has_the_other_way(
     assert seen > 300
 
 
+@pytest.mark.full
 def test_a_direction_is_unsure_if_it_falls_with_the_weak_edges():
     rng = np.random.default_rng(1)
     for dag in DAGS:

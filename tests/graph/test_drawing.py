@@ -67,6 +67,7 @@ def test_verdicts_are_coloured_and_counted():
     }
 
 
+@pytest.mark.full
 @settings(max_examples=40)
 @given(st.data())
 def test_legend_agrees_with_the_metrics(data):

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def by_hand(raw: np.ndarray, true: np.ndarray) -> tuple[int, int, int, int]:
     return tuple(counts)
 
 
+@pytest.mark.full
 @given(supports, supports, orders, orders)
 def test_raw_is_the_whole_support_against_the_truth(
     raw: np.ndarray, other: np.ndarray, order: list[int], true_order: list[int]

@@ -27,6 +27,7 @@ def test_the_reverse_of_a_required_edge_is_forbidden():
     ]
 
 
+@pytest.mark.full
 @given(st.data())
 def test_what_closes_a_cycle_with_required_edges_is_forbidden(data):
     """Edge by edge: the constructor of a DAG says which ones cannot be there."""

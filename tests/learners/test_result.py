@@ -53,6 +53,7 @@ def results(draw):
     )
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(results())
 def test_there_and_back(result):

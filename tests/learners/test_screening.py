@@ -39,6 +39,7 @@ def arrow():
     return dagora.sample_network(dagora.DiscreteNetwork(graph, levels, tables), 8000, 1).to_arrow()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("method", "score"),
     [("hill-climb", "bic"), ("hill-climb", "bdeu"), ("tabu", "bic"), ("ges", "aic"), ("auto", "bic")],

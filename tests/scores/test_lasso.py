@@ -113,6 +113,7 @@ def test_the_batch_and_the_order_of_parents_change_nothing():
     assert score.families([]).shape == (0,)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lambda1", [0.0, 0.1])
 def test_more_parents_never_cost_even_with_few_rows_and_collinear_columns(lambda1):
     rng = np.random.default_rng(5)
@@ -163,6 +164,7 @@ def test_exact_searches_find_the_best_of_all_543_graphs(lambda1):
             assert result.score == pytest.approx(best, rel=1e-9)
 
 
+@pytest.mark.full
 def test_fifteen_columns_need_no_parent_limit():
     truth = dagora.random_dag("er", 15, 2, seed=1)
     table = dagora.simulate(truth, "gaussian", 200, seed=2).table

@@ -138,6 +138,7 @@ def rational_solve(matrix, right):
     return [row[-1] for row in rows]
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(
     st.integers(2, 7).flatmap(

@@ -63,6 +63,7 @@ def test_columns_of_both_kinds() -> None:
     assert dagora.learn(opened(parts), "hill-climb").graph == dagora.learn(both, "hill-climb").graph
 
 
+@pytest.mark.full
 def test_parts_in_other_processes(tmp_path: Path) -> None:
     """Files stay where the processes are; a question and its answer are all that is sent."""
     files = [tmp_path / f"{number}.parquet" for number in range(3)]

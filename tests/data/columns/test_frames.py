@@ -36,6 +36,7 @@ def native(table):
     return columns
 
 
+@pytest.mark.full
 @quick
 @given(table=tables(unseen=False))
 def test_all_frames_and_a_file_agree(tmp_path_factory, table):
@@ -47,6 +48,7 @@ def test_all_frames_and_a_file_agree(tmp_path_factory, table):
     assert read_table(path).equals(table)
 
 
+@pytest.mark.full
 @quick
 @given(table=tables(unseen=True))
 def test_categorical_columns_keep_their_levels(table):
@@ -149,6 +151,7 @@ def test_a_matrix_of_floats_is_continuous_unless_declared():
     assert Table.from_numpy([[0.0], [10.0], [2.0]], discrete=["x0"]).schema[0].levels == ("0", "2", "10")
 
 
+@pytest.mark.full
 @quick
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=2, max_size=2), min_size=1, max_size=6))
 def test_matrices_and_frames_agree(matrix):

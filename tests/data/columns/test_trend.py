@@ -58,6 +58,7 @@ def test_codes_without_an_order_stay_discrete(levels):
     assert wrong <= 1
 
 
+@pytest.mark.full
 def test_a_column_beside_noise_stays_discrete():
     wrong = 0
     for seed in range(20):

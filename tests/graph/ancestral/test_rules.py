@@ -21,6 +21,7 @@ from tests.graph.ancestral.all_mags import (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("size", "selection", "count"), [(3, False, 11), (4, False, 248), (4, True, 251)])
 def test_the_marks_of_every_class_over_few_nodes(size, selection, count):
     common, members = classes(size, selection=selection)

@@ -120,6 +120,7 @@ def test_no_set_between_scores_more_than_the_bound(ess):
     assert tight > 0
 
 
+@pytest.mark.full
 def test_it_takes_over_where_the_levels_have_no_end():
     """Seventeen columns have more than a million families; few of them are scored."""
     rng = np.random.default_rng(5)

@@ -126,6 +126,7 @@ def test_the_rules_do_cut():
     assert sum(scored) < 24_576 / 6
 
 
+@pytest.mark.full
 def test_reference_candidates_without_a_limit(data_dir):
     """The pruned parent sets that came with the proven optima: the same sets, the same scores."""
     for name, kept in (("water_500c", 128), ("alarm_1000", 951)):

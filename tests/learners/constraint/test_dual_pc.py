@@ -173,6 +173,7 @@ def test_all_subsets_are_visited_once():
         assert seen == list(itertools.combinations(range(2, total + 2), size))
 
 
+@pytest.mark.full
 @given(st.integers(2, 7), st.data())
 def test_any_skeleton_with_any_separating_sets_gets_a_valid_class(size, data):
     skeleton = np.zeros((size, size), dtype=bool)

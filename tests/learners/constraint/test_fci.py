@@ -47,6 +47,7 @@ class Listed:
         )
 
 
+@pytest.mark.full
 @BOTH
 @pytest.mark.parametrize("selection", [False, True])
 def test_the_marks_that_all_graphs_of_a_class_have_in_common(method, selection):
@@ -165,6 +166,7 @@ def test_a_hidden_cause_shows_in_data(method):
         _ = found.cpdag
 
 
+@pytest.mark.full
 def test_tests_over_sites_find_the_same():
     table = greenhouse().sample(900, seed=2)
     sites = SecureStatistics(

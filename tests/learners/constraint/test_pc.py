@@ -35,6 +35,7 @@ def test_the_exact_class_where_every_test_is_right(seed, orientation):
     assert not found.warnings
 
 
+@pytest.mark.full
 def test_the_exact_class_of_every_graph_over_four_nodes():
     for truth in all_dags(4):
         assert pc_by(SeparationOracle(truth), Run()).graph == CPDAG.from_dag(truth)

@@ -105,6 +105,7 @@ def test_slopes_of_small_cells_are_shared_and_those_of_large_ones_are_not(rows):
     assert found[1:3].tolist() == [4.0, 2.0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kinds", ["ccd", "dcd", "ddcd"])
 def test_size_where_levels_change_both_spreads(kinds):
     """x and y depend on what is given, in mean and in spread, and on nothing else."""

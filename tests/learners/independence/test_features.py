@@ -43,6 +43,7 @@ def test_two_regressions_on_rows(size):
     assert found == pytest.approx(min(1.0, 2 * min(p)), rel=1e-6)
 
 
+@pytest.mark.full
 def test_size_given_a_column_that_bends():
     rng = np.random.default_rng(3)
     rejected = 0

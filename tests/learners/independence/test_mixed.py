@@ -92,6 +92,7 @@ def test_levels_alone_are_counted():
     ) == pytest.approx(plain)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kinds", ["dcd", "dcc", "ccd", "ddc"])
 def test_size(kinds):
     """x and y depend on what is given, and on nothing else."""

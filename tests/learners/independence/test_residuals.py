@@ -98,6 +98,7 @@ def test_smoothing_is_where_the_restricted_likelihood_is_largest(function):
     np.testing.assert_allclose(left * np.abs(centre).max(), fitted(best)[1], atol=2e-3 * centre.std())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("measure", MEASURES)
 def test_size_given_two_columns_that_bend(measure):
     """Fisher's z rejects more than a quarter of these at five per cent."""
@@ -110,6 +111,7 @@ def test_size_given_two_columns_that_bend(measure):
     assert 0.015 <= rejected / 200 <= 0.1
 
 
+@pytest.mark.full
 def test_a_common_scale_leaves_only_the_covariance_measure_at_its_level():
     rng = np.random.default_rng(6)
     rejected = dict.fromkeys(MEASURES, 0)

@@ -94,6 +94,7 @@ def test_fisher_z_is_a_correlation_of_residuals():
     np.testing.assert_allclose(p, 2 * norm.sf(abs(np.arctanh(r)) * np.sqrt(60 - 2 - 3)), rtol=1e-6)
 
 
+@pytest.mark.full
 def test_size_on_sparse_tables():
     """16 slices of about 12 rows: of 400 draws, five per cent are rejected at five per cent."""
     rng = np.random.default_rng(4)

@@ -39,6 +39,7 @@ def cut(weights):
     return np.abs(weights) > cyclicity(weights)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lambda1", [0.0, 0.1])
 @pytest.mark.parametrize("acyclicity", ["trace-exponential", "log-determinant"])
 def test_close_to_the_optimum_over_all_dags(lambda1, acyclicity):
@@ -64,6 +65,7 @@ def test_the_oracle_is_the_best_refit():
     assert min(fits) == pytest.approx(best_over_all_dags(loss, 0.1), rel=1e-7)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sem", ["gaussian", "exponential", "gumbel"])
 def test_linear_models_are_recovered(sem):
     graph = random_dag("er", 6, 1, 3)
@@ -101,6 +103,7 @@ def test_independent_columns_of_any_level_get_no_edge(kind):
     assert (np.abs(published.weights) > 0.3).any(), "levels are mistaken for edges"
 
 
+@pytest.mark.full
 def test_counts_are_recovered():
     table = simulate(COLLIDER, "poisson", 2000, 1).table
     loss = poisson_loss(count_rows(TableStatistics(table)))
@@ -146,6 +149,7 @@ def test_forbidden_weights_stay_zero():
     assert solution.rounds == 1
 
 
+@pytest.mark.full
 def test_a_callable_may_measure_cycles():
     loss = least_squares(random_dag("er", 4, 1, 0), 0)
     calls = []
@@ -180,6 +184,7 @@ def test_the_budget_and_the_limit_of_rho_end_it():
     assert solution.h > 1e-8
 
 
+@pytest.mark.full
 def test_events_tell_of_every_round():
     events = []
     loss = least_squares(random_dag("er", 4, 1.5, 1), 1)

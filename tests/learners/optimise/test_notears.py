@@ -114,6 +114,7 @@ def test_with_knowledge_it_is_the_optimum_too(lambda1):
         assert found.score == pytest.approx(best.score, rel=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cut", CUTS)
 def test_after_the_threshold_it_is_the_best_of_all_orders_that_are_nearly_best(cut):
     """Each of 720 orders solved, and its columns thresholded, plainly."""
@@ -147,6 +148,7 @@ def test_the_score_is_minus_the_objective_on_the_rows():
 # Solvers and losses
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lambda1", [0.0, 0.1])
 def test_solvers_agree_where_both_converge(lambda1):
     for seed in range(2):
@@ -162,6 +164,7 @@ def test_solvers_agree_where_both_converge(lambda1):
         assert -exact.score == pytest.approx(published.stats["objective_before_threshold"], rel=1e-3)
 
 
+@pytest.mark.full
 def test_path_is_not_worse_where_they_differ():
     for seed in range(2):
         _, table = simulated(4, 300, seed, degree=1.5)
@@ -169,6 +172,7 @@ def test_path_is_not_worse_where_they_differ():
         assert path.score >= published.score - 1e-6 * abs(published.score)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
 def test_rows_of_other_families_recover_the_graph(loss):
     exact = 0
@@ -216,6 +220,7 @@ def test_least_squares_recovers_the_graph():
     assert len(set(learn(table).graph.edges) ^ set(graph.edges)) <= 3
 
 
+@pytest.mark.full
 @each_pair
 def test_knowledge_is_obeyed(loss, published):
     graph, table = simulated(4, 200, 1, sem=SEM[loss], degree=1.0)
@@ -252,6 +257,7 @@ def test_a_required_edge_without_effect_is_there_with_weight_zero():
         assert not result.weights.any()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("published", [False, True])
 def test_required_edges_are_reckoned_with_while_optimising(published):
     """They go against the data, so that much must turn round; what has to be forced in at the end costs most."""
@@ -496,6 +502,7 @@ def replace_thresholded(task, thresholded, seen):
     return Shown(**vars(task))
 
 
+@pytest.mark.full
 @each_pair
 def test_every_loss_comes_with_its_sortability(loss, published):
     """By hand, on the numbers that the loss takes the columns for."""
@@ -569,6 +576,7 @@ def test_losses_of_rows_say_so(loss):
         dagora.learn(SumsOnly(table), "notears", loss=loss)
 
 
+@pytest.mark.full
 @each_pair
 def test_runs_agree_to_the_last_bit(loss, published):
     _, table = simulated(

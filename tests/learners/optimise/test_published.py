@@ -39,6 +39,7 @@ def everything(d):
     return {"allowed": np.ones((d, d), dtype=bool), "required": np.zeros((d, d), dtype=bool)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "degree", "lambda1"), [("er", 2.0, 0.0), ("sf", 4.0, 0.1)])
 def test_an_independent_implementation_ends_at_the_same_weights(kind, degree, lambda1):
     table, rows = drawn(kind, degree, 5, 1000, 24)
@@ -125,6 +126,7 @@ def test_cycles_after_the_threshold_are_cut_last_and_said(monkeypatch):
     assert again.to_dict() == result.to_dict()
 
 
+@pytest.mark.full
 def test_the_result_names_the_paper_and_what_is_not_in_it():
     table, _ = drawn("er", 1.0, 4, 100, 5)
     result = published(table)
@@ -168,6 +170,7 @@ def test_losses_on_rows_have_no_intercept():
     assert result.graph.edges, "another column takes the place of an intercept"
 
 
+@pytest.mark.full
 def test_a_required_edge_counts_in_h():
     table, _ = drawn("er", 2.0, 4, 300, 8)
     plain = published(table, threshold=0.1)

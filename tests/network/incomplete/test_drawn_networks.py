@@ -85,6 +85,7 @@ def test_parameters_are_closer_than_those_of_rows_that_saw_each_family():
     assert drawn < 3 * complete
 
 
+@pytest.mark.full
 def test_the_seed_decides_what_is_drawn():
     _, holes = punched(mixed(), 60, 3, share=0.3)
     first, same, other = (dagora.fit(GRAPH, holes, ess=1, seed=seed).lines["y"].slopes for seed in (1, 1, 2))
@@ -233,6 +234,7 @@ def test_structural_em_on_both_kinds_of_columns():
     assert after <= before
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
 def test_wide_discrete_graphs_are_fitted_and_filled_by_draws(monkeypatch):
     network = wide_network()

@@ -59,6 +59,7 @@ def test_knowledge_settles_it():
     assert "over the graphs" not in str(answer)
 
 
+@pytest.mark.full
 def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     n = 4000
     x = RNG.normal(size=n)
@@ -76,6 +77,7 @@ def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     assert answer.class_range[1][0] == pytest.approx(max(means), abs=1e-9)
 
 
+@pytest.mark.full
 def test_ranges_of_all_classes_over_four_nodes():
     """Every answer of every member of the class is in the range, and the ends are reached."""
     rng = np.random.default_rng(3)

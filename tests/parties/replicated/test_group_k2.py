@@ -26,6 +26,7 @@ def one_line(error):
     return str(error)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_the_structure_of_random_tables_is_the_central_one(times):
     rng = np.random.default_rng(5)

@@ -174,6 +174,7 @@ def differing_bits(one, other):
     return np.flatnonzero(np.abs(ones[0] - ones[1]) >= ALWAYS)
 
 
+@pytest.mark.full
 def test_all_that_a_party_receives_is_the_same_for_inputs_of_the_same_output():
     seen, fresh = sessions()
     for one, other in seen.values():

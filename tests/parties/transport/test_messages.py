@@ -53,6 +53,7 @@ def same(a: object, b: object) -> bool:
     return a == b
 
 
+@pytest.mark.full
 @settings(max_examples=80)
 @given(messages)
 def test_what_goes_in_comes_out(message):
@@ -80,6 +81,7 @@ def test_random_bytes_are_refused_and_nothing_else_happens(noise):
             assert encode(message) == payload  # there is one way to write it
 
 
+@pytest.mark.full
 @settings(max_examples=80)
 @given(messages, st.data())
 def test_a_damaged_message_is_refused_or_is_another_message(message, data):
@@ -272,6 +274,7 @@ def test_many_names_take_no_more_than_the_bound(little_for_free):
     assert not accepted
 
 
+@pytest.mark.full
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(sorted(TINY.values())), min_size=1, max_size=4), st.integers(1, 1000))
 def test_no_mixture_of_values_takes_more_than_the_bound(little_for_free, some, count):

@@ -75,6 +75,7 @@ def test_columns_of_several_levels_and_several_blocks_of_rows(monkeypatch):
     assert edges(host)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 def test_gates_and_bytes_are_as_stated():
     data = random_data(np.random.default_rng(3), 300, 4)

@@ -134,6 +134,7 @@ def test_both_modes_learn_what_the_central_search_learns(rows: int) -> None:
     assert edges > 0 or rows < 5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [1500, 20_000])
 def test_beyond_complete_tables(rows: int) -> None:
     rng = np.random.default_rng(rows)
@@ -160,6 +161,7 @@ def test_the_score_of_the_paper(rows: int) -> None:
     assert differs > 0
 
 
+@pytest.mark.full
 def test_of_equal_candidates_the_first_in_the_order_wins() -> None:
     rng = np.random.default_rng(5)
     cause = rng.integers(0, 2, 2000)
@@ -193,6 +195,7 @@ def test_a_garbled_plan_reveals_the_same() -> None:
     } == central_edges(data, range(5), 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("rows", "hidden", "adaptive"),
     [(10**5, 19_030_000, 17_900_000), pytest.param(10**6, 22_640_000, 21_400_000, marks=pytest.mark.slow)],

@@ -119,6 +119,7 @@ def test_a_configuration_without_rows_adds_nothing(rows: int) -> None:
         assert known_scores(widths, empty, levels).tolist() == [0]
 
 
+@pytest.mark.full
 def test_scores_that_are_equal_as_rational_numbers_are_ties() -> None:
     # One row of three levels in n: C(n + 2, 2) n; in a configuration of its own beside n − 1: 3 C(n + 1, 2).
     for rows in (5, 900, 1500, most_rows(3)):
@@ -202,6 +203,7 @@ def adaptive_edges(
     return {(parent, child) for child, parents in enumerate(found) for parent in parents}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [4, 90, 400])
 def test_both_plans_learn_what_the_central_search_learns(rows: int) -> None:
     rng = np.random.default_rng(rows)
@@ -289,6 +291,7 @@ def test_gates_by_formulas_are_those_of_the_circuits(
         assert sum_gates(widths, configurations, own) == circuit.n_and
 
 
+@pytest.mark.full
 def test_tables_of_too_many_cells_are_refused_and_large_ones_are_stated_at_once() -> None:
     def combine(limit: int) -> AgreedTerms:
         proposal = TermsProposal(max_parents=limit, parameters="open")
@@ -301,6 +304,7 @@ def test_tables_of_too_many_cells_are_refused_and_large_ones_are_stated_at_once(
     assert time.process_time() - started < 5
 
 
+@pytest.mark.full
 def test_the_design_s_gates_of_three_levels() -> None:
     terms = terms_of((3,) * 12, 2)
     assert 5.0e6 < bound_costs(terms, 10_000).gates < 5.8e6

@@ -39,6 +39,7 @@ def test_all_counts(rows: int, score: str) -> None:
     assert widths.complete == (rows <= 1022)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [10**5, 10**6, MOST_ROWS])
 def test_large_counts(rows: int) -> None:
     widths = BitWidths(rows, 3)
@@ -52,6 +53,7 @@ def test_large_counts(rows: int) -> None:
     assert (found[counts >= 2] <= 5.2e-11 * np.log(counts[counts >= 2] + 2)).all()
 
 
+@pytest.mark.full
 def test_errors_do_not_lean_one_way() -> None:
     counts = np.random.default_rng(0).integers(1 << 19, 10**6, 4000)
     found = errors(BitWidths(10**6, 3), counts)
@@ -73,6 +75,7 @@ def test_ands_do_not_grow(rows: int, score: str, ceiling: int) -> None:
     assert log_factorial_circuit(BitWidths(rows, 3, score)).n_and <= ceiling
 
 
+@pytest.mark.full
 def test_values_follow_from_the_bits_of_a_count_alone() -> None:
     # So that a bound for all counts of a width is one for all numbers of rows and limits on parents.
     counts = np.arange(0, 60_000, 97)

@@ -83,6 +83,7 @@ def families_of(learned):
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 def test_opened_parameters_are_the_central_ones_to_three_digits(mode):
     data = chained(400)

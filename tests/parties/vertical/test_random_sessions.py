@@ -16,6 +16,7 @@ TABLES = 12
 ROWS = (2, 3, 7, 15, 16, 31, 50, 63, 64, 120)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 @pytest.mark.parametrize("part", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 9))])
 def test_the_structure_of_random_tables_is_the_central_one(part, mode, monkeypatch):

@@ -28,6 +28,7 @@ def by_width(lowest: int, highest: int) -> Iterator[tuple[BitWidths, range]]:
         yield BitWidths(rows[-1], 3), rows
 
 
+@pytest.mark.full
 def test_a_single_one_among_a_square_less_one() -> None:
     # One row of n has the child; a rows have the parent, that row among them: (n + 1) n = (a + 1) a (n − a + 1)
     # where n = a² − 1.
@@ -67,6 +68,7 @@ def one_in(size: int, rows: int) -> Cells:
     return [(rows - size, 0), (size - 1, 1)]
 
 
+@pytest.mark.full
 def test_two_parents_that_are_equal_as_rational_numbers() -> None:
     # a (a + 1) (n − a + 1) is the same for a and b where n (a + b + 1) = a² + ab + b² − 1, which needs that
     # a + b + 1 divides a (a + 1).
@@ -94,6 +96,7 @@ def divisors_between(number: int, low: int, high: int) -> list[int]:
     return sorted({d for s in small for d in (s, number // s) if low <= d <= high})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [1_000_000, MOST_ROWS])
 def test_near_ties_on_either_side_of_the_tolerance(rows: int) -> None:
     rng = np.random.default_rng(rows)

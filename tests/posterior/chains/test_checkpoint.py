@@ -245,6 +245,7 @@ def test_a_checkpoint_of_something_else_is_refused_before_anything_is_scored(
         assert not score.asked
 
 
+@pytest.mark.full
 def test_gaussian_processes_go_on_to_the_last_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores depend in their last bits on what is computed together, so that this is no matter of course."""
     monkeypatch.setattr("dagora.scores.gp.additive.Additive.families_at_once", 7)

@@ -62,6 +62,7 @@ def test_four_nodes_agree_with_enumeration(sampler: Sampler, score: str, prior: 
     assert draws.prior == prior_named(prior).sentence + (PRIOR_OF_ORDERS if sampler is order_mcmc else "")
 
 
+@pytest.mark.full
 def test_five_nodes_agree_with_enumeration(sampler: Sampler) -> None:
     score = RandomScore(5, 1.5, seed=3)
     draws = sampler(score, Run(seed=2), draws=5000, chains=4)
@@ -77,6 +78,7 @@ def test_the_score_of_a_draw_is_that_of_its_graph(sampler: Sampler) -> None:
         assert value == pytest.approx(sum(weights[i, int(mask)] for i, mask in enumerate(rows)))
 
 
+@pytest.mark.full
 def test_a_plus_one_space_with_knowledge_agrees_with_the_graphs_left(sampler: Sampler) -> None:
     score = RandomScore(5, 1.5, seed=6)
     space = Space.plus_one([(1, 2), (0,), (), (0,), (3,)], "a few")
@@ -96,6 +98,7 @@ def test_a_plus_one_space_with_knowledge_agrees_with_the_graphs_left(sampler: Sa
     assert drawn_edges(draws)[3, 1] == 1.0
 
 
+@pytest.mark.full
 def test_many_nodes_run_in_a_narrow_space(sampler: Sampler) -> None:
     nodes = 70
     score = make_score(gaussian(nodes, 300, 0.8), "bge")
@@ -108,6 +111,7 @@ def test_many_nodes_run_in_a_narrow_space(sampler: Sampler) -> None:
     assert np.all(np.diag(edges, 1) + np.diag(edges, -1) == 1.0)
 
 
+@pytest.mark.full
 def test_pure_noise_leaves_the_empty_graph_its_due() -> None:
     # A partition chain that does not count impossible proposals gives the one-block partition too little.
     score = make_score(gaussian(4, 60, 0.0, seed=5), "bge")
@@ -118,6 +122,7 @@ def test_pure_noise_leaves_the_empty_graph_its_due() -> None:
     assert drawn_graphs(draws)[empty] / 40_000 == pytest.approx(law[empty], abs=0.01)
 
 
+@pytest.mark.full
 def test_strong_data_leave_only_equivalent_graphs() -> None:
     score = make_score(gaussian(4, 3000, 1.0), "bge")
     law = posterior(family_weights(score, 4), 4)

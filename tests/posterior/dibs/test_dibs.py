@@ -114,6 +114,7 @@ def test_the_stein_direction_by_its_definition() -> None:
     assert stein_direction(positions, gradients, width) == pytest.approx(expected / 5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("table", [NUMBERS, LEVELS], ids=["bge", "bdeu"])
 def test_weights_of_graphs_are_those_of_the_exact_posterior(table: Table) -> None:
     """All weights have the right ratios; what particles missed is the only error."""

@@ -59,6 +59,7 @@ def test_a_sample_is_what_learn_finds_on_its_rows(method: object) -> None:
     assert strengths.directed == (method.returns == "dag")
 
 
+@pytest.mark.full
 def test_the_number_of_threads_does_not_matter() -> None:
     one, three = (dagora.bootstrap(DISCRETE, "hill-climb", samples=20, seed=1, jobs=jobs) for jobs in (1, 3))
     assert np.array_equal(one.marks, three.marks)

@@ -11,6 +11,7 @@ from dagora.posterior.summary.accuracy import COUNTS, METRICS, expected_count, m
 from tests.random_tables import random_dag
 
 
+@pytest.mark.full
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(1, 7))
 def test_as_one_comparison_says(seed: int, nodes: int) -> None:

@@ -83,6 +83,7 @@ def test_estimates_are_weighted_means() -> None:
     assert str(found).startswith(f"{found.mean:.4g} ± ")
 
 
+@pytest.mark.full
 def test_errors_are_as_large_as_they_say() -> None:
     """Over many runs of sticky chains, estimates differ from the truth by about their standard errors."""
     generator = np.random.default_rng(4)

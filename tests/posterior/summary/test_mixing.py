@@ -115,6 +115,7 @@ def test_edges_apart_are_named_worst_first_in_each_direction() -> None:
     assert json.loads(json.dumps(found.to_dict()))["apart"][0]["tail"] in {"a", "b"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("draws", "stay"), [pytest.param(1000, 0.0, marks=pytest.mark.slow), (1000, 0.8), (100, 0.0)]
 )

@@ -84,6 +84,7 @@ def test_estimators_agree_on_several_parents(scores, parents):
     assert np.isnan(laplace.standard_error)
 
 
+@pytest.mark.full
 def test_bridge_sampling_agrees():
     columns = wavy_columns(40)
     exact = score_of(columns, points=1024).details((4, (0,)))

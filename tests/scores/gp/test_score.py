@@ -63,6 +63,7 @@ def test_the_same_family_gives_the_same_number(columns, score):
     assert heard[-1] == (2, 2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [{"estimator": "laplace"}, {"points": 32}])
 def test_any_number_of_threads_gives_the_same_numbers(columns, options):
     nodes = range(columns.shape[1])

@@ -179,6 +179,7 @@ def reading(read):
     return [variable for variable in found.schema if variable.name in names], found.n_rows
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
 def test_random_text_is_read_as_in_memory(tmp_path):
     for seed in range(80):

@@ -115,6 +115,7 @@ def test_gradient_by_finite_differences(required):
             assert gradient[index] == pytest.approx((ahead - behind) / 2e-6, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.full
 def test_the_fit_of_a_graph_is_the_minimum_that_a_generic_optimiser_finds():
     program = program_of(curved())
     support = np.zeros((3, 3), dtype=bool)
@@ -147,6 +148,7 @@ def test_the_penalty_sets_whole_edges_to_zero():
     assert min(sizes[0, 1], sizes[1, 2]) > 0.1
 
 
+@pytest.mark.full
 def test_one_function_is_linear_notears():
     graph = random_dag("er", 6, 1.5, seed=4)
     statistics = TableStatistics(simulate(graph, "gaussian", 500, seed=4).table)

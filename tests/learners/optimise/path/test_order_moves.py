@@ -145,6 +145,7 @@ def test_the_best_place_is_the_best_of_all_places(kind):
     assert moved > 15
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("known", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_with_a_threshold_places_are_judged_by_what_it_leaves(known, cut):

@@ -123,6 +123,7 @@ def test_auto_takes_a_gpu_for_wide_tables_alone(seen, monkeypatch):
     assert used == ["gpu"]
 
 
+@pytest.mark.full
 def test_a_gpu_without_memory(seen, monkeypatch):
     table = dagora.simulate(dagora.random_dag("er", 110, 2, 1), "gaussian", 220, 1).table
     plain = dagora.learn(table, "notears", device="cpu", disturbances=0)

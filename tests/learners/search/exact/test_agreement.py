@@ -36,11 +36,13 @@ def test_random_discrete_tables(seed):
     check(random_discrete(rng, 150, rng.integers(2, 4, 12).tolist()), "bic")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("score", ["bic-gaussian", "bge"])
 def test_random_continuous_tables(score):
     check(random_continuous(np.random.default_rng(5), 80, 9), score, max_parents=4)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [pytest.param(200, marks=pytest.mark.slow), 1000])
 def test_twenty_columns(data_dir, rows):
     check(sample_network(read_network(data_dir / "networks" / "child.bif.gz"), rows, seed=rows), "bic")

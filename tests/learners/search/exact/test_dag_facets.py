@@ -56,6 +56,7 @@ def test_every_facet_is_valid_and_defines_a_facet(dags):
         assert np.linalg.matrix_rank(np.column_stack([tight, np.ones(len(tight))])) == 28
 
 
+@pytest.mark.full
 def test_nothing_but_dags_is_left(dags):
     # With all 135 inequalities a linear program has a DAG as its solution; without any one class it has not.
     coefficients, sides = facets()

@@ -97,6 +97,7 @@ def gains_of(ranked):
     return {ranked.offers.operator(place): ranked.offers.gains[place] for place in ranked.places.tolist()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("make", [lambda seed: random_score("bic", seed, columns=16, rows=300), strong_score])
 def test_what_is_kept_between_steps_is_what_would_be_made_anew(make, monkeypatch):
     """The ranking, of which only a part is replaced after a step, finds what a fresh one finds."""
@@ -142,6 +143,7 @@ def test_the_end_obeys_and_has_the_score_it_claims(name, seed, most):
     assert outcome.status == "local-optimum"
 
 
+@pytest.mark.full
 def test_rarely_worse_than_hill_climbing():
     worse = better = 0
     for seed in range(40):

@@ -57,6 +57,7 @@ def assert_like_fresh(climber, score, knowledge):
     assert climber.score == pytest.approx(graph_score(score, climber.graph), rel=1e-12)
 
 
+@pytest.mark.full
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(SCORES)), knowledges(), seeds)
 def test_a_step_is_the_best_legal_change(name, knowledge, seed):
@@ -78,6 +79,7 @@ def test_a_step_is_the_best_legal_change(name, knowledge, seed):
         assert again.step() == (max(gains.values()) > tolerance)
 
 
+@pytest.mark.full
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(SCORES)), knowledges(), seeds)
 def test_bookkeeping_survives_any_sequence_of_changes(name, knowledge, seed):

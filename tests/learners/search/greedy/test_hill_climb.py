@@ -91,6 +91,7 @@ def optimum(seed):
     )
 
 
+@pytest.mark.full
 def test_restarts_find_the_optimum_of_four_variables():
     found = {"once": 0, "restarts": 0, "tabu": 0}
     for seed in range(40):

@@ -99,6 +99,7 @@ def brute_best(graph, additions, deletions, tolerance, banned):
     return gains[i, j, kind], kind, i, j
 
 
+@pytest.mark.full
 @settings(max_examples=80, deadline=None)
 @given(seeds, st.integers(1, 6), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.sampled_from([0.0, 1e-9, 1.0]))
 def test_best_move_equals_brute_force_ties_and_tabus_included(seed, size, density, tolerance):

@@ -244,6 +244,7 @@ def returned(seed, right_bit, *, plain_bits=T, **weak):
     return np.array(noise, dtype=float), sent
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("plain_bits", [T, pytest.param(17, marks=pytest.mark.slow), 4])
 def test_the_noise_of_results_does_not_depend_on_the_other_partys_bits(plain_bits):
     zeros, ones = (returned(6 + bit, bit, plain_bits=plain_bits)[0] for bit in (0, 1))
@@ -252,6 +253,7 @@ def test_the_noise_of_results_does_not_depend_on_the_other_partys_bits(plain_bit
         assert stats.kstest(noise / 2 ** flood_bits(plain_bits), "uniform", (-1, 2)).pvalue > 1e-3
 
 
+@pytest.mark.full
 def test_without_flooding_the_noise_would_tell_the_bits():
     zeros, ones = returned(6, 0, flood=False)[0], returned(7, 1, flood=False)[0]
     assert abs(ones).max() < 2**16  # nothing but noise is left: the mask is taken off right
@@ -261,6 +263,7 @@ def test_without_flooding_the_noise_would_tell_the_bits():
     assert 0.8 < ones.std() / expected < 1.2
 
 
+@pytest.mark.full
 def test_without_a_fresh_zero_the_linear_part_would_tell_the_bits():
     bare = np.concatenate([part.linear for part in returned(8, 0, fresh=False)[1]])
     assert not bare.any()

@@ -138,6 +138,7 @@ def test_every_round_is_shown_and_nothing_but_moments_is_summed(published):
     assert outcome.stats["parties"] == 3
 
 
+@pytest.mark.full
 def test_the_same_graph_whatever_the_units():
     _, table = simulated(8, 300, 8)
     rows = np.column_stack(table.columns)
@@ -222,6 +223,7 @@ def test_residuals_are_those_of_the_published_definitions():
     assert 0 < moved <= np.linalg.norm(target - before)
 
 
+@pytest.mark.full
 def test_the_published_schedule():
     _, table = simulated(5, 60, 3)
     federation = Recording(split_rows(table, 3))
@@ -249,6 +251,7 @@ def test_residuals_fall_and_better_than_the_published_schedule():
     assert outcome.stats["h"] <= 1e-6
 
 
+@pytest.mark.full
 def test_knowledge_is_obeyed():
     truth, table = simulated(6, 200, 9)
     tail, head = truth.edges[0]

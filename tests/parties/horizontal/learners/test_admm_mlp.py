@@ -81,6 +81,7 @@ def test_the_server_shrinks_each_layer_as_it_should():
     assert np.array_equal(moved[biases], target[biases])
 
 
+@pytest.mark.full
 def test_it_finds_nonlinear_relations():
     truth, table = simulated(5, 300, 1, "mlp")
     federation = Recording(split_rows(table, 3))
@@ -97,6 +98,7 @@ def test_it_finds_nonlinear_relations():
     assert outcome.score > -0.5 * rows.var(axis=0).sum()
 
 
+@pytest.mark.full
 def test_the_published_schedule():
     _, table = simulated(3, 60, 1, "mlp")
     federation = Recording(split_rows(table, 2))

@@ -36,6 +36,7 @@ def compare_with_oracle(d, n, sites, seed):
     return np.abs(outcome.weights - weights)[edges].max(), same, *errors(edges, truth != 0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_the_same_graph_as_an_independent_algorithm_1(seed):
     """Line searches at kinks end a little apart, so that a weight at the threshold may go either way."""
@@ -109,6 +110,7 @@ def test_a_tolerance_has_no_part_in_it_and_is_refused():
             method(sites, Run(), published=True, tolerance=0.001)
 
 
+@pytest.mark.full
 def test_a_run_that_is_cut_short_says_so():
     _, rows = linear_problem(4, 40, 0)
     sites = open_federation(Table.from_numpy(rows, names="abcd"), 2)
@@ -151,6 +153,7 @@ def test_constant_columns_come_with_advice_that_works():
     assert admm(open_federation(without, 2), Run(), published=True, max_rounds=1).stats["rounds"] == 1
 
 
+@pytest.mark.full
 def test_the_result_says_what_it_is():
     _, rows = linear_problem(4, 40, 0)
     message = learned(rows, 2).message

@@ -95,6 +95,7 @@ def test_windows_reach_back_as_far_as_the_plan_says(lags):
 numbers = st.one_of(st.integers(-3, 6), st.integers(-(2**63), 2**63 - 1))
 
 
+@pytest.mark.full
 @settings(max_examples=400, deadline=None)
 @given(st.lists(numbers, max_size=8), st.lists(numbers, max_size=8))
 def test_random_sets_are_refused_or_valid(columns, offsets):
