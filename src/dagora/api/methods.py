@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, Literal, overload
 
 from dagora.base.options import Option, find_in_any_case
+from dagora.base.wording import render
 from dagora.learners import registry as method_registry
 from dagora.learners.method import Method
 from dagora.posterior import registry as samplers
@@ -72,7 +73,7 @@ class Entry:
     def takes(self) -> str:
         """The input, in words."""
         if isinstance(self.item, Method):
-            return self.item.takes_in_words
+            return render(self.item.takes_in_words)
         if isinstance(self.item, Sampler):
             return f"any score but {', '.join(samplers.REFUSED)}"
         return f"{self.item.kind} columns"
@@ -109,7 +110,7 @@ class Entry:
             lines += [f"  needs      {need.title}: {need.remedy}" for need in self.item.needs]
         lines += [f"  reference  {self.reference}", "  options"]
         lines += [
-            f"    {option.name:13} {option.type:6} default {option.default_text:8} {option.meaning}"
+            f"    {option.name:13} {option.type:6} default {option.default_text:8} {render(option.meaning)}"
             for option in self.options
         ] or ["    none"]
         return "\n".join(lines)
@@ -120,7 +121,9 @@ class Entry:
             f"takes: {escape(self.takes)}<br>promises: {escape(self.promise)}<br>"
             f"reference: {escape(self.reference)}</p>"
         )
-        rows = [(option.name, option.type, option.default_text, option.meaning) for option in self.options]
+        rows = [
+            (option.name, option.type, option.default_text, render(option.meaning)) for option in self.options
+        ]
         return head + html_table(("option", "type", "default", "meaning"), rows)
 
 

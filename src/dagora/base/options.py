@@ -11,7 +11,6 @@ from typing import Literal, TypeVar
 from dagora.base.errors import OptionError, briefly
 from dagora.base.phrases import nearest
 from dagora.base.wording import option as worded
-from dagora.base.wording import render
 
 Value = int | float | bool | str | None
 OptionType = Literal["int", "float", "bool", "text", "graph"]
@@ -127,9 +126,9 @@ class Option:
 
     @property
     def meaning(self) -> str:
-        """The meaning with the choices; a required option is named as the user writes it."""
+        """The meaning with the choices; a required option is mentioned, and the door writes its name."""
         choices = f" ({'|'.join(self.choices)})" if self.choices else ""
-        required = f" (required: {render(worded(self.name))})" if self.required else ""
+        required = f" (required: {worded(self.name)})" if self.required else ""
         other, values = self.only_with or ("", ())
         only = f" (only with {other}={'|'.join(values)})" if values else ""
         return self.summary + choices + required + only

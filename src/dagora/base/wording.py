@@ -152,6 +152,15 @@ def render(text: str, words: Words | None = None) -> str:
     return text
 
 
+def bare_names(text: str) -> str:
+    """A text that mentions options by their names alone, as where they are keys of a file.
+
+    >>> bare_names(f"{option('max_parents')} must be positive")
+    'max_parents must be positive'
+    """
+    return re.sub(f"{BEGIN}option{NEXT}([^{NEXT}{END}]*)[^{END}]*{END}", r"\1", text)
+
+
 def mentions(text: str, *kinds: str) -> list[tuple[str, str | None]]:
     """The names of some kinds that a text mentions, with their values.
 

@@ -11,6 +11,7 @@ import click
 
 from dagora.base.errors import FormatError
 from dagora.base.files import report_failure, write_whole
+from dagora.base.wording import render
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def write_result(
 
     name = find_format(path).name
     if name == "JSON":
-        network, reason = fit_parameters(result, statistics, pseudocount)
+        network, mentioned = fit_parameters(result, statistics, pseudocount)
+        reason = None if mentioned is None else render(mentioned)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
     if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
 from dagora.base.phrases import shown
+from dagora.base.wording import render
 from dagora.explore.asking import ExploreRequest
 from dagora.explore.best_so_far import GraphSender
 from dagora.explore.page_words import PAGE
@@ -245,7 +246,8 @@ class LearnedResult:
         """The fitted network, or the reason why there is none."""
         from dagora.report.fitted_parameters import fit_parameters
 
-        return fit_parameters(self.result, self.rows)
+        network, reason = fit_parameters(self.result, self.rows)
+        return network, None if reason is None else render(reason)
 
     def write_report(self, file: str, source: str) -> None:
         """Write the page that `dagora learn --report` writes."""

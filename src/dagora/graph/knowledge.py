@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import GraphError, KnowledgeError, speaking
+from dagora.base.errors import GraphError, KnowledgeError
 from dagora.base.files import PathLike, naming, read_text
 from dagora.base.parsing import parse_json
 from dagora.base.phrases import among, nearest
-from dagora.base.wording import PYTHON, option
+from dagora.base.wording import bare_names, option
 from dagora.graph.dag import DAG, Edge
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
@@ -269,12 +269,15 @@ def read_knowledge(path: PathLike) -> Knowledge:
             f"of a JSON file, not a {type(path).__name__}"
         )
     text = read_text(path, error=KnowledgeError)
-    with naming(path), speaking(PYTHON):  # the keys of a file are named as they are
+    with naming(path):
         try:
             content = parse_json(text, error=KnowledgeError)
         except KnowledgeError as error:
             raise error.with_text(f"{error.text}; knowledge looks like {LOOKS_LIKE}") from None
-        return Knowledge.from_dict(content)
+        try:
+            return Knowledge.from_dict(content)
+        except KnowledgeError as error:
+            raise error.with_text(bare_names(error.text)) from None
 
 
 def as_knowledge(

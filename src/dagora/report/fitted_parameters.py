@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.wording import option, spoken
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def fit_parameters(
     result: Result, statistics: Statistics | None, pseudocount: PseudoCount = ONE_ROW
 ) -> tuple[Network | None, str | None]:
-    """The network of a result with fitted parameters, or the reason why it has none."""
+    """The network of a result with fitted parameters, or the reason why it has none, for a door to write."""
     from dagora.api.fit import fit
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
@@ -41,22 +42,22 @@ def fit_parameters(
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
         return None, reason_without_fit(statistics)
     if not few_enough(graph, statistics.schema):
-        return None, f"the tables have more than {MOST_CELLS:,} entries; -o network.bif writes them"
+        writes = spoken(python="dagora.fit makes them", command="-o network.bif writes them")
+        return None, f"the tables have more than {MOST_CELLS:,} entries; {writes}"
     return fit(result, statistics, pseudocount=pseudocount, name="learned"), None
 
 
 def reason_without_fit(statistics: Statistics) -> str:
     """The reason why parameters are not fitted unasked where the rows are elsewhere, and what fits them."""
-    from dagora.base.wording import option, render
     from dagora.data.schema import Kind
     from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 
     kinds = {variable.kind for variable in statistics.schema}
-    way_out = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
+    asked = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
+    way_out = spoken(python="dagora.fit fits them", command=asked)
     if isinstance(statistics, ScanStatistics):
         if len(kinds) == 2:
-            sample = render(option("sample", SAMPLE))
-            return f"columns of both kinds need the rows for them: take a sample ({sample})"
+            return f"columns of both kinds need the rows for them: take a sample ({option('sample', SAMPLE)})"
         return f"the rows are not in memory, and tables take more passes over them; {way_out}"
     return f"over sites every table is one more secure sum; {way_out}"
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.wording import option
-from dagora.data.columns.column_profile import DATES, EMPTY
+from dagora.data.columns.column_profile import DATES, EMPTY, can_be_levels
 from dagora.data.columns.overview import LEFT_OUT, Overview
 from dagora.data.schema import Kind, Schema
 from dagora.stats.observed.missing_tests import missing_value_warnings
@@ -15,9 +15,14 @@ from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
 
-def keeping(name: str, why: str) -> str:
-    """The option that keeps a column which was left out: dates are kept as numbers, all else as levels."""
-    return option("continuous" if why == DATES else "discrete", name)
+def keeping(name: str, why: str, *, numbers_only: bool = False) -> str:
+    """A clause about the option that keeps a column which was left out; empty where none does.
+
+    Dates are kept as numbers, all else as levels, unless `numbers_only` are taken.
+    """
+    if why == DATES:
+        return f"; {option('continuous', name)} keeps it"
+    return f"; {option('discrete', name)} keeps it" if can_be_levels(why) and not numbers_only else ""
 
 
 def check_learnable(
@@ -33,8 +38,7 @@ def check_learnable(
         if gone:
             chosen = next((column for column in gone if column.why != EMPTY), gone[0])
             name, why = chosen.name, chosen.why
-            kept = why == DATES or (why != EMPTY and not numbers_only)
-            hint = f"'{name}' was left out ({why})" + f"; {keeping(name, why)} keeps it" * kept
+            hint = f"'{name}' was left out ({why}){keeping(name, why, numbers_only=numbers_only)}"
         raise DataError(f"there is {len(schema)} column, a network needs 2: {hint}")
     if n_rows < 2:
         raise DataError(f"there is {n_rows} row: at least 2 are needed")

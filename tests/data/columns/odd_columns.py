@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 
 ROWS = 240
@@ -139,3 +140,59 @@ ODD_COLUMNS = {
     "months": some(["2024-01", "2024-02", "2024-03"]),
 }
 ODD_COLUMNS["decimal_comma"] = [cell.replace(".", ",") for cell in ODD_COLUMNS["decimal_comma"]]
+
+# More different texts than a scan keeps.
+LONG_ROWS = 10_400
+
+
+def long_days(form):
+    """Dates that all differ."""
+    first = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return [form.format(first + dt.timedelta(days=k)) for k in range(LONG_ROWS)]
+
+
+def long_numbers(form, low=-5e6, high=5e6):
+    """Numbers in a form, nearly all of them different."""
+    return [form.format(UNIT.uniform(low, high)) for _ in range(LONG_ROWS)]
+
+
+LONG_COLUMNS = {
+    "plain": long_numbers("{:.3f}"),
+    "plain_whole": long_numbers("{:.0f}"),
+    "plain_then_word": [*long_numbers("{:.3f}")[:-2], "few", "many"],
+    "plain_with_na": with_some(long_numbers("{:.3f}"), "NA", 900),
+    "plain_infinite": [*long_numbers("{:.3f}")[:-1], "inf"],
+    "row_number": [str(k + 1) for k in range(LONG_ROWS)],
+    "person_id": [str(k) for k in UNIT.sample(range(10**6), LONG_ROWS)],
+    "padded": [f"{k:07d}" for k in UNIT.sample(range(10**7), LONG_ROWS)],
+    "late_padded": [*(str(k) for k in UNIT.sample(range(10**6, 10**7), LONG_ROWS - 1)), "0000007"],
+    "per_cent": long_numbers("{:.3f} %"),
+    "per_cent_with_na": with_some(long_numbers("{:.3f} %"), "NA", 900),
+    "late_per_cent": [*long_numbers("{:.3f}")[:-1], "12 %"],
+    "per_cent_and_word": [*long_numbers("{:.3f} %")[:-1], "few"],
+    "dollars": long_numbers("${:,.2f}", 0),
+    "thousands_commas": [f"{UNIT.randrange(10**6, 10**9):,}" for _ in range(LONG_ROWS)],
+    "ambiguous_commas": [f"{UNIT.randrange(1000, 10**6):,}" for _ in range(LONG_ROWS)],
+    "late_decimal_comma": [*(f"{UNIT.randrange(1000, 10**6):,}" for _ in range(LONG_ROWS - 1)), "0,5"],
+    "thousands_points": [f"{UNIT.randrange(1000, 10**7):,}".replace(",", ".") for _ in range(LONG_ROWS)],
+    "decimal_comma": [cell.replace(".", ",") for cell in long_numbers("{:.2f}")],
+    "blanks": [f"{UNIT.randrange(1000, 10**8):,}".replace(",", " ") for _ in range(LONG_ROWS)],
+    "accounts": [f"({-v:.3f})" if v < 0 else f"{v:.3f}" for v in map(float, long_numbers("{:.3f}"))],
+    "long_minus": [cell.replace("-", "\N{MINUS SIGN}") for cell in long_numbers("{:.2f}")],
+    "whole_per_cent": [f"{k} %" for k in UNIT.sample(range(10**6), LONG_ROWS)],
+    "iso_dates": long_days("{:%Y-%m-%d}"),
+    "moments": long_days("{:%Y-%m-%d %H:%M:%S}"),
+    "slashed_dates": long_days("{:%m/%d/%Y}"),
+    "dates_and_word": [*long_days("{:%Y-%m-%d}")[:-1], "unclear"],
+    "dates_as_numbers": long_days("{:%Y%m%d}"),
+    "names": [f"person {k}" for k in range(LONG_ROWS)],
+    "names_twice": [f"person {k // 2}" for k in range(2 * LONG_ROWS)],
+    "hashes": [f"{UNIT.getrandbits(64):016x}" for _ in range(LONG_ROWS)],
+    "phones": [f"+49 30 {UNIT.randrange(10**5, 10**8)}" for _ in range(LONG_ROWS)],
+    "addresses": [".".join(str(UNIT.randrange(256)) for _ in range(4)) for _ in range(LONG_ROWS)],
+    "mostly_words": [f"{k}" if k % 3 == 0 else f"w{k}" for k in range(LONG_ROWS)],
+    "mostly_numbers": [f"{k}.5" if k % 3 else f"w{k}" for k in range(LONG_ROWS)],
+    "words_after_numbers": [f"{k}.5" if k < LONG_ROWS * 0.6 else f"w{k}" for k in range(LONG_ROWS)],
+    "numbers_after_words": [f"{k}.5" if k > LONG_ROWS * 0.6 else f"w{k}" for k in range(LONG_ROWS)],
+    "minus_999": with_some(long_numbers("{:.3f}", 0, 90), "-999", 40),
+}

@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import decimal
+from itertools import cycle
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +17,17 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.readers import read_any
 from dagora.parties.horizontal.plan.coded_rows import follow_codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
-from tests.data.columns.odd_columns import ODD_COLUMNS, ROWS
+from dagora.stats.table import TableStatistics
+from tests.data.columns.odd_columns import LONG_COLUMNS, ODD_COLUMNS, ROWS
 
 # A site knows its own rows only: what it cannot tell from them is refused, never guessed.
 REFUSED_AT_SITES = {
     "long_text": "levels must be a list of printable texts",
     "spoilt_codes": "has words as levels at south and numbers at north: the sites must write it alike",
     "half_words": "has numbers, but also",
+    "late_padded": "is a column of north but not of south",
+    "per_cent_and_word": "is a column of north but not of south",
+    "late_decimal_comma": "with a decimal comma",
 }
 SIDE = [("ab" * 2)[k % 4] for k in range(ROWS)]
 
@@ -32,13 +37,13 @@ def write(file, name, cells):
     with file.open("w", newline="") as handle:
         rows = csv.writer(handle)
         rows.writerow([name, "side"])
-        rows.writerows(zip(cells, SIDE, strict=False))
+        rows.writerows(zip(cells, cycle("ab"), strict=False))
     return file
 
 
-def reading(missing):
+def reading(missing, **others):
     """The reading options of `learn`, but for trends: only rows in memory have them."""
-    return ReadingOptions(missing=missing, constants=False, cuts=False, trends=False)
+    return ReadingOptions(missing=missing, constants=False, cuts=False, trends=False, **others)
 
 
 def answer(make, name):
@@ -73,7 +78,7 @@ def test_a_column_of_text_has_one_type(tmp_path, name, missing):
 @pytest.mark.parametrize("missing", ["error", "drop"])
 @pytest.mark.parametrize("name", ODD_COLUMNS)
 def test_two_sites_agree_with_all_rows(tmp_path, name, missing):
-    cells = ODD_COLUMNS[name]
+    cells = (ODD_COLUMNS | LONG_COLUMNS)[name]
     whole = answer(lambda: read_any(write(tmp_path / "t.csv", name, cells), reading(missing)), name)
     files = {
         site: write(tmp_path / f"{site}.csv", name, cells[k::2]) for k, site in enumerate(("north", "south"))
@@ -95,6 +100,45 @@ def test_two_sites_agree_with_all_rows(tmp_path, name, missing):
         if variable.kind is table.schema[position].kind is dagora.Kind.DISCRETE:
             before = [table.schema[position].levels[code] for code in table.columns[position]]
             assert before == [variable.levels[code] for code in coded.columns[book.schema.index(name)]]
+
+
+@pytest.mark.parametrize("name", LONG_COLUMNS)
+def test_more_texts_than_are_kept_have_one_type(tmp_path, name):
+    """Beyond 10,000 different texts a scan judges examples of them, by the rules that memory has."""
+    text = write(tmp_path / "t.csv", name, LONG_COLUMNS[name])
+    in_memory = answer(lambda: read_any(text, reading("drop")), name)
+    assert answer(lambda: dagora.open_rows(text, missing="drop"), name) == in_memory
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", LONG_COLUMNS)
+def test_more_texts_than_are_kept_in_other_files_and_at_sites(tmp_path, name):
+    cells = LONG_COLUMNS[name]
+    text = write(tmp_path / "t.csv", name, cells)
+    stored = tmp_path / "t.parquet"
+    pq.write_table(pa.table({name: cells, "side": ["a", "b"] * (len(cells) // 2)}), stored)
+    for file, asked in ((stored, {}), (text, {"continuous": [name]}), (stored, {"continuous": [name]})):
+        expected = answer(lambda file=file, asked=asked: read_any(file, reading("error", **asked)), name)
+        assert answer(lambda file=file, asked=asked: dagora.open_rows(file, **asked), name) == expected
+    test_two_sites_agree_with_all_rows(tmp_path, name, "drop")
+
+
+def test_numbers_too_many_to_be_kept_are_read_as_in_memory(tmp_path):
+    names = ["per_cent_with_na", "dollars", "late_decimal_comma", "accounts", "iso_dates"]
+    file = tmp_path / "t.csv"
+    with file.open("w", newline="") as handle:
+        rows = csv.writer(handle)
+        rows.writerow(names)
+        rows.writerows(zip(*(LONG_COLUMNS[name] for name in names), strict=True))
+    asked = {"missing": "drop", "continuous": ["iso_dates"]}
+    known = TableStatistics(dagora.read_table(file, **asked))
+    scanned = dagora.open_rows(file, **asked)
+    assert (scanned.schema, scanned.n_rows) == (known.schema, known.n_rows)
+    np.testing.assert_allclose(scanned.moments().mean, known.moments().mean, rtol=1e-12)
+    np.testing.assert_allclose(scanned.moments().scatter, known.moments().scatter, rtol=1e-9)
+    # What means missing may be written in another way there.
+    lost = dagora.open_rows(file, drop=names[:-1], missing="drop", na="7", continuous=["iso_dates"])
+    assert lost.n_rows == len(LONG_COLUMNS["iso_dates"]) - 1
 
 
 def test_numbers_that_are_codes_only_together(tmp_path):

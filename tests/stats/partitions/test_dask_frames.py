@@ -243,7 +243,7 @@ def test_many_texts_of_partitions_are_judged_as_those_of_all_rows(cut: int) -> N
     for cells in (plain, [*plain[:-1], "few"], [f"{k} %" for k in range(10_300)]):
         parts = [cells[:cut], cells[cut:]]
         whole, expected = merge_profiles(seen(parts[0]), seen(parts[1]))["x"], seen(cells)["x"]
-        for what in ("rows", "firsts", "numbers", "whole", "integers", "repeats", "odd", "spelled"):
+        for what in ("rows", "firsts", "numbers", "whole", "integers", "repeats", "examples"):
             assert getattr(whole, what) == getattr(expected, what), what
         if expected.numbers:
             assert (whole.low, whole.high, whole.sums) == (expected.low, expected.high, expected.sums)

@@ -8,6 +8,7 @@ import pytest
 import dagora
 import dagora.stats.scan.row_stream as row_stream
 from dagora.base.errors import RowsUnavailableError
+from dagora.base.wording import render
 from dagora.report.fitted_parameters import reason_without_fit
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
@@ -60,7 +61,7 @@ def test_both_kinds_of_columns_as_in_memory(kind, monkeypatch):
 
 def test_parameters_of_both_kinds_need_a_sample():
     scanned = dagora.open_rows(as_source(mixed(), "function"))
-    assert reason_without_fit(scanned).endswith("take a sample (sample=100000)")
+    assert render(reason_without_fit(scanned)).endswith("take a sample (sample=100000)")
     with pytest.raises(RowsUnavailableError, match=r"the rows themselves, .* sample=100000"):
         dagora.fit(dagora.learn(scanned, "hill-climb").graph, scanned)
 

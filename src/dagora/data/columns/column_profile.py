@@ -13,15 +13,19 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from dagora.base.wording import option
+from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.dates import IS_DATE, spell_days, spells_dates
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 from dagora.data.columns.names import IS_PLACE, UNNAMED, called_identifier, called_unit
-from dagora.data.schema import Kind
+from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 MAX_INTEGER_LEVELS = 20  # more: numbers that were measured turn into categories; fewer: codes into numbers
 MAX_FRACTION_LEVELS = 10  # fractions are rarely codes
@@ -30,6 +34,7 @@ LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may we
 FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many values
 FEWEST_VALUES = 20  # a column with at most as many cells is not judged to identify rows
 EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant number"
+TOO_MANY = f"more than {MAX_LEVELS}"
 UNIT = "says which rows belong together"
 PLACES = "codes of places"
 NUMBERED_DATES = "dates written as numbers"
@@ -47,10 +52,13 @@ class Decision(NamedTuple):
 class ColumnProfile:
     """The facts about a column that the rules need, computed when they are needed.
 
-    `column` holds its cells, or its distinct values; then `cells` says how many cells are not missing.
+    `column` holds its cells, or its distinct values; then `cells` says how many cells are not missing. Of
+    texts too many to be kept (`crowded`) it holds examples; `weights` says how many texts each stands for.
     """
 
     differing = "a different number in every row"
+    crowded = False
+    weights: NDArray[np.int64] | None = None
 
     def __init__(self, name: str, column: pa.ChunkedArray, cells: int | None = None) -> None:
         import pyarrow as pa
@@ -171,13 +179,33 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
     if profile.cells <= FEWEST_VALUES and not profile.name.startswith(UNNAMED):
         return None
     if texts is not None:
-        many = len(texts) > max(FEWEST_VALUES, profile.cells / 2)
+        crowded = profile.crowded or len(texts) > MAX_LEVELS
+        many = crowded or len(texts) > max(FEWEST_VALUES, profile.cells / 2)
         if many and spells_dates(texts):  # of months and quarters; few of them are levels
             return DATES
-        if many and not are_spoilt_numbers(texts):
-            return f"{len(texts)} levels in {profile.cells} rows: names or free text"
+        if many and not are_spoilt_numbers(texts, profile.weights):
+            return names_or_text(MAX_LEVELS + 1 if crowded else len(texts), profile.cells)
         return UNIT if len(texts) > FEWEST_VALUES and called_unit(profile.name) else None
     return reason_numbers_identify(profile)
+
+
+def names_or_text(levels: int, cells: int) -> str:
+    """Why a text column of so many levels in so many cells is left out.
+
+    >>> names_or_text(30, 40), names_or_text(20_000, 90_000)
+    ('30 levels in 40 rows: names or free text', 'more than 10000 levels in 90000 rows: names or free text')
+    """
+    number = str(levels) if levels <= MAX_LEVELS else TOO_MANY
+    return f"{number} levels in {cells} rows: names or free text"
+
+
+def can_be_levels(why: str) -> bool:
+    """Return True if a column that is left out for a reason would be kept where it is declared discrete.
+
+    >>> [can_be_levels(why) for why in (EMPTY, DATES, names_or_text(30, 40), names_or_text(20_000, 90_000))]
+    [False, False, True, False]
+    """
+    return why not in (EMPTY, DATES) and not why.startswith(TOO_MANY)
 
 
 def reason_numbers_identify(profile: ColumnProfile) -> str | None:
@@ -217,11 +245,25 @@ def is_constant(column: pa.ChunkedArray, *, whole_numbers: bool = False) -> bool
     )
 
 
-def are_spoilt_numbers(texts: pa.Array) -> bool:
+def are_spoilt_numbers(texts: pa.Array, weights: NDArray[np.int64] | None = None) -> bool:
     """Return True if most texts, but not all, are numbers, or have a decimal comma: a measurement then."""
     import pyarrow.compute as pc
 
     number = f"({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})"
-    count = pc.sum(pc.match_substring_regex(texts, rf"^(\({number}\)|[+-]? ?{number})$")).as_py()
+    share = share_of(texts, rf"^(\({number}\)|[+-]? ?{number})$", weights)
     commas = pc.any(pc.match_substring(texts, ",")).as_py()
-    return bool(len(texts) < 2 * count and (commas or count < len(texts)))
+    return bool(share > 0.5 and (commas or share < 1))
+
+
+def share_of(texts: pa.Array, pattern: str, weights: NDArray[np.int64] | None = None) -> float:
+    """The share of texts that a pattern matches; `weights` say how many texts each stands for.
+
+    >>> import pyarrow as pa
+    >>> texts = pa.array(["1", "few"])
+    >>> share_of(texts, "^[0-9]$"), share_of(texts, "^[0-9]$", np.array([3, 1]))
+    (0.5, 0.75)
+    """
+    import pyarrow.compute as pc
+
+    same = truths_of(pc.match_substring_regex(texts, pattern))
+    return float(np.average(same, weights=weights)) if len(same) else 0.0

@@ -17,7 +17,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
-from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind, share_of
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, join_levels, level_name, sort_levels
 from dagora.data.columns.missing import Na, extend_na
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
@@ -82,7 +82,8 @@ def type_column(
 
     check_type(name, column.type)
     if declared is Kind.CONTINUOUS:
-        return continuous_column(name, column, DECLARED, row_number, na)
+        crowded = profile is not None and profile.crowded
+        return continuous_column(name, column, DECLARED, row_number, na, crowded=crowded)
     profile = profile or ColumnProfile(name, column)
     if profile.is_real:
         column = column.cast(pa.float64())
@@ -92,7 +93,7 @@ def type_column(
         return continuous_column(name, column, why, row_number, na)
     encoded = encode(column)
     if declared is None and is_text(column.type):
-        refuse_spoilt_numbers(name, encoded, row_number, na)
+        refuse_spoilt_numbers(name, encoded, row_number, na, profile.weights)
     ordered = pa.types.is_dictionary(column.type) and column.type.ordered
     return discrete_column(name, encoded, why, ordered=ordered, join=join)
 
@@ -144,9 +145,15 @@ def discrete_column(
     return Column(Variable(name, Kind.DISCRETE, levels, ordered), codes, missing, why)
 
 
-def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber, na: Na) -> Column:
-    """Return the values as float64; text that is no number, and an infinite number, are refused."""
+def continuous_column(
+    name: str, column: pa.ChunkedArray, why: str, row_number: RowNumber, na: Na, *, crowded: bool = False
+) -> Column:
+    """Return the values as float64; text that is no number, and an infinite number, are refused.
+
+    `crowded` says that there are more texts than may be levels, and the column has only examples of them.
+    """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks])
@@ -157,10 +164,11 @@ def continuous_column(name: str, column: pa.ChunkedArray, why: str, row_number: 
             position, value = first_without_number(column)
             where = data_row(" in ", row_number(position))
             means_missing = option("na", extend_na(na, [(name, value)]))
+            crowded = crowded or pc.count_distinct(column).as_py() > MAX_LEVELS
             raise DataError(
                 f"{col(name)} is declared continuous, but '{value}'{where} is no number: "
-                f"correct it, say that it means missing ({means_missing}), or declare "
-                f"the column discrete ({option('discrete', name)})"
+                f"correct it, say that it means missing ({means_missing}), or "
+                f"{instead(name, crowded=crowded)}"
             )
     else:
         # safe=False: an integer beyond 2**53 may be rounded in a continuous column.
@@ -205,29 +213,38 @@ def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
 
 
 def refuse_spoilt_numbers(
-    name: str, encoded: pa.DictionaryArray, row_number: RowNumber, na: Na = "auto"
+    name: str,
+    encoded: pa.DictionaryArray,
+    row_number: RowNumber,
+    na: Na = "auto",
+    weights: NDArray[np.int64] | None = None,
 ) -> None:
-    """Refuse text of which most, but not all, distinct values are numbers."""
+    """Refuse text of which most, but not all, distinct values are numbers.
+
+    `weights` say how many values each stands for, where these are examples of more.
+    """
     import pyarrow.compute as pc
 
     words = encoded.dictionary
-    if len(words) <= MAX_INTEGER_LEVELS:
+    if len(words) <= MAX_INTEGER_LEVELS and weights is None:
         return
-    thousands = pc.match_substring_regex(words, rf"^([+-]? ?{THOUSANDS}|\({THOUSANDS}\))$")
-    if 2 * pc.sum(thousands).as_py() > len(words):
+    crowded = weights is not None or len(words) > MAX_LEVELS
+    thousands = rf"^([+-]? ?{THOUSANDS}|\({THOUSANDS}\))$"
+    if share_of(words, thousands, weights) > 0.5:
+        example = words.filter(pc.match_substring_regex(words, thousands))[0]
         raise DataError(
-            f"{col(name)} has numbers such as '{words.filter(thousands)[0]}', whose comma may stand "
-            "between thousands or before decimals: write them with a point or with no comma, or declare the "
-            f"column discrete ({option('discrete', name)})"
+            f"{col(name)} has numbers such as '{example}', whose comma may stand "
+            "between thousands or before decimals: write them with a point or with no comma, or "
+            f"{instead(name, crowded=crowded)}"
         )
-    if 2 * pc.sum(pc.match_substring_regex(words, f"^{DECIMAL_COMMA}$")).as_py() > len(words):
+    if share_of(words, f"^{DECIMAL_COMMA}$", weights) > 0.5:
         raise DataError(
             f"{col(name)} has numbers with a decimal comma such as '{words[0]}': write them with a "
-            f"point, or declare the column discrete ({option('discrete', name)})"
+            f"point, or {instead(name, crowded=crowded)}"
         )
-    numeric = truths_of(pc.match_substring_regex(words, f"^{NUMBER}$"))
-    if not len(words) // 2 < numeric.sum() < len(words):
+    if not 0.5 < share_of(words, f"^{NUMBER}$", weights) < 1:
         return
+    numeric = truths_of(pc.match_substring_regex(words, f"^{NUMBER}$"))
     wrong = int((~numeric).argmax())
     row = row_number(encoded.indices.index(wrong).as_py())
     odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
@@ -236,7 +253,17 @@ def refuse_spoilt_numbers(
         "na", extend_na(na, [(name, word) for word in odd]) if len(odd) <= MOST_WORDS else None
     )
     where = data_row(" (first in ", row, ")")
+    other = f"otherwise leave it out ({option('drop', name)})"
+    if not crowded:
+        other = f"if the column holds categories, use {option('discrete', name)}"
     raise DataError(
         f"{col(name)} has numbers, but also {listed}{where}: if that means missing, use {words_meant}; "
-        f"if the column holds categories, use {option('discrete', name)}"
+        f"{other}"
     )
+
+
+def instead(name: str, *, crowded: bool) -> str:
+    """Another way to take a column of text: as levels, unless there are too many for that."""
+    if crowded:
+        return f"leave the column out ({option('drop', name)})"
+    return f"declare the column discrete ({option('discrete', name)})"

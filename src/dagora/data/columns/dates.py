@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # What the overview says of a column of dates.
 DAYS = "dates as days since 1970"
 IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
+NUMBERED_DAYS = (19_000_101, 20_991_231)  # the first and the last that a whole number spells
 MICROSECONDS_A_DAY = 86_400_000_000
 # Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
 PARTS_OF_SECONDS = "%Y-%m-%d %H:%M:%S.%f"
@@ -125,7 +126,7 @@ def spell_days(column: pa.ChunkedArray) -> bool:
     [True, False]
     """
     numbers = column.drop_null().to_numpy()
-    if not len(numbers) or numbers.min() < 19_000_101 or numbers.max() > 20_991_231:
+    if not len(numbers) or numbers.min() < NUMBERED_DAYS[0] or numbers.max() > NUMBERED_DAYS[1]:
         return False
     month, day = numbers // 100 % 100, numbers % 100
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())

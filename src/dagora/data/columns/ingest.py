@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, option
-from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
 from dagora.data.columns.column_names import check_marks, check_names, columns_to_join, declare_kinds, resolve
 from dagora.data.columns.column_profile import (
@@ -25,6 +24,7 @@ from dagora.data.columns.column_profile import (
     MAX_INTEGER_LEVELS,
     UNIT,
     ColumnProfile,
+    can_be_levels,
     is_constant,
     reason_to_leave_out,
 )
@@ -38,16 +38,25 @@ from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.missing import NaWords, na_words
 from dagora.data.columns.missing_pattern import missing_pattern
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
+from dagora.data.columns.raw_column import RawColumn
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.reading_time import check_time
 from dagora.data.columns.reading_warnings import codes_in, reading_warnings
+from dagora.data.columns.refuse_missing import (
+    complete_rows,
+    describe_missing,
+    instead_of_missing,
+    refuse_all_rows,
+    refuse_missing,
+    refuse_models,
+)
 from dagora.data.columns.rows_alike import row_warnings
-from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
+from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.columns.trend import explain_order, ordered_columns
 from dagora.data.schema import Kind, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -59,30 +68,6 @@ Made = TypeVar("Made")
 
 # With fewer rows than this, one thread is faster.
 WORTH_A_THREAD = 100_000
-
-
-@dataclass(slots=True)
-class RawColumn:
-    """A column on its way to a type; what was found about it so far.
-
-    `spelled` is the text of a column of floats: rows that are dropped may leave only whole numbers of it.
-    `marks` says what its numbers tell about the mark before decimals, and `written` are its texts, where
-    they can be read in two ways. `leaves_codes` says that nobody has said what its numbers mean.
-    """
-
-    name: str
-    declared: Kind | None
-    cells: pa.ChunkedArray
-    spelled: pa.ChunkedArray | None = None
-    holes: Mapping[str, int] = field(default_factory=dict)
-    doubtful: Mapping[str, int] = field(default_factory=dict)
-    missing: int = 0
-    left_out: str | None = None
-    spelling: str = ""
-    codes: Mapping[str, int] = field(default_factory=dict)
-    leaves_codes: bool = True
-    marks: DecimalMarks | None = None
-    written: pa.ChunkedArray | None = None
 
 
 def type_columns(
@@ -111,7 +96,8 @@ def type_columns(
     filled = [column for column in kept if column.name != reading.marks]
     holes = any(column.missing for column in filled)
     if reading.missing == "error" and holes:
-        refuse_missing(raw, kept, filled, reading)
+        refusal = describe_missing(filled, reading)  # while the cells are there
+        refuse_missing(refusal, type_all(raw, kept, reading, count_from_one, 0)[0], reading)
     if reading.missing in ("auto", "model") and holes:
         return keep_missing(raw, kept, filled, reading)
     row_number: RowNumber = count_from_one
@@ -138,14 +124,9 @@ def keep_missing(
     raw: Sequence[RawColumn], kept: Sequence[RawColumn], filled: Sequence[RawColumn], reading: ReadingOptions
 ) -> tuple[tuple[Column, ...], Overview]:
     """Type columns whose missing values will be modelled; refuse them where that cannot be done."""
-    refusal = refusing_missing(filled, reading)
+    refusal = describe_missing(filled, reading)
     typed, overview = type_all(raw, kept, reading, count_from_one, 0)
-    kinds = frozenset(column.variable.kind for column in typed)
-    why_not = "" if reading.why_not_model is None else reading.why_not_model(kinds)
-    if why_not and reading.missing == "model":
-        raise DataError(f"{why_not}, so missing values cannot be modelled: {instead_of_missing(reading)}")
-    if why_not:
-        raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
+    refuse_models(refusal, typed, reading)
     names = [column.variable.name for column in typed]
     return tuple(typed), replace(overview, holes=missing_pattern(names, seen_cells(typed)))
 
@@ -231,7 +212,9 @@ def prepare_all(
     kept = [column for column in raw if column.left_out is None]
     if not kept:
         reasons = ", ".join(f"'{column.name}' ({column.left_out})" for column in raw[:3])
-        raise DataError(f"no column can be used: {reasons}; {option('discrete', raw[0].name)} keeps one")
+        kept = next((column.name for column in raw if can_be_levels(str(column.left_out))), None)
+        way_out = "" if kept is None else f"; {option('discrete', kept)} keeps one"
+        raise DataError(f"no column can be used: {reasons}{way_out}")
     return raw, kept
 
 
@@ -421,73 +404,6 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
     cells = (column.cells if column.spelled is None else column.spelled).filter(pa.array(complete))
     column.spelled = None
     column.cells = parse_numbers(cells) if text_cells and is_text(cells.type) else cells
-
-
-def refuse_missing(
-    raw: Sequence[RawColumn], kept: Sequence[RawColumn], filled: Sequence[RawColumn], reading: ReadingOptions
-) -> NoReturn:
-    """Refuse missing values: how many there are, where the first one is, and all that is to be chosen."""
-    refusal = refusing_missing(filled, reading)
-    typed, _ = type_all(raw, kept, reading, count_from_one, 0)
-    kinds = frozenset(column.variable.kind for column in typed)
-    model = (
-        f"; {option('missing', 'model')} would learn from what is there"
-        if reading.why_not_model is not None and not reading.why_not_model(kinds)
-        else ""
-    )
-    raise DataError(f"{refusal}{numbers_too(typed, reading)}{model}")
-
-
-def refusing_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
-    """The sentence that refuses missing values, while the cells are still there."""
-    incomplete = [column for column in kept if column.missing]
-    first, total = incomplete[0], sum(column.missing for column in incomplete)
-    row = first.cells.is_null().index(value=True).as_py() + 1
-    read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
-    also = f" ({read} among numbers counts as missing)" if read else ""
-    return (
-        f"{total} {'cell is' if total == 1 else 'cells are'} missing{also}, the first in "
-        f"{col(first.name)}, data row {row}: {instead_of_missing(reading)}"
-    )
-
-
-def instead_of_missing(reading: ReadingOptions) -> str:
-    """Advice about missing values; a series must keep every step, and a method for numbers has no levels."""
-    if reading.in_time:
-        return "fill in what is missing, leave its column out, or make two series of what is before and after"
-    if reading.numbers_for:
-        return f"choose {option('missing', 'drop')} to leave out such rows, or fill in what is missing"
-    return (
-        f"choose {option('missing', 'drop')} to leave out such rows, or {option('missing', 'level')} to make "
-        "missing a level of a discrete column"
-    )
-
-
-def numbers_too(typed: Sequence[Column], reading: ReadingOptions) -> str:
-    """A hint for continuous columns with missing values, in which missing cannot be a level as it is."""
-    holes = any(c.variable.kind is Kind.CONTINUOUS and c.missing is not None for c in typed)
-    cut_too = f"numbers have to be cut for that ({option('discretise', 'quantile')})"
-    levels = reading.cuts and not reading.in_time and not reading.numbers_for
-    return f"; {cut_too}" if holes and levels else ""
-
-
-def complete_rows(columns: Sequence[RawColumn]) -> NDArray[np.bool_]:
-    """Return which rows have no missing value."""
-    complete = np.ones(len(columns[0].cells), dtype=np.bool_)
-    for column in columns:
-        if column.missing:
-            complete &= truths_of(column.cells.is_valid())
-    return complete
-
-
-def refuse_all_rows(columns: Sequence[RawColumn]) -> NoReturn:
-    """Refuse a table without a complete row; name the column with the most missing values."""
-    emptiest = max(columns, key=lambda column: column.missing)
-    raise DataError(
-        f"no row is left: all {len(emptiest.cells)} have a missing value, most of them "
-        f"({emptiest.missing}) in {col(emptiest.name)}: leave that one out "
-        f"({option('drop', emptiest.name)})"
-    )
 
 
 def cut_column(column: Column, method: str, bins: int) -> Column:

@@ -16,6 +16,7 @@ from dagora.data.columns.column_profile import (
     MAX_INTEGER_LEVELS,
     NUMBERED_DATES,
     UNIT,
+    can_be_levels,
 )
 from dagora.data.columns.column_type import DECLARED, Column
 from dagora.data.columns.levels import IS_NUMBER, same_levels
@@ -54,7 +55,9 @@ def reading_warnings(
     if gone:
         told = some(f"'{column.name}' ({column.why})" for column in gone)
         verb = "column is" if len(gone) == 1 else "columns are"
-        kept = next((column.name for column in gone if column.why not in UNUSABLE), None)
+        kept = next(
+            (column.name for column in gone if column.why not in UNUSABLE and can_be_levels(column.why)), None
+        )
         how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
         if any(column.why in (DATES, NUMBERED_DATES) for column in gone):
             how += (

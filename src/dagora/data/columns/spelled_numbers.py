@@ -257,19 +257,6 @@ def marks_of_plain(words: Sequence[str]) -> DecimalMarks | None:
     return DecimalMarks("either", dotted[0], next((word for word in words if "." not in word), ""))
 
 
-def add_marks(one: DecimalMarks | None, other: DecimalMarks | None) -> DecimalMarks | None:
-    """The decimal mark that the plain numbers of two parts of a column show.
-
-    >>> add_marks(DecimalMarks("either", "3.762"), DecimalMarks("either", "1.250", "95"))
-    DecimalMarks(mark='either', example='3.762', beside='95')
-    """
-    known = [marks for marks in (one, other) if marks is not None]
-    sure = next((marks for marks in known if marks.mark != "either"), None)
-    if sure is not None or not known:
-        return sure
-    return known[0]._replace(beside=next((marks.beside for marks in known if marks.beside), ""))
-
-
 def telling(words: Sequence[str], *, point: bool) -> str | None:
     """A number that can be read in one way only."""
     other = WITH_COMMA if point else WITH_POINT

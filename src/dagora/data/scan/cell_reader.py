@@ -141,7 +141,9 @@ class ColumnReader:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         if is_text(column.type):
-            parsed = parse_floats(pa.chunked_array([column]))
+            texts = pa.chunked_array([column])
+            plain = texts if self._coding.reader is None else self._coding.reader.plain(texts)
+            parsed = parse_floats(plain) if is_text(plain.type) else plain
             if parsed is None:
                 raise self._change_error()
             column = parsed.combine_chunks()

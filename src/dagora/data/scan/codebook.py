@@ -22,6 +22,7 @@ from dagora.data.columns.column_profile import (
     ColumnProfile,
     decide_kind,
     is_constant,
+    names_or_text,
     reason_to_leave_out,
 )
 from dagora.data.columns.column_type import DECLARED, data_row, type_column
@@ -30,12 +31,13 @@ from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.ingest import is_temporal, repeated_header
 from dagora.data.columns.levels import level_name
-from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
 from dagora.data.columns.reading_warnings import codes_of_levels, name_codes
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.columns.trend import explain_order
 from dagora.data.scan.changes import changed_value
+from dagora.data.scan.examples import TextNumbers
 from dagora.data.scan.profile import Profile, facts_of_tallies
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
@@ -52,7 +54,8 @@ class Coding:
     mean missing. `numbers` are the numbers that those cells stand for, in a continuous column whose numbers
     are written in a way of their own (12 %, dates); `days` says that dates are read as days, `text` that the
     source has text, however it hands it out. `read_as` is the type of numbers that its text stands for,
-    where that was decided with the rows that are dropped. `ColumnReader` reads cells by it.
+    where that was decided with the rows that are dropped, `reader` reads such text where it has too many
+    values to be listed. `ColumnReader` reads cells by it.
     """
 
     variable: Variable
@@ -65,6 +68,7 @@ class Coding:
     days: bool = False
     text: bool = False
     read_as: pa.DataType | None = None
+    reader: TextNumbers | None = None
 
 
 def code_column(
@@ -85,8 +89,9 @@ def code_column(
         # One that was asked for stays, so that its missing values are refused, or leave no row.
         return Coding(Variable(profile.name, Kind.CONTINUOUS), DECLARED) if wanted else EMPTY
     refuse_infinite(profile)
-    if profile.firsts is None:
-        return code_many(profile, finds=finds, wanted=wanted, expected=expected, again=again, na=na)
+    many = profile.firsts is None
+    if many and not is_text(profile.type):
+        return code_many(profile, wanted=wanted, again=again)
     column, rows = distinct_cells(profile)
     words_seen = plain_values(column.combine_chunks())
     column, spelling = plain_numbers(profile, column)
@@ -103,16 +108,25 @@ def code_column(
         column = as_before(profile.name, column, read_as)
     elif is_text(column.type) and profile.text_cells:
         column = parse_numbers(column)
-    if is_text(profile.type) and not is_text(column.type):
+    if many:
+        read_as = number_type(profile) if holes and not is_text(column.type) else profile.read_as
+    elif is_text(profile.type) and not is_text(column.type):
         profile.integers = is_whole_type(column.type)
         profile.measure_distinct(column.drop_null().to_numpy())
         profile.infinite, profile.infinities = -1, 0  # refused below, by the right row
-    known = ColumnProfile(profile.name, column, cells)
+    if many and not is_text(column.type) and not (profile.numbers or wanted):
+        return names_or_text(MAX_LEVELS + 1, cells)  # in a database, which knows nothing of such numbers
+    known = many_texts(profile, column, cells) if many else ColumnProfile(profile.name, column, cells)
     reason = None if wanted or again else reason_to_leave_out(known)
     if reason is not None:
         return reason
     row_number = lambda place: rows[place] + 1 if profile.knows_rows else None  # noqa: E731
     typed = type_column(profile.name, column, profile.declared, row_number, known, na, join=profile.join)
+    if many:
+        if typed.variable.kind is Kind.DISCRETE:
+            raise too_many_levels(profile)
+        why = f"{typed.why}: {spelling}" if spelling else typed.why
+        return Coding(typed.variable, why, holes, read_as=read_as, reader=profile.reader)
     typed = explain_order(typed, ordered=False, tested=False)
     kept = np.ones(len(typed.values), dtype=np.bool_) if typed.missing is None else ~typed.missing
     if typed.variable.kind is Kind.CONTINUOUS:
@@ -146,7 +160,7 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
         return as_days(profile.name, column), DAYS
     if profile.text_cells and profile.declared is not Kind.DISCRETE:
         cells = profile.n_values if profile.all_cells is None else profile.all_cells
-        fewest = 0 if profile.decimal else profile.fewest
+        fewest = 0 if profile.decimal or profile.firsts is None else profile.fewest
         rewritten = rewrite_numbers(whole, fewest, cells, profile.decimal)
         return rewritten.cells.slice(0, len(known)), rewritten.how
     return column, ""
@@ -157,17 +171,35 @@ def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
     found = {name: marks for name, profile in profiles.items() if (marks := marks_in(profile)) is not None}
     for name, mark in choose_marks(found, decimal).items():
         profiles[name].decimal = mark
-        if profiles[name].firsts is None and profiles[name].spelled is None:
-            profiles[name].spelled = found[name].example
 
 
 def marks_in(profile: Profile) -> DecimalMarks | None:
     """The mark before decimals that the numbers of a column show."""
     if not (profile.text_cells and is_text(profile.type)) or profile.declared is Kind.DISCRETE:
         return None
-    if profile.firsts is None:
-        return profile.marks
-    return rewrite_numbers(distinct_cells(profile)[0], profile.fewest, profile.n_values).marks
+    fewest = 0 if profile.firsts is None else profile.fewest
+    return rewrite_numbers(distinct_cells(profile)[0], fewest, profile.n_values).marks
+
+
+def text_numbers(profile: Profile) -> TextNumbers | None:
+    """The reader of texts too many to be kept that are numbers, but not plain ones; None where they are not.
+
+    They are looked at once more, as only all of them tell how they are to be read.
+    """
+    if profile.firsts is not None or not is_text(profile.type) or profile.reader is not None:
+        return None
+    texts = distinct_cells(profile)[0]
+    try:
+        _, spelling = plain_numbers(profile, texts)
+    except DataError:  # a date that is none: told where the column is coded
+        return None
+    if not spelling:
+        return None
+    examples = (*texts.to_pylist(), *(profile.all_texts or ()))
+    days = spelling == DAYS
+    if days:
+        examples = tuple(text for text in examples if not often_means_missing(text))
+    return TextNumbers(profile.name, examples, profile.decimal, days=days)
 
 
 def as_before(name: str, texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
@@ -200,16 +232,14 @@ def is_whole_type(kind: pa.DataType) -> bool:
 
 def missing_words_of(profile: Profile, *, expected: bool) -> tuple[str, ...]:
     """Words of a column that mean missing."""
-    if profile.firsts is None:
-        return missing_among_many(profile, expected=expected)
     return tuple(find_missing(distinct_cells(profile)[0], wanted=expected, declared=profile.declared).holes)
 
 
 def distinct_cells(profile: Profile) -> tuple[pa.ChunkedArray, list[int]]:
-    """The distinct values of a column as one, and the first row of each."""
+    """The distinct values of a column as one, and the first row of each; of too many texts the examples."""
     import pyarrow as pa
 
-    firsts = profile.firsts or {}
+    firsts = text_rows(profile) if profile.firsts is None else profile.firsts
     if pa.types.is_dictionary(profile.type):
         dictionary = pa.array(list(firsts), profile.type.value_type)
         indices = pa.array(range(len(firsts)), pa.int32())
@@ -226,61 +256,52 @@ def plain_values(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
-def missing_among_many(profile: Profile, *, expected: bool) -> tuple[str, ...]:
-    """Words that mean missing in a text column of too many values to be kept, as in `find_missing`."""
-    numbers = profile.numbers and not profile.padded and profile.declared is None
-    found = expected or profile.declared is Kind.CONTINUOUS or numbers
-    return tuple(profile.suspects) if found else ()
+def text_rows(profile: Profile) -> dict[str, int]:
+    """The distinct texts of a column, or examples of too many, each with its first row."""
+    if profile.firsts is not None:
+        return profile.firsts
+    rows = {text: example.row for text, example in profile.examples.texts().items()} | profile.suspects
+    return dict(sorted(rows.items(), key=lambda item: item[1]))
 
 
-def code_many(
-    profile: Profile, *, finds: bool, wanted: bool, expected: bool, again: bool, na: Na
-) -> Coding | str:
-    """Code a column of too many values to be levels: numbers are continuous, other columns are left out."""
-    import pyarrow as pa
-
-    text = is_text(profile.type)
-    holes = missing_among_many(profile, expected=expected) if finds else ()
-    cells = profile.n_values if holes else profile.rows - profile.missing
-    odd = spoiling(profile, holes)
-    spelled = text and spells_numbers(profile, holes) and odd is None
-    if profile.spelled is not None and profile.declared is not Kind.DISCRETE:
-        raise DataError(
-            f"{col(profile.name)} has more than {MAX_LEVELS} numbers such as '{profile.spelled}', which "
-            "are not read where they are so many: write them plainly (1234.5), convert them in a query, or "
-            f"leave the column out ({option('drop', profile.name)})"
-        )
-    if profile.declared is Kind.CONTINUOUS and text and not spelled and odd is None:
-        raise DataError(
-            f"{col(profile.name)} is declared continuous, but its texts are no plain numbers, and more "
-            f"than {MAX_LEVELS} of them: write them as numbers, convert them in a query, or leave the column "
-            f"out ({option('drop', profile.name)})"
-        )
-    if profile.declared is Kind.DISCRETE or (wanted and text and not spelled and odd is None):
+def code_many(profile: Profile, *, wanted: bool, again: bool) -> Coding | str:
+    """Code numbers, or declared levels, of which there are too many to be kept."""
+    if profile.declared is Kind.DISCRETE or (is_categorical(profile.type) and (wanted or again)):
         raise too_many_levels(profile)
-    if text and odd is not None:
-        word, row = odd
-        raise DataError(
-            f"{col(profile.name)} has numbers, but also '{word}' (first in data row {row + 1}): if that "
-            f"means missing, use {option('na', extend_na(na, [(profile.name, word)]))}; otherwise leave the "
-            f"column out ({option('drop', profile.name)})"
-        )
-    if (text and not spelled) or is_categorical(profile.type):
-        if again:
-            raise too_many_levels(profile)
-        return f"more than {MAX_LEVELS} levels in {cells} rows: names or free text"
-    read_as = profile.read_as
-    if read_as is not None:
-        profile.integers = is_whole_type(read_as)
-    numbers = pa.int64() if profile.integers else pa.float64()
-    known = ManyNumbers(profile, numbers if text else profile.type, cells)
+    cells = profile.rows - profile.missing
+    if is_categorical(profile.type):
+        return names_or_text(MAX_LEVELS + 1, cells)
+    known = ManyNumbers(profile, profile.type, cells)
     reason = None if wanted or again else reason_to_leave_out(known)
     if reason is not None:
         return reason
     why = DECLARED if profile.declared else decide_kind(known).why
     why = f"{why}: {DAYS}" if profile.days else why
-    read_as = numbers if holes else read_as
-    return Coding(Variable(profile.name, Kind.CONTINUOUS), why, holes, days=profile.days, read_as=read_as)
+    return Coding(Variable(profile.name, Kind.CONTINUOUS), why, days=profile.days)
+
+
+def many_texts(profile: Profile, column: pa.ChunkedArray, cells: int) -> ColumnProfile:
+    """The profile of texts too many to be kept, or of the numbers that they stand for."""
+    if not is_text(column.type):
+        if profile.read_as is not None:
+            profile.integers = is_whole_type(profile.read_as)
+        return ManyNumbers(profile, number_type(profile), cells)
+    known = ColumnProfile(profile.name, column, cells)
+    examples = profile.examples.texts()
+    counts: dict[str, int] = {}
+    for text, written in zip(column.to_pylist(), text_rows(profile), strict=True):
+        if text is not None:
+            one = examples[written].count if written in examples else 1
+            counts[text] = counts.get(text, 0) + one
+    known.crowded, known.weights = True, np.array(list(counts.values()), dtype=np.int64)
+    return known
+
+
+def number_type(profile: Profile) -> pa.DataType:
+    """The type of numbers in text."""
+    import pyarrow as pa
+
+    return pa.int64() if profile.integers else pa.float64()
 
 
 def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
@@ -302,30 +323,10 @@ def refuse_repeated_names(profiles: Collection[Profile]) -> None:
     """Refuse rows that repeat the names of the columns, as where files were put together."""
     rows = set()
     for profile in profiles:
-        odd = {} if profile.odd is None else dict([profile.odd])
-        rows.add({**odd, **(profile.firsts or {})}.get(profile.name, -1) if is_text(profile.type) else -1)
+        rows.add(text_rows(profile).get(profile.name, -1) if is_text(profile.type) else -1)
     if len(profiles) > 1 and len(rows) == 1 and rows != {-1}:
         (row,) = rows
         raise repeated_header(row + 1 if next(iter(profiles)).knows_rows else None)
-
-
-def spoiling(profile: Profile, holes: tuple[str, ...]) -> tuple[str, int] | None:
-    """The first text, with its row, but for which most values are numbers; None where there is none."""
-    found = [] if profile.odd is None else [profile.odd]
-    if found or profile.numbers:
-        found += [(word, row) for word, row in profile.suspects.items() if word not in holes]
-    return min(found, key=lambda each: each[1], default=None)
-
-
-def spells_numbers(profile: Profile, holes: tuple[str, ...]) -> bool:
-    """Return True if the many texts of a column stand for numbers.
-
-    In a file of text they do where they can; elsewhere only beside words that mean missing, as in memory.
-    """
-    if profile.declared is Kind.CONTINUOUS:
-        return profile.numbers
-    meant = profile.text_cells or bool(holes) or profile.read_as is not None
-    return meant and profile.numbers and not profile.padded
 
 
 def too_many_levels(profile: Profile) -> DataError:
@@ -355,4 +356,4 @@ class ManyNumbers(ColumnProfile):
         self.values = None
         self.is_whole, self.all_differ = profile.whole, not profile.repeats
         self.runs_on = profile.numbers_the_rows
-        self.are_days = False  # cells are gone by now
+        self.are_days = profile.spells_days

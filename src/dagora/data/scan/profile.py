@@ -1,35 +1,26 @@
 """The first pass over a source: what is in its columns, in memory that does not grow with the rows.
 
-Of each column the distinct values are kept while they are few enough to be levels. Beyond that a column can
-only be numbers, or text that is not worth learning from.
+Of each column the distinct values are kept while they are few enough to be levels. Beyond that the range of
+its numbers is, and of its texts an example of each form (`examples.py`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.columns.cells import (
-    IS_PADDED,
-    ZERO_PADDED,
-    is_text,
-    missing_numbers,
-    null_missing,
-    null_where,
-    parse_floats,
-)
+from dagora.data.columns.cells import is_text, missing_numbers, null_missing, null_where, parse_floats
 from dagora.data.columns.column_profile import LIKE_CODES, MAX_INTEGER_LEVELS
-from dagora.data.columns.column_type import check_type, first_without_number
-from dagora.data.columns.dates import as_days
+from dagora.data.columns.column_type import check_type
+from dagora.data.columns.dates import as_days, spell_days
 from dagora.data.columns.ingest import is_temporal
-from dagora.data.columns.levels import DECIMAL_COMMA, IS_NUMBER, THOUSANDS
+from dagora.data.columns.levels import IS_NUMBER
 from dagora.data.columns.missing import ALL_OFTEN_MISSING, often_means_missing
 from dagora.data.columns.missing_codes import NumberFacts, facts_of, facts_of_levels
-from dagora.data.columns.spelled_numbers import DecimalMarks, add_marks, marks_of_plain, plainly, spelling_of
+from dagora.data.scan.examples import Examples, TextNumbers
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WRAP = (1 << 64) - 1  # sums are taken modulo 2⁶⁴, so that they never overflow
-WITH_COMMAS = re.compile(rf"[+-]? ?({THOUSANDS}|{DECIMAL_COMMA})|\({THOUSANDS}\)")
 
 
 @dataclass
@@ -48,18 +38,17 @@ class Profile:
     too many. `numbers` says whether all cells are numbers, or text that spells numbers; `whole` whether all
     are whole, `integers` whether they are also written or stored so. `repeats` says that a number was seen
     twice in one batch. `suspects` are texts that often mean missing, such as NA, with the first row of each;
-    `suspected` is how many cells have one. None of them makes a column no numbers, or is its `odd` text: the
-    first that spells no number, with its row, in a column most of whose values do. `spelled` is an example of
-    numbers that are written otherwise (12 %), where they are too many to be kept; `padded` says that there
-    are codes such as 00501 then. `days` says that dates are read as numbers, `fewest` up to how many texts
-    are never rewritten as numbers. `knows_rows` says that rows are numbered: those of a database that counts
+    `suspected` is how many cells have one. None of them makes a column no numbers. `examples` are those of
+    other texts, where texts are too many to be kept; `reader` reads such texts as numbers, where an earlier
+    look found that they stand for numbers but are not written plainly (12 %). `days` says that dates are read
+    as numbers, `spells_days` that all numbers may be days such as 20180317, `fewest` up to how many texts are
+    never rewritten as numbers. `knows_rows` says that rows are numbered: those of a database that counts
     by itself are not. Where rows were left out since a first look, `read_as` is the type of numbers that it
     found in text, `all_texts` are the distinct texts that it saw, in `all_cells` cells. `words` are those
     that mean missing; `same_numbers` are texts that spell such a number in another way, where texts are too
     many to be kept. `tallies` are counts of the values that are kept, `facts` what tells whether numbers
-    stand for missing where they are too many. `marks` is what plain numbers that are too many tell about the
-    mark before decimals, `decimal` the mark that was decided for the file, where numbers can be read in two
-    ways. `join` says that levels that differ only in case are one.
+    stand for missing where they are too many. `decimal` is the mark before decimals that was decided for the
+    file, where numbers can be read in two ways. `join` says that levels that differ only in case are one.
     """
 
     name: str
@@ -76,10 +65,10 @@ class Profile:
     repeats: bool = False
     suspects: dict[str, int] = field(default_factory=dict)
     suspected: int = 0
-    odd: tuple[str, int] | None = None
-    spelled: str | None = None
-    padded: bool = False
+    examples: Examples = field(default_factory=Examples)
+    reader: TextNumbers | None = None
     days: bool = False
+    spells_days: bool = True
     fewest: int = MAX_INTEGER_LEVELS
     knows_rows: bool = True
     read_as: pa.DataType | None = None
@@ -89,7 +78,6 @@ class Profile:
     same_numbers: dict[str, None] = field(default_factory=dict)
     tallies: dict[Any, int] = field(default_factory=dict)
     facts: NumberFacts = field(default_factory=NumberFacts, compare=False)  # sums are rounded
-    marks: DecimalMarks | None = None
     decimal: str | None = None
     join: bool = False
     infinite: int = -1
@@ -97,6 +85,10 @@ class Profile:
     low: float = np.inf
     high: float = -np.inf
     sums: list[int] = field(default_factory=lambda: [0, 0])
+
+    def follow(self, before: Profile) -> None:
+        """Take what an earlier look decided about how cells are read."""
+        self.decimal, self.join, self.reader = before.decimal, before.join, before.reader
 
     @property
     def most_values(self) -> int:
@@ -140,8 +132,8 @@ class Profile:
             self._measure(column, begin)
             if before is None:
                 self._note_numbers(column)
-        elif before is None and self.numbers:
-            self._read_numbers(column, begin)
+        elif before is None:
+            self._read_texts(column, begin)
 
     def _suspect(self, column: pa.Array, begin: int) -> None:
         """Note texts that often mean missing."""
@@ -163,29 +155,37 @@ class Profile:
         ):
             self.suspects.setdefault(word, begin + int(rows[place]))
 
-    def _read_numbers(self, column: pa.Array, begin: int) -> None:
-        """Note the numbers that some texts spell, where values are too many to be kept."""
+    def _read_texts(self, column: pa.Array, begin: int) -> None:
+        """Note the numbers that some texts spell, where values are too many to be kept, or their forms."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         texts = null_where(pa.chunked_array([column]), pa.chunked_array([suspicious(column)]))
         if texts.null_count == len(texts):
             return
-        self.padded = self.padded or bool(pc.any(pc.match_substring_regex(texts, ZERO_PADDED)).as_py())
+        numbers = self._parse(texts if self.reader is None else self.reader.plain(texts))
+        if numbers is None or self.reader is not None:
+            self.examples.add(texts.combine_chunks(), begin)
+        else:
+            self.examples.add_plain(texts, begin, whole=self.integers)
+        if numbers is not None:
+            self._note_same(texts, numbers)
+            self._measure(numbers.combine_chunks(), begin)
+            self._note_numbers(numbers)
+
+    def _parse(self, texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """Texts that spell plain numbers as those; None from the first on that spells none."""
+        if not self.numbers:
+            return None
+        if not is_text(texts.type):  # dates as days
+            self.integers = False
+            return texts
         numbers = parse_integers(texts) if self.integers else None
         self.integers = numbers is not None
         numbers = parse_floats(texts) if numbers is None else numbers
         self.numbers = numbers is not None
-        if numbers is not None:
-            self._note_marks(texts)
-            self._note_same(texts, numbers)
-            self._measure(numbers.combine_chunks(), begin)
-            self._note_numbers(numbers)
-        else:
-            place, word = first_without_number(texts)
-            self.odd = (word, begin + place)
+        return numbers
 
     def _keep(self, column: pa.Array, begin: int) -> None:
         """Note distinct values that are new."""
@@ -211,10 +211,10 @@ class Profile:
         self.firsts = known
         if len(known) > self.most_values:
             self.firsts = None
-            self.facts = facts_of_tallies(self.tallies)
-            self.tallies = {}
             if is_text(self.type):
                 self.judge_text(known)
+            self.facts = facts_of_tallies(self.tallies, self.reader)
+            self.tallies = {}
 
     def _note_same(self, texts: pa.ChunkedArray, numbers: pa.ChunkedArray) -> None:
         """Note texts that spell a number which means missing."""
@@ -230,35 +230,19 @@ class Profile:
             values = np.asarray(column.drop_null().cast(pa.float64(), safe=False))
             self.facts = self.facts.add(facts_of(values[np.isfinite(values)]))
 
-    def _note_marks(self, texts: pa.ChunkedArray) -> None:
-        """Note what points tell about the mark before decimals, until one can be read in one way only."""
-        if self.text_cells and not self.integers and (self.marks is None or self.marks.mark == "either"):
-            self.marks = add_marks(self.marks, marks_of_plain(texts.unique().drop_null().to_pylist()))
-
     def judge_text(self, values: dict[str, int]) -> None:
-        """Say whether values that are too many to be levels are numbers, or would be but for a word."""
+        """Take values that are too many to be kept as numbers, if all are, and keep examples of them."""
         import pyarrow as pa
 
-        others = [value for value in values if not often_means_missing(value)]
+        others = {value: row for value, row in values.items() if not often_means_missing(value)}
         if not others:
             return
-        odd = [value for value in others if not IS_NUMBER.fullmatch(value)]
-        self.padded = any(map(IS_PADDED.match, others))
-        self.numbers = not odd
-        if self.numbers:
-            texts = pa.chunked_array([pa.array(others)])
-            numbers = parse_integers(texts)
-            self.integers = numbers is not None
-            exact = parse_floats(texts) if numbers is None else numbers
-            self.marks = marks_of_plain(others) if self.text_cells else None
-            if exact is not None:
-                self._note_same(texts, exact)
-                self.measure_distinct(exact.to_numpy())
-        elif (self.text_cells and plainly(others) is not None) or spoilt_by_commas(odd, len(others)):
-            self.spelled = odd[0]
-            self.marks = spelling_of(others).marks if self.text_cells else None
-        elif 2 * len(odd) < len(others):
-            self.odd = (odd[0], values[odd[0]])
+        texts = pa.chunked_array([pa.array(others, pa.string())])
+        self.examples.add(texts.combine_chunks(), rows=list(others.values()))
+        numbers = self._parse(texts if self.reader is None else self.reader.plain(texts))
+        if numbers is not None:
+            self._note_same(texts, numbers)
+            self.measure_distinct(numbers.to_numpy())
 
     def measure_distinct(self, values: NDArray[Any]) -> None:
         """Note the range of numbers that text spells, given all distinct ones so far."""
@@ -288,6 +272,7 @@ class Profile:
                 return
             self.whole = self.whole and bool((values == np.floor(values)).all())
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+        self.spells_days = self.spells_days and spell_days(pa.chunked_array([values]))
         if self.whole and not self.repeats:
             ordered = np.sort(values)
             self.repeats = bool((ordered[1:] == ordered[:-1]).any())
@@ -315,10 +300,14 @@ class Profile:
         return self.sums == [((low + high) * cells // 2) & WRAP, squares & WRAP]
 
 
-def facts_of_tallies(tallies: Mapping[Any, int]) -> NumberFacts:
+def facts_of_tallies(tallies: Mapping[Any, int], reader: TextNumbers | None = None) -> NumberFacts:
     """The facts about counted values that are numbers, or texts of numbers; others are left out."""
     counts: dict[float, int] = {}
-    for value, count in tallies.items():
+    values: Iterable[Any] = tallies
+    if reader is not None:
+        tallies = {text: count for text, count in tallies.items() if not often_means_missing(text)}
+        values = reader.plain_list(tallies).to_pylist()
+    for value, count in zip(values, tallies.values(), strict=True):
         if not isinstance(value, str) or IS_NUMBER.fullmatch(value):
             number = float(value)
             if np.isfinite(number):
@@ -354,11 +343,6 @@ def suspicious(texts: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
     return pc.is_in(texts, value_set=pa.array(ALL_OFTEN_MISSING, texts.type))
-
-
-def spoilt_by_commas(odd: Sequence[str], number: int) -> bool:
-    """Return True if most of so many texts are numbers with commas, which can be read in two ways."""
-    return 2 * sum(bool(WITH_COMMAS.fullmatch(text)) for text in odd) > number
 
 
 def clean_cells(cells: pa.Array, words: Collection[str], days_of: str | None = None) -> pa.Array:

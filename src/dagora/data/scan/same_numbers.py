@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.data.columns.cells import is_text, null_missing, parse_numbers
-from dagora.data.scan.codebook import distinct_cells, plain_numbers
+from dagora.data.scan.codebook import distinct_cells, number_type, plain_numbers, text_rows
 from dagora.data.scan.profile import Profile, new_profiles
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ def spelled_otherwise(profile: Profile, words: tuple[str, ...]) -> tuple[str, ..
     """Texts of a column of a file of text that spell a number which `words` say is missing."""
     if not (profile.text_cells and is_text(profile.type)):
         return ()
-    if profile.firsts is None:
-        numbers = profile.numbers and not (profile.padded or profile.suspects)
-        return tuple(profile.same_numbers) if numbers else ()
     texts = distinct_cells(profile)[0]
     try:
         numbers = as_numbers(profile, texts)
@@ -37,6 +34,8 @@ def spelled_otherwise(profile: Profile, words: tuple[str, ...]) -> tuple[str, ..
         return ()
     if is_text(numbers.type):
         return ()
+    if profile.firsts is None:
+        return tuple(profile.same_numbers)
     return tuple(texts.filter(null_missing(numbers, words).is_null()).to_pylist())
 
 
@@ -50,15 +49,13 @@ def profiles_again(
     schema: pa.Schema, profiles: Mapping[str, Profile], found: Words, declared: dict[str, Kind]
 ) -> dict[str, Profile]:
     """Empty profiles of columns with such texts, in which all of their texts decide how numbers are read."""
-    import pyarrow as pa
-
     again = new_profiles(schema, tuple(found), declared, text_cells=True)
     for name, profile in again.items():
         before = profiles[name]
-        profile.decimal, profile.join = before.decimal, before.join
+        profile.follow(before)
+        profile.all_texts, profile.all_cells = tuple(text_rows(before)), before.n_values
         if before.firsts is None:
-            profile.read_as = pa.int64() if before.integers else pa.float64()
+            profile.read_as = number_type(before)
         else:
             profile.read_as = as_numbers(before, distinct_cells(before)[0]).type
-            profile.all_texts, profile.all_cells = tuple(before.firsts), before.n_values
     return again

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from dagora.base.errors import FormatError, OptionError
 from dagora.base.files import PathLike, write_whole
 from dagora.base.parsing import parse_json
-from dagora.base.wording import render
 from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
@@ -84,7 +83,7 @@ class SampleFile:
             np.array(json.dumps(self._settings, sort_keys=True)),
             np.array(numbers, dtype=np.int64),
             np.stack([nothing if (rows := found[k].marks) is None else rows for k in numbers]),
-            np.array([render(found[k].refused) for k in numbers]),
+            np.array([found[k].refused for k in numbers]),
         )
         np.savez(content, **dict(zip(NAMES, arrays, strict=True)))  # type: ignore[arg-type]
         write_whole(self.path, content.getvalue())

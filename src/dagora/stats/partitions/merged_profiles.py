@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.levels import IS_NUMBER
-from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.missing_codes import NumberFacts
-from dagora.data.columns.spelled_numbers import add_marks
+from dagora.data.scan.examples import Examples
 from dagora.data.scan.profile import WRAP, Profile, facts_of_tallies
 
 Profiles = dict[str, Profile]
@@ -37,9 +35,8 @@ def append_profile(a: Profile, b: Profile) -> Profile:
         firsts = {**{value: row + a.rows for value, row in b.firsts.items()}, **a.firsts}
         firsts = dict(sorted(firsts.items(), key=lambda item: item[1]))
     elif is_text(a.type):
-        a, b = judge_like(a, b), judge_like(b, a)
+        a, b = judge_many(a), judge_many(b)
     together = None if firsts is None or len(firsts) > a.most_values else firsts
-    odd = a.odd or (None if b.odd is None else (b.odd[0], b.odd[1] + a.rows))
     whole = replace(
         a,
         rows=a.rows + b.rows,
@@ -52,11 +49,9 @@ def append_profile(a: Profile, b: Profile) -> Profile:
         repeats=a.repeats or b.repeats,
         suspects={**{word: row + a.rows for word, row in b.suspects.items()}, **a.suspects},
         suspected=a.suspected + b.suspected,
-        odd=odd,
-        padded=a.padded or b.padded,
-        spelled=a.spelled or b.spelled,
+        examples=a.examples.append(b.examples, a.rows),
+        spells_days=a.spells_days and b.spells_days,
         same_numbers=a.same_numbers | b.same_numbers,
-        marks=add_marks(a.marks, b.marks),
         tallies={} if together is None else add_tallies(a, b),
         facts=facts_together(a, b) if together is None else NumberFacts(),
         infinite=first_of(a.infinite, b.infinite, a.rows),
@@ -77,22 +72,18 @@ def add_tallies(a: Profile, b: Profile) -> dict[Any, int]:
 
 def facts_together(a: Profile, b: Profile) -> NumberFacts:
     """The facts about the numbers of both, which are too many to be kept."""
-    one, other = (part.facts if part.firsts is None else facts_of_tallies(part.tallies) for part in (a, b))
+    one, other = (
+        part.facts if part.firsts is None else facts_of_tallies(part.tallies, part.reader) for part in (a, b)
+    )
     return one.add(other)
 
 
-def judge_like(part: Profile, other: Profile) -> Profile:
-    """A profile of text whose values, still few, are judged as those of `other` were, which are too many."""
+def judge_many(part: Profile) -> Profile:
+    """A profile of text whose values, still few, are judged as if they were too many."""
     if not part.firsts:
         return part
-    found = replace(part, sums=list(part.sums), same_numbers=dict(part.same_numbers))
+    found = replace(part, sums=list(part.sums), same_numbers=dict(part.same_numbers), examples=Examples())
     found.judge_text(part.firsts)
-    if not found.numbers and other.numbers and found.odd is None:
-        # Among numbers, the first word is what spoils them, as if the rows had been read in their order.
-        word = next(
-            value for value in part.firsts if not (IS_NUMBER.fullmatch(value) or often_means_missing(value))
-        )
-        found.odd, found.spelled = (word, part.firsts[word]), None
     return found
 
 

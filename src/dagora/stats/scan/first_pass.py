@@ -31,6 +31,8 @@ from dagora.data.scan.codebook import (
     missing_words_of,
     refuse_repeated_names,
     settle_marks,
+    text_numbers,
+    text_rows,
 )
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows
@@ -118,6 +120,16 @@ def scan_source(
     settle_marks(profiles, reading.decimal)
     for name in columns_to_join(names, reading):
         profiles[name].join = True
+    for profile in profiles.values():
+        profile.reader = text_numbers(profile)
+    spelled = tuple(name for name in names if profiles[name].reader is not None)
+    if spelled:
+        anew = new_profiles(schema, spelled, declared, text_cells=source.text_cells)
+        for name, profile in anew.items():
+            profile.follow(profiles[name])
+        look(source, anew, words)
+        profiles |= anew
+        passes += 1
     others = {name: spelled_otherwise(profiles[name], words[name]) for name in names if words[name]}
     if any(others.values()):
         words |= {name: (*words[name], *found) for name, found in others.items()}
@@ -151,11 +163,11 @@ def scan_source(
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
         for name, profile in again.items():
-            profile.decimal, profile.join = profiles[name].decimal, profiles[name].join
+            profile.follow(profiles[name])
             profile.read_as = kept[name].read_as if told.finds(name) else None
-            seen = (*(profiles[name].all_texts or ()), *(profiles[name].firsts or ()))
             if is_text(profile.type):
-                profile.all_texts, profile.all_cells = seen, profiles[name].n_values
+                profile.all_texts = (*(profiles[name].all_texts or ()), *text_rows(profiles[name]))
+                profile.all_cells = profiles[name].n_values
         look(source, again, words, complete=True)
         complete = next(iter(again.values())).rows
         if not complete:
@@ -170,7 +182,7 @@ def scan_source(
         kept = {name: replace(coding, words=words[name]) for name, coding in kept.items()}
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
-        raise DataError(f"no column can be used: '{first}' ({why}); {keeping(first, why)} keeps it")
+        raise DataError(f"no column can be used: '{first}' ({why}){keeping(first, why)}")
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None

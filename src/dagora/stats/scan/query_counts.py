@@ -75,7 +75,7 @@ class QueryCounts:
         self._levels = np.array([coding.variable.cardinality for coding in codings], dtype=np.int64)
         self._where = condition(database.schema(), filled or {})
         for coding in codings:
-            if coding.days or coding.numbers is not None:
+            if coding.days or coding.numbers is not None or coding.reader is not None:
                 raise DataError(
                     f"{col(coding.variable.name)} is read as numbers here, which the database does not "
                     "know of: convert it in the query"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.data.columns.cells import is_text
+from dagora.data.columns.dates import NUMBERED_DAYS, spell_days
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.missing_codes import CODES, NumberFacts
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from dagora.data.scan.row_source import RowSource
     from dagora.stats.scan.query_counts import Database
     from dagora.stats.scan.row_stream import Words
+
+MOST_DAYS = 200 * 366  # of the years that `spell_days` knows
 
 
 def look_by_queries(
@@ -45,6 +48,8 @@ def look_at_column(
     database: Database, profile: Profile, rows: str, filled: str, words: Collection[str]
 ) -> None:
     """Fill one profile; `filled` is the condition that a cell is not missing."""
+    import pyarrow as pa
+
     column = quote(profile.name)
     (counts,) = answer(
         database,
@@ -78,6 +83,11 @@ def look_at_column(
         count_values(database, profile, inner, column)
     if is_text(profile.type) and profile.firsts is not None:
         count_suspects(database, profile, inner)
+    elif is_text(profile.type):
+        profile.suspects = {text: 0 for text in firsts if often_means_missing(text)}
+        texts = [text for text in firsts if text not in profile.suspects]
+        profile.examples.add(pa.array(texts, pa.string()))
+        profile.numbers = False  # the other texts are not known
     if not is_text(profile.type) and not is_boolean(profile):
         measure(database, profile, inner, column)
         if profile.firsts is None and profile.infinite < 0:
@@ -146,12 +156,23 @@ def measure(database: Database, profile: Profile, inner: str, column: str) -> No
         profile.infinite, profile.infinities = 0, 1
         return
     profile.low, profile.high = low, high
+    days = pa.types.is_integer(profile.type) and NUMBERED_DAYS[0] <= low <= high <= NUMBERED_DAYS[1]
+    profile.spells_days = days and are_days(database, inner, column)
     profile.whole = pa.types.is_integer(profile.type) or not int(about["broken"] or 0)
     profile.repeats = int(about["different"]) < cells
     if profile.whole and not profile.repeats and high - low == cells - 1:
         first, last = int(low), int(high)
         squares = sum_of_squares(last) - sum_of_squares(first - 1)
         profile.note_sums(((first + last) * cells // 2) & WRAP, squares & WRAP)
+
+
+def are_days(database: Database, inner: str, column: str) -> bool:
+    """Return True if whole numbers all spell days; there are not so many days as such numbers."""
+    import pyarrow as pa
+
+    found = list(database.ask(f"SELECT DISTINCT {column} FROM {inner} LIMIT {MOST_DAYS + 1}"))  # noqa: S608
+    numbers = pa.chunked_array([batch.column(0) for batch in found])
+    return len(numbers) <= MOST_DAYS and spell_days(numbers)
 
 
 def answer(database: Database, query: str) -> list[dict[str, Any]]:
