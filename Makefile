@@ -20,7 +20,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 test: $(READY)  ## lint, types, and tests of every room, in minutes: what every change must pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy & types=$$!; $(PYTEST) -m "$(ALWAYS) and not full" && wait $$types
+	$(BIN)/mypy & types=$$!; $(PYTEST) -m "$(ALWAYS) and not full"; tests=$$?; wait $$types; types=$$?; \
+	echo "exit codes: types $$types, tests $$tests"; test $$types$$tests = 00
 
 test-all: lint types  ## everything: also processes, documents, the site, browsers, hostile input
 	$(PYTEST) -m "$(ALWAYS)"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from dagora.base.errors import speaking
-from dagora.base.wording import COMMAND
+from dagora.base.wording import COMMAND, render
 from dagora.learners.registry import METHODS
 from dagora.posterior.registry import SAMPLERS
 from dagora.scores.registry import SCORES
@@ -36,7 +36,7 @@ def test_one_with_its_options(run: Callable, entry: object) -> None:
     assert entry.reference in shown
     if entry in METHODS:
         with speaking(COMMAND):
-            assert f"  takes      {entry.takes_in_words}\n" in shown
+            assert f"  takes      {render(entry.takes_in_words)}\n" in shown
         assert entry.promise in shown
     kind = "method" if entry in METHODS else "sampler" if entry in SAMPLERS else "score"
     content = json.loads(run("methods", entry.name, "--json").out)[kind]
