@@ -212,8 +212,8 @@ def prepare_all(
     kept = [column for column in raw if column.left_out is None]
     if not kept:
         reasons = ", ".join(f"'{column.name}' ({column.left_out})" for column in raw[:3])
-        one = next((column.name for column in raw if can_be_levels(str(column.left_out))), None)
-        way_out = "" if one is None else f"; {option('discrete', one)} keeps one"
+        usable = next((column.name for column in raw if can_be_levels(str(column.left_out))), None)
+        way_out = "" if usable is None else f"; {option('discrete', usable)} keeps one"
         raise DataError(f"no column can be used: {reasons}{way_out}")
     return raw, kept
 
