@@ -92,6 +92,14 @@ CASES: dict[str, dict[str, str]] = {
     "duckdb": {
         "dagora.open_rows('duckdb:shop.db', table='orders')": "a DuckDB file needs DuckDB: pip install 'dagora[engines]'",
     },
+    "python_calamine": {
+        "learn none.xlsx": "a spreadsheet needs the package 'python-calamine': pip install 'dagora[files]'",
+        "dagora.read_table('none.ods')": "a spreadsheet needs the package 'python-calamine'",
+    },
+    "pyreadstat": {
+        "inspect none.sav": "a file of SPSS needs the package 'pyreadstat': pip install 'dagora[files]'",
+        "dagora.learn('none.dta')": "a file of Stata needs the package 'pyreadstat'",
+    },
 }  # fmt: skip
 
 # Packages that are imported under another name.

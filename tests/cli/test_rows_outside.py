@@ -72,7 +72,7 @@ REFUSED = [
     (("learn", "{sales}", "--interventions", "ward"), "--interventions needs a table of rows"),
     (("learn", "{shop}"), "needs either --table or --query"),
     (("learn", "{shop}", "--query", "SELEC 1"), "syntax error at or near"),
-    (("learn", "{csv}", "--table", "orders"), "--table goes with a database"),
+    (("learn", "{csv}", "--table", "orders"), "--table goes with a spreadsheet or a database"),
     (("learn", "{csv}", "--sample", "5", "--scan"), "leave one of them out"),
     (("sample", "{sales}"), "needs the rows themselves"),
 ]  # fmt: skip

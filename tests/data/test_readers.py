@@ -107,10 +107,16 @@ BAD = {
     "ragged far down": ("a,b\n" + "1,2\n" * 1_200_000 + "3\n", "data row 1200001 has 1 cells"),
     "same name twice": ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
     "no name": ("a,,c\n1,2,3\n", "column 2 has no name"),
-    "latin1": ("a,b\nä,2\n".encode("latin1"), "not in UTF-8.*latin1"),
-    "latin1 far down": (b"a,b\n" + b"x,2\n" * 20_000 + b"\xe4,2\n", "not in UTF-8"),
-    "latin1 header": ("ä,b\n1,2\n".encode("latin1"), "not in UTF-8"),
-    "utf16": ("a,b\n1,2\n".encode("utf16"), "not in UTF-8.*utf-16"),
+    "neither UTF-8 nor cp1252": (
+        b"a,b\n\xe4,2\n\x8d,2\n",
+        "line 3 has a byte .0x8d. that is neither UTF-8 nor",
+    ),
+    "neither, far down": (b"a,b\n" + b"x,2\n" * 500_000 + b"\xff\x81,2\n", "line 500002 has a byte .0x81."),
+    "UTF-8 but for one line": (
+        "ä,b\n".encode() * 5 + b"\xe4,2\n",
+        "line 6 is not in UTF-8, though the text is",
+    ),
+    "utf16 cut short": ("a,b\n1,2\n".encode("utf16")[:-1], "not in UTF-8"),
     "semicolons, not alike": ("a;b\n1;2;3\n", "only one column, and ';' in its name: try separator=.;"),
     "semicolons and a comma in a name": ("a, b;c;d\n1;2;3\n", "there are 2 columns, and ';' in their names"),
     "open quote": ('a,b\n1,"x\n2,y\n3,z\n', "a quote .* is not closed"),
@@ -157,7 +163,7 @@ def test_impossible_separators(read, separator):
 
 @pytest.mark.parametrize(
     ("name", "way_out"),
-    [("t.txt", "try separator"), ("t", "try separator"), ("csv", "try separator"), ("t.xlsx", "as CSV")],
+    [("t.txt", "try separator"), ("t", "try separator"), ("csv", "try separator"), ("t.xlsb", "as .xlsx")],
 )
 def test_other_endings_are_told_the_way_out(read, name, way_out):
     with pytest.raises(DataError, match=f"{name}: .*{way_out}"):

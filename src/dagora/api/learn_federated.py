@@ -32,7 +32,7 @@ from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.transport.transport import check_name
 
 FEWEST = 3
-AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "decimal")  # reading options of each site
+AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal")  # of each site
 
 
 @takes_reading(*AT_SITES)

@@ -15,7 +15,7 @@ from dagora.parties.vertical.agreement import TermsProposal
 from dagora.parties.vertical.private_session import read_party_data, run_both_parties
 
 
-@takes_reading("drop", "missing", "na", "decimal")
+@takes_reading("drop", "missing", "na", "table", "decimal")
 def learn_private(
     host_table: object,
     guest_table: object,

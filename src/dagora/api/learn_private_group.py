@@ -15,7 +15,7 @@ from dagora.parties.replicated.terms import LEAST_ROWS, GroupProposal
 from dagora.parties.vertical.private_session import read_party_data
 
 
-@takes_reading("drop", "missing", "na", "decimal")
+@takes_reading("drop", "missing", "na", "table", "decimal")
 def learn_private_group(
     tables: Mapping[str, object],
     key: str,

@@ -46,11 +46,10 @@ def stays_outside(source: str) -> bool:
     return place.is_dir() or (not place.exists() and glob.has_magic(source))
 
 
-@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator", "decimal", "join")
+@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator", "table", "decimal", "join")
 def open_rows(
     source: Any,  # noqa: ANN401 - see below
     *,
-    table: str | None = None,
     query: str | None = None,
     sample: int | None = None,
     push_down: bool = False,
@@ -66,13 +65,12 @@ def open_rows(
     Parameters
     ----------
     source : path, pattern, address, connection, lazy frame, Dask frame or function
-        A file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV files;
+        A file, a folder or a pattern (`"sales/**/*.parquet"`) of Parquet, Feather, Arrow or CSV files; a
+        spreadsheet, or a file of Stata, SPSS or R, which is held in memory;
         `"duckdb:FILE"`, a file of SQLite (.sqlite, or `"sqlite:FILE"`) or `"postgresql://…"` with a `table`
         or a `query` (a password comes from PGPASSWORD or ~/.pgpass, and never from the address); a connection
         to a database with either; a polars lazy frame; a Dask data frame; or a function that returns Arrow
         record batches, the same rows at every call.
-    table : str, optional
-        Table of a database.
     query : str, optional
         Query to a database.
     sample : int, optional
@@ -105,7 +103,7 @@ def open_rows(
     """
     check_circumstances(seed, None, jobs)
     options = ReadingOptions(**reading)
-    found = source_of(source, table, query, options.separator)
+    found = source_of(source, options.table, query, options.separator)
     if sample is not None:
         return cast("Table", sample_source(found, sample, seed, options)).announced()
     statistics = scan_source(found, options, jobs, database_of(found) if push_down else None)
@@ -138,12 +136,13 @@ def source_of(source: Any, table: str | None, query: str | None, separator: str 
         return open_sqlite(source, table, query)
     if hasattr(source, "cursor"):
         return QueriedRows(source, query_of(table, query), "the query" if table is None else f"table {table}")
-    if table is not None or query is not None:
-        raise OptionError("table and query are for databases: leave them out")
+    of_file = isinstance(source, str | os.PathLike)
+    if query is not None or (table is not None and not of_file):
+        raise OptionError(f"{option('table')} and {option('query')} are for databases: leave them out")
     if isinstance(source, str) and not source:
         raise DataError("the name of what is to be opened is empty: give a file, a folder or a pattern")
-    if isinstance(source, str | os.PathLike):
-        return open_files(Path(source), separator)
+    if of_file:
+        return open_files(Path(source), separator, table)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
         return LazyRows(source)
     if is_dask(source):

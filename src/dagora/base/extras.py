@@ -73,6 +73,8 @@ SKLEARN = Need("sklearn", "scikit-learn", "sklearn")
 STARLETTE = Need("starlette", "Starlette", "app")
 UVICORN = Need("uvicorn", "Uvicorn", "app")
 POSTGRESQL = Need("adbc_driver_postgresql", "the package 'adbc-driver-postgresql'", "engines")
+CALAMINE = Need("python_calamine", "the package 'python-calamine'", "files")
+PYREADSTAT = Need("pyreadstat", "the package 'pyreadstat'", "files")
 
 NEEDS = (
     SCIP,
@@ -88,4 +90,6 @@ NEEDS = (
     SKLEARN,
     STARLETTE,
     UVICORN,
+    CALAMINE,
+    PYREADSTAT,
 )

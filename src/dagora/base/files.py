@@ -17,12 +17,12 @@ import secrets
 import stat
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dagora.base.errors import DagoraError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from _typeshed import WriteableBuffer as Buffer
 
@@ -160,18 +160,20 @@ def read_text(path: PathLike, *, error: type[DagoraError] = FormatError) -> str:
         raise error(f"{path}: line {line}: is not UTF-8 text; save the file as UTF-8") from None
 
 
-def open_unpacked(path: PathLike, *, error: type[DagoraError] = FormatError) -> BinaryIO:
-    """Open a gzip file; one that unpacks to far more than its size is refused while it is read."""
-    return cast("BinaryIO", io.BufferedReader(_Unpacked(Path(path), error), CHUNK))
+def open_unpacked(
+    path: PathLike, *, error: type[DagoraError] = FormatError, opener: Callable[[Path], Any] = gzip.open
+) -> BinaryIO:
+    """Open a compressed file; one that unpacks to far more than its size is refused while it is read."""
+    return cast("BinaryIO", io.BufferedReader(_Unpacked(Path(path), error, opener), CHUNK))
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzip file, up to a limit."""
+    """The content of a compressed file, up to a limit."""
 
-    def __init__(self, path: Path, error: type[DagoraError]) -> None:
+    def __init__(self, path: Path, error: type[DagoraError], opener: Callable[[Path], Any]) -> None:
         super().__init__()
         self._path, self._error = path, error
-        self._packed = gzip.open(path)  # noqa: SIM115 (closed with this)
+        self._packed = opener(path)
         size = path.stat().st_size if path.is_file() else 0
         self._limit = self._left = max(UNPACKED_FREELY, UNPACKED_RATIO * size)
 
@@ -179,7 +181,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        got = self._packed.readinto(buffer)
+        got = int(self._packed.readinto(buffer))
         self._left -= got
         if self._left < 0:
             raise self._error(

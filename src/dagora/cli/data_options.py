@@ -30,21 +30,23 @@ class Reading:
     """Options for reading a table: `given` are all reading options by name."""
 
     given: Mapping[str, Any]
-    from_table: str | None = None
     query: str | None = None
     sample: int | None = None
     scan: bool = False
     push_down: bool = False
+
+    @property
+    def from_table(self) -> str | None:
+        """The table of a database, or the sheet of a spreadsheet."""
+        return self.given.get("table")
 
     def scans(self, data: str) -> bool:
         """Return True if the rows are not read into memory."""
         from dagora.api.open_rows import is_address, stays_outside
         from dagora.base.errors import OptionError
 
-        if not is_address(data):
-            for flag, given in (("--table", self.from_table), ("--query", self.query)):
-                if given is not None:
-                    raise OptionError(f"{flag} goes with a database, such as duckdb:FILE")
+        if not is_address(data) and self.query is not None:
+            raise OptionError("--query goes with a database, such as duckdb:FILE")
         if self.scan and self.sample is not None:
             raise OptionError("--scan reads all rows, --sample some of them: leave one of them out")
         if self.push_down and (self.sample is not None or not is_address(data)):
@@ -124,8 +126,12 @@ class CellReading:
     """Options for the cells of a table whose columns a codebook describes: `given` are reading options."""
 
     given: Mapping[str, Any]
-    from_table: str | None = None
     query: str | None = None
+
+    @property
+    def from_table(self) -> str | None:
+        """The table of a database, or the sheet of a spreadsheet."""
+        return self.given.get("table")
 
     def table(self, path: str, codebook: Codebook) -> Table:
         """Read the columns of the codebook, as it writes them."""
@@ -167,7 +173,7 @@ class CellReading:
         from dagora.data.scan.row_sample import read_source
         from dagora.data.table import require_table
 
-        if self.from_table is None and self.query is None and not stays_outside(path):
+        if self.query is None and not stays_outside(path):
             return read_as(Path(path), following)
         return require_table(
             read_source(source_of(path, self.from_table, self.query, self.given["separator"]), following)
@@ -259,11 +265,8 @@ TIME_OPTIONS = (
         "lags=N).",
     ),
 )
-DATABASE_OPTIONS = (
-    click.option("--table", "from_table", metavar="NAME", help="Table of a database to read."),
-    click.option("--query", metavar="SQL", help="Query to a database whose result is read."),
-)
-CELLS = ("missing", "na", "separator", "decimal")  # reading options that do not name columns
+DATABASE_OPTIONS = (click.option("--query", metavar="SQL", help="Query to a database whose result is read."),)
+CELLS = ("missing", "na", "separator", "table", "decimal")  # reading options that do not name columns
 SOURCE_OPTIONS = (
     *DATABASE_OPTIONS,
     click.option(

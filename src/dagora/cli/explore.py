@@ -52,7 +52,7 @@ Examples:
 def command(
     *, data: str | None, port: int, no_browser: bool, max_upload: float, jobs: int, reading: Reading
 ) -> None:
-    """Open a page on DATA (.csv .tsv .parquet .feather, text also .gz), or on a file chosen there.
+    """Open a page on DATA (.csv .tsv .parquet .feather .xlsx .dta .sav .rds), or on a file chosen there.
 
     On the page: choose columns, put variables into tiers, require and forbid edges, learn, watch, stop,
     compare results, ask them for probabilities, and save knowledge, results and reports. The server answers

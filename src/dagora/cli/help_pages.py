@@ -25,7 +25,7 @@ GROUPS = {
         "resample", "seed", "time_limit", "jobs",
     ),
     "How to read the table": tuple(READING),
-    "Rows that stay outside": ("from_table", "query", "sample", "scan", "push_down", "dask"),
+    "Rows that stay outside": ("query", "sample", "scan", "push_down", "dask"),
     "Series": ("time", "series", "lags"),
     "What to write": ("output", "report", "picture", "truth", "as_json", "checkpoint", "quiet"),
 }  # fmt: skip

@@ -74,7 +74,7 @@ def command(
     in_time: TimeRequest,
     reading: Reading,
 ) -> None:
-    """Learn a network from DATA (.csv .tsv .parquet .feather, text also .gz; or scores in .jkl).
+    """Learn a network from DATA (.csv .tsv .parquet .feather .xlsx .dta .sav .rds; or scores in .jkl).
 
     A folder, a pattern ('sales/**/*.parquet') and a database (duckdb:FILE or postgresql://HOST/NAME, with
     --table or --query) may hold more rows than memory: they are read anew for every round of questions.

@@ -195,7 +195,7 @@ def sample_options(command: F) -> F:
 @sample_options
 @data_options
 def command(*, data: str, interventions: str | None, request: SampleRequest, reading: Reading) -> None:
-    """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather, text also .gz).
+    """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather .xlsx .dta .sav .rds).
 
     Shows how probable each edge is, and whether the chains have converged. Ctrl-C or --time-limit returns
     the draws made so far. Ctrl-C before all parent sets are scored returns no draws; --checkpoint keeps the

@@ -98,14 +98,14 @@ def command(
     """Simulate a table from a random graph or from a known network."""
     from dagora.cli.outputs import check_target
     from dagora.cli.writing import Files
-    from dagora.data.readers import file_format
+    from dagora.data.readers import WRITTEN, file_format
     from dagora.data.simulate_missing import parse_holes, punch_holes
     from dagora.data.writers import write_table
     from dagora.formats.registry import find_format, read_network, write_graph, write_network
     from dagora.network.networks import DiscreteNetwork
     from dagora.network.sample import sample_network
 
-    file_format(output)
+    file_format(output, WRITTEN)
     check_target(output)
     if missing is not None:
         parse_holes(missing)

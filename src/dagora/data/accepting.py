@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.readers import read_any
+from dagora.data.scan.row_sample import read_source
+from dagora.data.scan.sqlite import is_sqlite, open_sqlite
 from dagora.data.table import Table
 
 ACCEPTED = "a file's name, a pandas, polars or Arrow frame, a matrix, a mapping of columns, or a Table"
@@ -53,8 +55,12 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
         return drop_columns(data, reading)
     if isinstance(data, str) and "\n" in data:
         raise DataError("text with several lines is not the name of a file: write it to a file first")
+    if is_sqlite(data):
+        return read_source(open_sqlite(cast("str | Path", data), reading.table, None), reading).announced()
     if isinstance(data, str | Path):
         return read_any(Path(data), reading).announced()
+    if reading.table is not None:
+        raise OptionError(f"{option('table')} goes with a file: leave it out")
     if isinstance(data, Mapping):
         return table_of(*columns_of_frame(frame_of(data), reading)).announced()
     if isinstance(data, np.ndarray | list | tuple):

@@ -18,8 +18,10 @@ from dagora.data.columns.cells import is_plain
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.missing import MISSING_WORDS
 from dagora.data.columns.reading_time import check_bytes_read, check_header
-from dagora.data.foreign_files import not_utf8
-from dagora.data.header import Header, is_packed, open_bytes, read_header
+from dagora.data.header import Header, read_header
+from dagora.data.raw_table import RawTable
+from dagora.data.text_encoding import UTF8, begins_in, encoding_note, encoding_of
+from dagora.data.unpacking import is_packed, open_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,26 +37,43 @@ BLOCK = 1 << 22
 UNPACKED_IN_MEMORY = 1 << 26
 
 
-def read_delimited(
-    file: Path, separator: str, reading: ReadingOptions
+def read_delimited(file: Path, separator: str, reading: ReadingOptions) -> RawTable:
+    """Read the columns as text; those to be dropped are skipped.
+
+    Text is taken for UTF-8, unless its beginning shows another encoding, until a byte shows that it is not.
+    """
+    encoding = begins_in(file)
+    try:
+        names, columns = read_encoded(file, separator, encoding, reading)
+    except UnicodeDecodeError:
+        if encoding != UTF8 or not file.is_file():
+            raise
+        encoding = encoding_of(file)
+        names, columns = read_encoded(file, separator, encoding, reading)
+    note = encoding_note(file, encoding)
+    return RawTable(names, columns, True, True, () if note is None else (note,))
+
+
+def read_encoded(
+    file: Path, separator: str, encoding: str, reading: ReadingOptions
 ) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Read the columns as text; those to be dropped are skipped."""
+    """Names and columns of a text of this encoding; an error of Python where it has another one."""
     import pyarrow as pa
 
-    header = read_header(file, separator)
+    header = read_header(file, separator, encoding)
     kept = kept_positions(header.names, reading)
     try:
         check_header(reading.clock, len(kept))
         columns = parse_delimited(file, separator, header, kept, clock=reading.clock)
     except pa.ArrowInvalid as problem:
         if "invalid UTF8" in str(problem):
-            raise DataError(not_utf8(file)) from None
+            raise UnicodeDecodeError("utf-8", b"", 0, 0, "as Arrow found") from None
         refuse_ragged(file, separator, header)
         if "straddling" in str(problem):
             raise DataError("a line is too long, or a quote is not closed: check the quotes") from None
         raise
     if any(not is_plain(column) and has_line_break(column) for column in columns):
-        refuse_open_quote(file, separator)
+        refuse_open_quote(file, separator, encoding)
     return [header.names[i] for i in kept], columns
 
 
@@ -102,6 +121,7 @@ def arrow_options(
             column_names=positions,
             skip_rows=header.blank_lines,
             skip_rows_after_names=1,
+            encoding="utf8" if header.encoding == UTF8 else header.encoding,
             block_size=max(BLOCK, 64 * sum(len(name) + 8 for name in header.names)),
             **reading,
         ),
@@ -182,9 +202,9 @@ def has_line_break(column: pa.ChunkedArray) -> bool:
     return bool(pc.any(pc.match_substring(column, "\n")).as_py())
 
 
-def refuse_open_quote(file: Path, separator: str) -> None:
+def refuse_open_quote(file: Path, separator: str, encoding: str) -> None:
     """Refuse a quote that is never closed, which would swallow rows; Python's strict parser finds it."""
-    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+    with io.TextIOWrapper(open_bytes(file), encoding=encoding, newline="") as text:
         reader = csv.reader(text, delimiter=separator, strict=True)
         try:
             for _ in reader:

@@ -12,10 +12,7 @@ from dagora.base.phrases import nearest
 from dagora.base.wording import option, spoken
 
 LOOK = 4096  # bytes at the beginning that say what a file is
-SHEET = "is a spreadsheet: save its sheet as CSV"
-FROM_R = (
-    'holds objects of R: in R, write.csv(data, "data.csv", row.names=FALSE) makes a table of a data frame'
-)
+SHEET = "is a spreadsheet: its name must end in .xlsx, .xls or .ods"
 ARCHIVE = "is an archive: unpack it, and give the file in it"
 PACKED = "is compressed: unpack it, or compress it with gzip instead (.csv.gz is read)"
 NETWORK = (
@@ -24,10 +21,8 @@ NETWORK = (
 
 # What a file is, by the ending of its name. {pandas} stands for what reads it in Python.
 BY_ENDING = {
-    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), f"{SHEET}, or {{pandas}} read_excel"),
-    **dict.fromkeys((".rds", ".rda", ".rdata"), FROM_R),
-    ".dta": "is a file of Stata: there, `export delimited data.csv` makes a table, or {pandas} read_stata",
-    ".sav": "is a file of SPSS: save it as CSV there, or {pandas} read_spss",
+    ".xlsb": "is a binary workbook: save it as .xlsx",
+    ".por": "is a file of SPSS in its old form: save it as .sav there",
     ".sas7bdat": "is a file of SAS: export it as CSV there, or {pandas} read_sas",
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "is JSON and no table of rows: {pandas} read_json"),
     **dict.fromkeys((".pkl", ".pickle"), "is a pickle, which only Python reads: {pandas} read_pickle"),
@@ -42,12 +37,12 @@ BY_ENDING = {
     ),
     **dict.fromkeys(
         (".sqlite", ".sqlite3"),
-        "is a database of SQLite: open_rows reads it in Python, and the commands with {table} NAME",
+        "is a database of SQLite: learn and open_rows take it in Python, and the commands, with {table} NAME",
     ),
 }
 # The same by the first bytes, for files under a name that promises text.
 BY_BEGINNING = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"{SHEET} (renaming does not change what it is)"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", SHEET),
     (b"\x1f\x8b", "is compressed with gzip: its name must end in .gz"),
     (b"BZh", PACKED),
     (b"\xfd7zXZ\x00", PACKED),
@@ -56,8 +51,10 @@ BY_BEGINNING = (
     (b"ARROW1", "is a Feather or Arrow file: its name must end in .feather"),
     (b"\x93NUMPY", BY_ENDING[".npy"]),
     (b"SQLite format 3", BY_ENDING[".sqlite"]),
-    (b"$FL2", BY_ENDING[".sav"]),
-    (b"<stata_dta>", BY_ENDING[".dta"]),
+    (b"$FL2", "is a file of SPSS: its name must end in .sav"),
+    (b"$FL3", "is a file of SPSS: its name must end in .zsav"),
+    (b"<stata_dta>", "is a file of Stata: its name must end in .dta"),
+    (b"RDX", "is a file of R: its name must end in .RData"),
     (b"%PDF", "is a PDF file: give the table itself, as CSV"),
 )
 WEB_PAGE = (b"<!doctype html", b"<html")
@@ -67,9 +64,9 @@ REMOTE = ("http:", "https:", "ftp:", "s3:", "gs:")
 def refuse_foreign_ending(file: Path) -> None:
     """Refuse a file whose name says that it is no table; say what makes one of it.
 
-    >>> refuse_foreign_ending(Path("survey.sav"))
+    >>> refuse_foreign_ending(Path("survey.sas7bdat"))
     Traceback (most recent call last):
-    dagora.DataError: is a file of SPSS: save it as CSV there, or pass pandas.read_spss(...) as data
+    dagora.DataError: is a file of SAS: export it as CSV there, or pass pandas.read_sas(...) as data
     """
     what = BY_ENDING.get(file.suffix.lower())
     if what is not None:
@@ -83,14 +80,12 @@ def refuse_foreign_content(file: Path) -> None:
     with file.open("rb") as handle:
         beginning = handle.read(LOOK)
     if beginning.startswith(b"PK\x03\x04"):
-        raise DataError(f"{name_archive_content(file)} (renaming does not change what it is)")
+        raise DataError(name_archive_content(file))
     for mark, what in BY_BEGINNING:
         if beginning.startswith(mark):
             raise DataError(in_words(what, file))
     if beginning.lstrip().lower().startswith(WEB_PAGE):
         raise DataError("is a web page: download the file itself (on many pages that link is called raw)")
-    if encoding := two_bytes_a_letter(beginning):
-        raise DataError(not_utf8(file, encoding))
 
 
 def name_archive_content(file: Path) -> str:

@@ -7,38 +7,29 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from dagora.base.errors import DataError
-from dagora.base.files import open_unpacked
 from dagora.base.wording import option
 from dagora.data.columns.column_names import check_names
 from dagora.data.columns.names import UNNAMED
+from dagora.data.text_encoding import UTF8, begins_in
+from dagora.data.unpacking import open_bytes
 
 MARKS = ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','"))
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line that is not blank: its names, and how many blank lines stand before it."""
+    """The first line that is not blank: its names, how many blank lines stand before it, and its encoding."""
 
     names: tuple[str, ...]
     blank_lines: int
+    encoding: str = UTF8
 
 
-def open_bytes(file: Path) -> BinaryIO:
-    """Open a file that may be compressed."""
-    return open_unpacked(file, error=DataError) if is_packed(file) else file.open("rb")
-
-
-def is_packed(file: Path) -> bool:
-    """Return True if the name says that the file is compressed."""
-    return file.suffix.lower() == ".gz"
-
-
-def read_header(file: Path, separator: str) -> Header:
+def read_header(file: Path, separator: str, encoding: str = UTF8) -> Header:
     """Read the names of the columns."""
-    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", newline="") as text:
+    with io.TextIOWrapper(open_bytes(file), encoding=encoding, newline="") as text:
         lines: list[str] = []
         reader = csv.reader(remember_lines(text, lines), delimiter=separator)
         blank = first_line = 0
@@ -60,7 +51,7 @@ def read_header(file: Path, separator: str) -> Header:
         names[0] = f"{UNNAMED}: 0"  # where pandas or R wrote the row's number or name
     if len(names) > 1 and not names[-1].strip():
         names[-1] = f"{UNNAMED}: {len(names) - 1}"  # where every line ends with a separator
-    return Header(check_names(names), blank)
+    return Header(check_names(names), blank, encoding)
 
 
 def remember_lines(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
@@ -123,7 +114,7 @@ def suggest_separator(names: list[str], following: list[str] | None, separator: 
 
 def suggested_mark(file: Path) -> str:
     """Guess the separator of a text from its first line; a comma if nothing speaks for another."""
-    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors="replace") as text:
+    with io.TextIOWrapper(open_bytes(file), encoding=begins_in(file), errors="replace") as text:
         first = text.readline(1 << 16).strip()
     counts = {mark: first.count(mark) for mark in (",", *(mark for mark, _ in MARKS), " ")}
     best = max(counts, key=counts.__getitem__)
@@ -137,7 +128,8 @@ def find_separator(file: Path, usual: str) -> str:
     """
     if not file.is_file():  # a pipe cannot be read twice
         return usual
-    with io.TextIOWrapper(open_bytes(file), encoding="utf-8-sig", errors="replace", newline="") as text:
+    encoding = begins_in(file)
+    with io.TextIOWrapper(open_bytes(file), encoding=encoding, errors="replace", newline="") as text:
         lines = [line for line in (text.readline(1 << 20) for _ in range(20)) if line.strip()][:2]
     if len(lines) < 2 or usual in lines[0]:
         return usual

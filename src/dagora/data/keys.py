@@ -55,7 +55,8 @@ def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, li
     if key in reading.drop:
         raise DataError(f"{file}: the key {col(key)} cannot be left out")
     with naming(file):
-        names, columns, text = read_raw(file, reading)
+        raw = read_raw(file, reading)
+        names, columns = raw.names, raw.columns
         if key not in names:
             raise DataError(f"there is no {col(key)} for the key: the columns are {', '.join(names)}")
         if len(names) == 1:
@@ -66,7 +67,7 @@ def split_file(file: Path, key: str, reading: ReadingOptions) -> tuple[Table, li
         # From a buffer: pyarrow would import pandas to find out that an array of numpy is none of pandas.
         columns[place] = pa.chunked_array([pa.Array.from_buffers(pa.float64(), len(keys), [None, numbers])])
         numbered = Table.from_columns(
-            *type_columns(names, columns, reading, text_cells=text, words_nulled=text)
+            *type_columns(names, columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled)
         )
     return *remove_row_numbers(numbered, key, keys), f"{file}, column '{key}'"
 

@@ -1,4 +1,4 @@
-"""Read a table from a file: CSV or TSV (also .gz), Parquet, Feather or Arrow.
+"""Read a table from a file: CSV or TSV (also .gz), Parquet, Feather or Arrow, spreadsheets, Stata, SPSS, R.
 
 Columns are typed when all cells are known. Names, levels and numbers are trimmed. Any error about a file is
 one line that begins with its name.
@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
+from dagora.base.extras import CALAMINE, PYREADSTAT
 from dagora.base.wording import option
+from dagora.data import r_files, spreadsheets, statistics_files
 from dagora.data.binary_files import read_binary
 from dagora.data.columns.ingest import look_at, type_columns
 from dagora.data.columns.overview import Overview
@@ -26,16 +28,18 @@ from dagora.data.delimited_text import read_delimited
 from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_content, refuse_foreign_ending
 from dagora.data.header import find_separator, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.raw_table import RawTable
 from dagora.data.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
+    from collections.abc import Iterator, Sequence
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 TEXT = (".txt", ".dat", ".data", ".asc", "")  # endings of text that does not say what separates its cells
-ENDINGS = (*SEPARATORS, ".parquet", ".feather", ".arrow")
+WRITTEN = (*SEPARATORS, ".parquet", ".feather", ".arrow")  # what is written too
+OF_PROGRAMS = (*spreadsheets.ENDINGS, *statistics_files.ENDINGS, *r_files.ENDINGS)
+ENDINGS = (*WRITTEN, *OF_PROGRAMS)
+IN_PARTS = (*spreadsheets.ENDINGS, ".rda", ".rdata")  # may hold several tables by name
 
 
 @takes_reading()
@@ -48,8 +52,9 @@ def read_table(
     Parameters
     ----------
     path : path
-        The ending of its name says the format: .csv .tsv .tab (also .gz), .parquet, .feather, .arrow; with a
-        `separator`, it is delimited text under any name.
+        The ending of its name says the format: .csv .tsv .tab (also .gz), .parquet, .feather, .arrow, .xlsx
+        .xls .ods (a sheet by `table`), .dta, .sav, .rds; with a `separator`, it is delimited text under any
+        name.
     {reading}
 
     Returns
@@ -95,40 +100,57 @@ def read_as(file: Path, reading: ReadingOptions) -> Table:
 def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
     """Read a table that may have missing values, where the reading options say that they can be modelled."""
     with naming(file):
-        names, columns, text = read_raw(file, reading)
-        typed, overview = type_columns(names, columns, reading, text_cells=text, words_nulled=text)
-        return table_of(typed, with_source(overview, file))
+        raw = read_raw(file, reading)
+        typed, overview = type_columns(
+            raw.names, raw.columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled
+        )
+        return table_of(typed, with_source(overview, file, raw.notes))
 
 
 def look_at_file(file: Path, reading: ReadingOptions) -> Overview:
     """Say how a file is understood, without refusing missing values."""
     with naming(file):
-        names, columns, text = read_raw(file, reading)
-        overview = look_at(names, columns, reading, text_cells=text, words_nulled=text)
-        return with_source(overview, file)
+        raw = read_raw(file, reading)
+        overview = look_at(
+            raw.names, raw.columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled
+        )
+        return with_source(overview, file, raw.notes)
 
 
 def column_names(file: Path, reading: ReadingOptions) -> list[str]:
     """The names of the columns of a file, whether or not all cells can be understood."""
     with naming(file):
-        return read_raw(file, reading)[0]
+        return read_raw(file, reading).names
 
 
-def read_raw(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray], bool]:
-    """Names and raw columns of a file, and whether its cells are text."""
+def read_raw(file: Path, reading: ReadingOptions) -> RawTable:
+    """The columns of a file as they stand there."""
     refuse_password(str(file))
     mark = check_separator(reading.separator)
+    if mark is None:
+        require_package(file)
     check_file(file)
     ending = table_format(file) if mark is None else ".csv"
     if ending in SEPARATORS:
         refuse_foreign_content(file)
-    names, columns = read_columns(file, ending, mark, reading)
-    return names, columns, ending in SEPARATORS
+    if reading.table is not None and ending not in IN_PARTS and ending not in r_files.ENDINGS:
+        raise OptionError(f"{option('table')} goes with a spreadsheet or a database: leave it out")
+    return read_columns(file, ending, mark, reading)
 
 
-def with_source(overview: Overview, file: Path) -> Overview:
-    """Add which file it was."""
-    return replace(overview, source=file.name, sha256=fingerprint(file))
+def require_package(file: Path) -> None:
+    """Refuse a file of another program where the package that reads it is not installed."""
+    ending = file.suffix.lower()
+    if ending in spreadsheets.ENDINGS:
+        CALAMINE.require("a spreadsheet")
+    if ending in statistics_files.ENDINGS:
+        PYREADSTAT.require(f"a file of {statistics_files.PROGRAMS[ending]}")
+
+
+def with_source(overview: Overview, file: Path, notes: Sequence[str] = ()) -> Overview:
+    """Add which file it was, and what its reader has to say."""
+    said = (*notes, *overview.warnings)
+    return replace(overview, source=file.name, sha256=fingerprint(file), warnings=said)
 
 
 def check_separator(separator: str | None) -> str | None:
@@ -141,13 +163,17 @@ def check_separator(separator: str | None) -> str | None:
     return mark
 
 
-def read_columns(
-    file: Path, ending: str, separator: str | None, reading: ReadingOptions
-) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Read names and raw columns of a file of a known format."""
+def read_columns(file: Path, ending: str, separator: str | None, reading: ReadingOptions) -> RawTable:
+    """Read the columns of a file of a known format."""
     if ending in SEPARATORS:
         return read_delimited(file, separator or find_separator(file, SEPARATORS[ending]), reading)
-    return read_binary(file, ending, reading)
+    if ending in spreadsheets.ENDINGS:
+        return spreadsheets.read_sheet(file, reading)
+    if ending in statistics_files.ENDINGS:
+        return statistics_files.read_statistics_file(file, ending, reading)
+    if ending in r_files.ENDINGS:
+        return r_files.read_r_file(file, reading)
+    return RawTable(*read_binary(file, ending, reading))
 
 
 def fingerprint(file: Path) -> str | None:
@@ -158,13 +184,13 @@ def fingerprint(file: Path) -> str | None:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def file_format(path: str | os.PathLike[str]) -> str:
+def file_format(path: str | os.PathLike[str], known: Sequence[str] = ENDINGS) -> str:
     """Return the ending that says the format of a file; only text may be compressed (`.gz`)."""
     name = Path(path).name.lower()
     ending = Path(name.removesuffix(".gz")).suffix
-    if ending not in (SEPARATORS if name.endswith(".gz") else ENDINGS):
+    if ending not in (SEPARATORS if name.endswith(".gz") else known):
         raise DataError(
-            f"{path}: a table's name must end in {' '.join(ENDINGS)} (text also in .gz); "
+            f"{path}: a table's name must end in {' '.join(known)} (text also in .gz); "
             f"for delimited text under another name, say what separates the cells ({option('separator')})"
         )
     return ending

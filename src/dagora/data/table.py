@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-IN_MEMORY = [name for name in READING if name != "separator"]  # reading options without a text file
+IN_MEMORY = [name for name in READING if name not in ("separator", "table")]  # reading options without a file
 
 
 @dataclass(frozen=True, eq=False)

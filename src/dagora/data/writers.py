@@ -18,7 +18,7 @@ from dagora.data.columns.cells import null_where
 from dagora.data.columns.missing import is_missing_word
 from dagora.data.header import in_quotes
 from dagora.data.incomplete import AnyTable, IncompleteTable
-from dagora.data.readers import SEPARATORS, file_format
+from dagora.data.readers import SEPARATORS, WRITTEN, file_format
 from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
 
@@ -66,7 +66,7 @@ def write_table(table: AnyTable, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(table, IncompleteTable):
         require_table(table)
-    ending = file_format(path)
+    ending = file_format(path, WRITTEN)
     for variable in table.schema:
         for level in variable.levels:
             if is_missing_word(level):

@@ -15,6 +15,7 @@ TITLES = {
     "discretise": "cut numbers",
     "bins": "into",
     "separator": "cells of text files are separated by",
+    "table": "sheet of a spreadsheet",
     "decimal": "decimals come after a",
     "join": "join levels that differ only in case",
     "max_parents": "most parents",

@@ -28,10 +28,10 @@ ALL = [
     "inspect",
 ]
 SOME = {
-    "open_rows": "discrete continuous drop missing na separator decimal join",
-    "learn_federated": "discrete continuous drop missing na decimal",
-    "learn_private": "drop missing na decimal",
-    "learn_private_group": "drop missing na decimal",
+    "open_rows": "discrete continuous drop missing na separator table decimal join",
+    "learn_federated": "discrete continuous drop missing na table decimal",
+    "learn_private": "drop missing na table decimal",
+    "learn_private_group": "drop missing na table decimal",
 }
 TAKING = {**dict.fromkeys(ALL, " ".join(READING)), **SOME}
 COMMANDS = ["learn", "sample", "score", "inspect", "impute", "explore"]

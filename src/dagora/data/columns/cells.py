@@ -118,7 +118,8 @@ def without_levels(column: pa.ChunkedArray, lost: Callable[[str], bool]) -> pa.D
         return whole
     place = {old: new for new, old in enumerate(kept)}
     moved = pa.array([place.get(i) for i in range(len(values))], pa.int32()).take(whole.indices)
-    return pa.DictionaryArray.from_arrays(moved, whole.dictionary.take(pa.array(kept, pa.int64())))
+    levels = whole.dictionary.take(pa.array(kept, pa.int64()))
+    return pa.DictionaryArray.from_arrays(moved, levels, ordered=whole.type.ordered)
 
 
 def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:

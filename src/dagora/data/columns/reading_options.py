@@ -146,6 +146,13 @@ class ReadingOptions:
         "Column separator of a text file; default: comma, tab for .tsv, or what splits its first lines.",
         metavar="CHAR",
     )
+    table: str | None = public(
+        None,
+        "text",
+        "Sheet of a spreadsheet, or table of a database, by name; default: the only one.",
+        metavar="NAME",
+        rare=True,
+    )
     decimal: str | None = public(
         None,
         "text",

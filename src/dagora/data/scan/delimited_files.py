@@ -13,6 +13,7 @@ from dagora.data.header import Header, read_header
 from dagora.data.readers import naming
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.path_columns import path_columns, with_path_values
+from dagora.data.text_encoding import encoding_note, encoding_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,12 +33,16 @@ class DelimitedFiles:
         self._checked: set[Path] = set()
         self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
         self._headers: list[Header] = []
+        notes: list[str] = []
         for file in files:
             with naming(file):
-                header = read_header(file, separator)
+                header = read_header(file, separator, encoding_of(file))
+                note = encoding_note(file, header.encoding)
+                notes += [] if note is None or notes else [note]
                 if self._headers and header.names != self._headers[0].names:
                     raise DataError(f"its header differs from that of {files[0]}")
             self._headers.append(header)
+        self.notes = tuple(notes)
         self._path_values, kinds = path_columns(files, root)
         own = self._headers[0].names
         self._kinds = {name: kind for name, kind in kinds.items() if name not in own}

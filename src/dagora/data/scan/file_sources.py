@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagora.base.errors import DataError
-from dagora.base.wording import col
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import col, option
 from dagora.data.columns.cells import is_text
 from dagora.data.header import find_separator
-from dagora.data.readers import SEPARATORS, check_file, check_separator, naming, table_format
+from dagora.data.readers import OF_PROGRAMS, SEPARATORS, check_file, check_separator, naming, table_format
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.delimited_files import DelimitedFiles
+from dagora.data.scan.held_rows import HeldRows
 from dagora.data.scan.ipc_files import ipc_batches
 from dagora.data.scan.path_columns import partition_root, path_columns, with_path_values
 
@@ -33,8 +34,11 @@ BUFFER_BYTES = 1 << 16
 FORMATS = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
 
 
-def open_files(place: str | Path, separator: str | None = None) -> RowSource:
-    """The rows of a file, of all files in a folder, or of all that a pattern such as *.parquet names."""
+def open_files(place: str | Path, separator: str | None = None, table: str | None = None) -> RowSource:
+    """The rows of a file, of all files in a folder, or of all that a pattern such as *.parquet names.
+
+    `table` is the name of a sheet of a spreadsheet.
+    """
     files = find_files(place)
     mark = check_separator(separator)
     endings = {format_of(file) if mark is None else ".csv" for file in files}
@@ -47,6 +51,12 @@ def open_files(place: str | Path, separator: str | None = None) -> RowSource:
         with naming(file):
             check_file(file)
     ending = endings.pop()
+    if ending in OF_PROGRAMS:
+        if len(files) > 1:
+            raise DataError(f"{place}: of {ending} files one is read at a time: name one of {len(files)}")
+        return HeldRows(files[0], table)
+    if table is not None:
+        raise OptionError(f"{option('table')} goes with a spreadsheet or a database: leave it out")
     if ending in SEPARATORS:
         with naming(files[0]):
             separator = mark or find_separator(files[0], SEPARATORS[ending])

@@ -19,6 +19,7 @@ from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.incomplete import AnyTable, table_of
 from dagora.data.scan.changes import refuse_changed
+from dagora.data.scan.row_source import SaysMore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,9 +73,11 @@ def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: Read
         rows.column(name).cast(kind) if is_text(kind) else rows.column(name)
         for name, kind in zip(names, kinds, strict=True)
     ]
-    return table_of(
-        *type_columns(names, columns, replace(reading, trends=False), text_cells=source.text_cells)
+    typed, overview = type_columns(
+        names, columns, replace(reading, trends=False), text_cells=source.text_cells
     )
+    notes = source.notes if isinstance(source, SaysMore) else ()
+    return table_of(typed, replace(overview, warnings=(*notes, *overview.warnings)))
 
 
 def draw_rows(source: RowSource, names: list[str], size: int, seed: int) -> pa.Table:

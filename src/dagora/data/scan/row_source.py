@@ -40,6 +40,15 @@ class InTransactions(Protocol):
 
 
 @runtime_checkable
+class SaysMore(Protocol):
+    """A source whose reader has something to say."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the overview needs."""
+
+
+@runtime_checkable
 class KnowsItsRows(Protocol):
     """A source that may say how many rows it has before they are read."""
 

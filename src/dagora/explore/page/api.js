@@ -39,8 +39,8 @@ export const get = async (path) => (await ask(path)).json();
 export const post = async (path, body = {}) => (await ask(path, asJson(body))).json();
 export const remove = async (path) => (await ask(path, { method: "DELETE" })).json();
 
-export const upload = async (file, separator) =>
-  (await ask(`/api/table?${new URLSearchParams({ separator })}`, { method: "POST", headers: { "X-File-Name": encodeURIComponent(file.name) }, body: file })).json();
+export const upload = async (file, said) =>
+  (await ask(`/api/table?${new URLSearchParams(said)}`, { method: "POST", headers: { "X-File-Name": encodeURIComponent(file.name) }, body: file })).json();
 
 // Saves what the server answers as a file.
 export const save = async (path, name, body = null) => {

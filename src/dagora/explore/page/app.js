@@ -10,12 +10,12 @@ import * as run from "./run.js";
 import * as tiers from "./tiers.js";
 
 const WAIT = 150; // milliseconds in which changes of columns are gathered
-let read = {}; // how the table was opened: what separates its cells
+let read = {}; // how the table was opened: what separates its cells, which sheet it is
 let most = 0;
 
 const reading = () => {
   const cut = byId("discretise").value;
-  return { ...columns.reading(), missing: byId("missing").value, na: byId("na").value.trim() || null, separator: read.separator, decimal: byId("decimal").value || null, join: byId("join").checked ? ["all"] : [], discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
+  return { ...columns.reading(), missing: byId("missing").value, na: byId("na").value.trim() || null, separator: read.separator, table: read.table, decimal: byId("decimal").value || null, join: byId("join").checked ? ["all"] : [], discretise: cut || null, bins: cut && cut !== "mean" ? Number(byId("bins").value) : null };
 };
 
 const knowledge = () => {
@@ -76,7 +76,9 @@ const take = (file) => trying(async () => {
   byId("heading").textContent = `reading ${file.name} …`;
   let found;
   try {
-    found = await upload(file, /\.(parquet|feather)$/i.test(file.name) ? "" : byId("separator").value);
+    const text = /\.(csv|tsv|tab|txt|dat|data|asc)(\.gz)?$|^[^.]*$/i.test(file.name);
+    const sheets = /\.(xlsx|xlsm|xls|ods|rda|rdata)$/i.test(file.name);
+    found = await upload(file, { separator: text ? byId("separator").value : "", table: sheets ? byId("table").value.trim() : "" });
   } catch (error) {
     byId("heading").textContent = before;
     throw error;
@@ -113,6 +115,7 @@ const start = () => trying(async () => {
   most = state.max_upload;
   byId("most").textContent = `${most / 1e6} MB`;
   showSeparator(state.reading.separator ?? "");
+  byId("table").value = state.reading.table ?? "";
   methods.begin(results.lastOf, estimates.refresh);
   estimates.begin(() => (methods.ready() ? request() : null));
   run.begin(results.add);

@@ -35,7 +35,7 @@ from dagora.data.scan.codebook import (
     text_rows,
 )
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
-from dagora.data.scan.row_source import KnowsItsRows
+from dagora.data.scan.row_source import KnowsItsRows, SaysMore
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.data.scan.screening_sample import ScreeningSample
 from dagora.data.schema import Kind, Schema, Variable
@@ -301,7 +301,8 @@ def overview_of(
         noted.append(ColumnNotes(name, lost, counts_of(profiles[name], coding.doubtful or ()), codes))
     variables = [coding.variable for coding in decided.values() if isinstance(coding, Coding)]
     overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
-    return replace(overview, warnings=tuple(reading_warnings(overview, noted, (), variables)))
+    notes = source.notes if isinstance(source, SaysMore) else ()
+    return replace(overview, warnings=(*notes, *reading_warnings(overview, noted, (), variables)))
 
 
 def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:

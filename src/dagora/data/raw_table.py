@@ -1,0 +1,20 @@
+"""The columns of a file as they stand there, before types are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class RawTable:
+    """Names and columns of a file, and what its reader has to say."""
+
+    names: list[str]
+    columns: list[pa.ChunkedArray]
+    text_cells: bool = False  # text may stand for numbers, as in a CSV file
+    words_nulled: bool = False  # cells that say nothing are null already
+    notes: tuple[str, ...] = ()  # sentences that a reader of the overview needs

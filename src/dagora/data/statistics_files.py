@@ -1,0 +1,128 @@
+"""Read files of Stata (.dta) and SPSS (.sav, .zsav), by pyreadstat.
+
+Labels of values are levels, in the order of the values. What the file says is missing is missing, also where
+the user of that program declared it. Dates count from the program's own first day.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagora.data.binary_files import check_cells
+from dagora.data.columns.column_names import check_names, kept_positions
+from dagora.data.labelled_columns import LabelReader, whole_numbers
+from dagora.data.raw_table import RawTable
+from dagora.data.statistics_parser import Description, ParsedFile, damaged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from dagora.data.columns.reading_options import ReadingOptions
+
+ENDINGS = (".dta", ".sav", ".zsav")
+PROGRAMS = {".dta": "Stata", ".sav": "SPSS", ".zsav": "SPSS"}
+DAY = 86_400
+EPOCH = date(1970, 1, 1)
+STATA_BEGIN, SPSS_BEGIN = date(1960, 1, 1), date(1582, 10, 14)
+# Formats of dates: in Stata by how they begin, in SPSS by the letters before the width.
+STATA_DAYS, STATA_MOMENTS, STATA_WEEKS = ("%td", "%d", "%-td", "%-d"), ("%tc", "%-tc"), ("%tw", "%-tw")
+STATA_MONTHS = {"%tm": 1, "%-tm": 1, "%tq": 3, "%-tq": 3, "%th": 6, "%-th": 6}
+SPSS_DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR", "DATETIME", "YMDHMS")
+WEEKS_A_YEAR = 52  # of Stata
+
+
+def read_statistics_file(file: Path, ending: str, reading: ReadingOptions) -> RawTable:
+    """Read a file of Stata or SPSS."""
+    with ParsedFile(file) as parsed:
+        about = parsed.describe()
+        names = check_names(about.names)
+        kept = kept_positions(names, reading)
+        check_size(file, ending, about)
+        found = parsed.columns(kept)
+    labelled = LabelReader(names, reading)
+    columns = []
+    for place, cells in zip(kept, found, strict=True):
+        column = read_numbers(cells, about.kinds[place])
+        column = read_dates(column, ending, about.formats[place].lower())
+        columns.append(labelled.read(names[place], column, dict(about.labels[place])))
+    return RawTable([names[place] for place in kept], columns, notes=labelled.notes)
+
+
+def check_size(file: Path, ending: str, about: Description) -> None:
+    """Refuse a file that says of itself that it has more cells than can be in it."""
+    cells = about.rows * len(about.names)
+    if ending == ".zsav" and cells < 0:
+        raise damaged("it does not state how many rows it has")
+    if ending != ".zsav" and cells > file.stat().st_size:
+        raise damaged(f"it states {about.rows} rows of {len(about.names)} columns, more than it can hold")
+    check_cells(cells, file)
+
+
+def read_numbers(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+    """The numbers of a column; those of single precision are what they were written as."""
+    import pyarrow as pa
+
+    if kind == "float":
+        column = column.cast(pa.float32()).cast(pa.string()).cast(pa.float64())
+    return whole_numbers(column)
+
+
+def read_dates(column: pa.ChunkedArray, ending: str, form: str) -> pa.ChunkedArray:
+    """Numbers as moments, where their format says that they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type):
+        return column
+    seconds = seconds_of(column, form) if ending == ".dta" else spss_seconds(column, form)
+    if seconds is None:
+        return column
+    shift = ((STATA_BEGIN if ending == ".dta" else SPSS_BEGIN) - EPOCH) // timedelta(days=1) * DAY
+    moments = pc.round(pc.multiply(pc.add(seconds, float(shift)), 1e6)).cast(pa.int64())
+    return moments.cast(pa.timestamp("us"))
+
+
+def spss_seconds(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray | None:
+    """Seconds since the first day of SPSS; None for numbers that are no dates."""
+    import pyarrow as pa
+
+    letters = form.upper().rstrip("0123456789.")
+    return column.cast(pa.float64()) if letters in SPSS_DATES else None
+
+
+def seconds_of(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray | None:
+    """Seconds since the first day of Stata; None for numbers that are no dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = column.cast(pa.float64())
+    if form.startswith(STATA_DAYS):
+        return pc.multiply(numbers, float(DAY))
+    if form.startswith(STATA_MOMENTS):
+        return pc.divide(numbers, 1000.0)
+    months = next((months for begin, months in STATA_MONTHS.items() if form.startswith(begin)), None)
+    if months is None and not form.startswith(STATA_WEEKS):
+        return None
+    places = np.nan_to_num(numbers.to_numpy()).astype(np.int64)
+    if months is None:
+        years, weeks = np.divmod(places, WEEKS_A_YEAR)
+        days = days_since_1960(12 * years) + 7 * weeks
+    else:
+        days = days_since_1960(months * places)
+    return pc.if_else(numbers.is_valid(), pa.chunked_array([days * float(DAY)]), None)
+
+
+def days_since_1960(months: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Days from the first of January 1960 to the first of a month.
+
+    >>> days_since_1960(np.array([0, 1, 12])).tolist()
+    [0, 31, 366]
+    """
+    begin = np.datetime64("1960-01", "M")
+    days = (begin + months.astype("timedelta64[M]")).astype("datetime64[D]") - np.datetime64("1960-01-01")
+    return days.astype(np.int64)  # type: ignore[no-any-return]
