@@ -265,10 +265,10 @@ TIME_OPTIONS = (
         "lags=N).",
     ),
 )
-DATABASE_OPTIONS = (click.option("--query", metavar="SQL", help="Query to a database whose result is read."),)
+QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
 CELLS = ("missing", "na", "separator", "table", "decimal")  # reading options that do not name columns
 SOURCE_OPTIONS = (
-    *DATABASE_OPTIONS,
+    QUERY,
     click.option(
         "--sample",
         type=click.IntRange(1),
@@ -361,5 +361,5 @@ def reading_options(command: F, missing: str | None) -> F:
 
 def cell_options(command: F) -> F:
     """Add the reading options that a codebook leaves open to a command, which gets them as `reading`."""
-    options = (*given_options(names=CELLS), *DATABASE_OPTIONS)
+    options = (*given_options(names=CELLS), QUERY)
     return gather_options(command, CellReading, "reading", options, CELLS)

@@ -125,4 +125,4 @@ def days_since_1960(months: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[A
     """
     begin = np.datetime64("1960-01", "M")
     days = (begin + months.astype("timedelta64[M]")).astype("datetime64[D]") - np.datetime64("1960-01-01")
-    return days.astype(np.int64)  # type: ignore[no-any-return]
+    return days.astype(np.int64)
