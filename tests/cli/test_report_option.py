@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.events import Budget
+from dagora.cli.learn_request import LearnRequest
+from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
+from dagora.report.fitted_parameters import NO_TIME, fit_parameters
+from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.table import TableStatistics
 from tests.report.reading import read, table_under
 
 
@@ -157,3 +163,36 @@ def test_a_time_limit_leaves_time_for_files(run: Callable, garden: Path, tmp_pat
     assert content["status"] == "time-limit"
     assert "the time limit of 2 s was reached" in content["message"]
     assert content["seconds"] < 1.9
+
+
+def test_after_ctrl_c_or_a_limit_no_file_takes_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Picture, parameters and report together: 2 s for files, whatever the graph."""
+    rows = np.random.default_rng(0).standard_normal((400, 200))
+    names = [f"x{k}" for k in range(200)]
+    statistics = TableStatistics(Table.from_numpy(rows, names))
+    files = {"output": "n.json", "picture": "n.svg", "report": "n.html"}
+    request = LearnRequest(
+        method="hill-climb", score=None, options=(), max_parents=None, knowledge=None, truth=None, seed=0,
+        time_limit=None, jobs=1, as_json=False, quiet=False, **{k: str(tmp_path / v) for k, v in files.items()},
+    )  # fmt: skip
+    request.budget.stop("it was interrupted")
+    began = time.process_time()
+    request.present(wide_result(2159), statistics)
+    assert time.process_time() - began < 2.5
+    assert not (tmp_path / "n.svg").exists()
+    assert "n.svg was not drawn, as time was up: 2,159 edges take seconds" in capsys.readouterr().err
+    assert "The picture of 2,159 edges was left out" in (tmp_path / "n.html").read_text()
+    assert len(json.loads((tmp_path / "n.json").read_text())["edges"]) == 2159
+
+
+def test_a_limit_ends_the_fit_of_parameters_by_em() -> None:
+    table = dagora.punch_holes(dagora.example(), "mcar:0.1", seed=1)
+    statistics = IncompleteStatistics(table)
+    result = dagora.Result(dagora.DAG(table.names, [("severity", "death")]), "hill-climb", "finished", "")
+    assert fit_parameters(result, statistics, budget=Budget(0.0)) == (None, NO_TIME)
+    assert fit_parameters(result, statistics, budget=Budget(60.0))[0] is not None
+    began = time.process_time()
+    assert fit_parameters(result, statistics, budget=Budget(0.05)) == (None, NO_TIME)
+    assert time.process_time() - began < 1

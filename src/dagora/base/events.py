@@ -154,12 +154,14 @@ class Budget:
 
         >>> Budget(10).but_for(4).limit < 6.01, Budget(1).but_for(2).reason
         (True, 'the time limit of 1 s was reached')
+        >>> Budget(1).but_for(0.5).but_for(2).reason
+        'the time limit of 1 s was reached'
         """
         if self._limit is None:
             return self
         made = Budget(max(0.0, self.left - seconds))
         made._whole = self
-        made._shortened = self._limit
+        made._shortened = self._limit if self._shortened is None else self._shortened
         return made
 
     def at_most(self, seconds: float | None) -> Budget:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import isinf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Statistics
 
 
-LEAST_SECONDS = 2.0  # for writing files, also where time is up
-
-
 @dataclass(frozen=True)
 class CommonRequest:
     """The common options of learning and sampling."""
@@ -59,7 +57,21 @@ class CommonRequest:
         """The time limit but for what files take: a fifth of it, two seconds at most."""
         if self.time_limit is None or not (self.report or self.picture or self.output):
             return self.budget
-        return self.budget.but_for(min(LEAST_SECONDS, self.time_limit / 5))
+        return self.budget.but_for(self.least_seconds)
+
+    @property
+    def least_seconds(self) -> float:
+        """The seconds for writing files, also where time is up."""
+        from dagora.cli.outputs import LEAST_SECONDS
+
+        return LEAST_SECONDS if self.time_limit is None else min(LEAST_SECONDS, self.time_limit / 5)
+
+    def budget_to_write(self) -> Budget:
+        """What the time limit leaves for files; after Ctrl-C the least; without a limit any time."""
+        from dagora.base.events import Budget
+
+        left = self.budget.left
+        return Budget(None if isinf(left) else max(left, self.least_seconds))
 
     @cached_property
     def budget(self) -> Budget:
@@ -292,7 +304,9 @@ class LearnRequest(CommonRequest):
         from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.cli.posterior_outputs import show_strengths, strengths_content
         from dagora.cli.writing import Files
+        from dagora.graph.any_graph import number_of_edges
         from dagora.graph.compare import compare
+        from dagora.graph.drawing import too_slow_to_draw
         from dagora.graph.interventions import shown_by_interventions
 
         result = replace(result, command=command_line())
@@ -303,20 +317,29 @@ class LearnRequest(CommonRequest):
             self.give_up(result.to_dict())
         truth = self.known_truth
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
-        files = Files()
+        files, time = Files(), self.budget_to_write()
         more = strengths_content(strengths)
-        files.write(self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount))
         files.write(
-            self.picture,
-            lambda path: write_picture(
-                result.shown_graph if truth is None else result.graph,
-                path,
-                truth=truth,
-                weights=result.weights,
-                title=caption(result),
-                shown=shown_by_interventions(result.graph, result.interventions),
-            ),
+            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount, time)
         )
+        if self.picture and too_slow_to_draw(result.graph, time.left):
+            edges = number_of_edges(result.graph)
+            files.notes.append(
+                f"{self.picture} was not drawn, as time was up: {edges:,} edges take seconds; dagora convert "
+                "draws a graph that was written"
+            )
+        else:
+            files.write(
+                self.picture,
+                lambda path: write_picture(
+                    result.shown_graph if truth is None else result.graph,
+                    path,
+                    truth=truth,
+                    weights=result.weights,
+                    title=caption(result),
+                    shown=shown_by_interventions(result.graph, result.interventions),
+                ),
+            )
         files.write(
             self.report,
             lambda path: write_result_report(
@@ -327,7 +350,7 @@ class LearnRequest(CommonRequest):
                 source=source,
                 strengths=strengths,
                 pseudocount=self.pseudocount,
-                seconds=max(LEAST_SECONDS, self.budget.left),
+                budget=time,
             ),
         )
         self.warn(files.notes, "note")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dagora.base.events import Budget
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.dag import Edge
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from dagora.learners.result import Result
     from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
+
+LEAST_SECONDS = 2.0
+"""For writing files, also where time is up."""
 
 MOST_UNSURE = 5
 """Directions that rest on weak edges which are printed."""
@@ -123,10 +127,11 @@ def write_result(
     path: str,
     more: Mapping[str, Any] | None = None,
     pseudocount: PseudoCount = ONE_ROW,
+    budget: Budget | None = None,
 ) -> list[str]:
     """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
 
-    JSON also holds `more`.
+    JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
     """
     from dagora.api.fit import fit
     from dagora.formats.json_format import render_result
@@ -136,7 +141,7 @@ def write_result(
 
     name = find_format(path).name
     if name == "JSON":
-        network, mentioned = fit_parameters(result, statistics, pseudocount)
+        network, mentioned = fit_parameters(result, statistics, pseudocount, budget)
         reason = None if mentioned is None else render(mentioned)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
@@ -156,17 +161,22 @@ def write_result_report(
     source: str | None,
     strengths: Strengths | None = None,
     pseudocount: PseudoCount = ONE_ROW,
-    seconds: float | None = None,
+    budget: Budget | None = None,
 ) -> None:
-    """Write a page about a result, with fitted parameters if there are rows and the tables are small."""
+    """Write a page about a result, with fitted parameters if there are rows and the tables are small.
+
+    What would take longer than the `budget` allows is left out.
+    """
     from dagora.report import write_report
     from dagora.report.fitted_parameters import fit_parameters, fitted_processes, own_table
 
-    network = fitted_processes(result, statistics) or fit_parameters(result, statistics, pseudocount)[0]
+    hurried = budget is not None and budget.left < LEAST_SECONDS
+    curves = None if hurried else fitted_processes(result, statistics)
+    network = curves or fit_parameters(result, statistics, pseudocount, budget)[0]
     write_report(
         result,
         path,
-        seconds=seconds,
+        seconds=None if budget is None else budget.left,
         truth=truth,
         network=network,
         source=source,

@@ -55,6 +55,9 @@ MARKED: dict[Verdict, str] = {**JUDGED, "reversed": "other marks"}
 SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "plain": "other edges:"}
 
 
+# About the time that a layout takes, on one core.
+SECONDS_AN_EDGE = 2e-3
+
 LineOf = Callable[[Edge, float, float], Line]
 
 
@@ -84,6 +87,11 @@ def draw_svg(
     legend = words if truth is not None else SHOWN if shown else {}
     summary = title or f"Graph of {len(graph)} nodes and {number_of_edges(graph)} edges"
     return assemble_svg(strokes, widths, plan, line, words=words, legend=legend, title=title, summary=summary)
+
+
+def too_slow_to_draw(graph: AnyGraph, seconds: float | None) -> bool:
+    """Return True if a picture would take about more than so many seconds; None is any number of them."""
+    return seconds is not None and SECONDS_AN_EDGE * number_of_edges(graph) > seconds
 
 
 def assemble_svg(

@@ -11,6 +11,7 @@ from dagora.base.wording import option, spoken
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
+    from dagora.base.events import Budget
     from dagora.data.incomplete import AnyTable
     from dagora.learners.result import Result
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -18,14 +19,23 @@ if TYPE_CHECKING:
     from dagora.stats.statistics import Statistics
 
 
+NO_TIME = "the time limit was reached before they were fitted; dagora.fit in Python fits them"
+
+
 def fit_parameters(
-    result: Result, statistics: Statistics | None, pseudocount: PseudoCount = ONE_ROW
+    result: Result,
+    statistics: Statistics | None,
+    pseudocount: PseudoCount = ONE_ROW,
+    budget: Budget | None = None,
 ) -> tuple[Network | None, str | None]:
     """The network of a result with fitted parameters, or the reason why it has none, for a door to write."""
-    from dagora.api.fit import fit
+    from dagora.api.fit import fit, graph_and_directions
+    from dagora.base.events import OutOfTimeError
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
     from dagora.graph.lagged_graph import LaggedGraph
+    from dagora.network.incomplete.fitting import fit_with_missing_values
+    from dagora.network.table_prior import TablePrior
     from dagora.report.parameters import MOST_CELLS, few_enough
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
@@ -44,7 +54,18 @@ def fit_parameters(
     if not few_enough(graph, statistics.schema):
         writes = spoken(python="dagora.fit makes them", command="-o network.bif writes them")
         return None, f"the tables have more than {MOST_CELLS:,} entries; {writes}"
-    return fit(result, statistics, pseudocount=pseudocount, name="learned"), None
+    if budget is not None and budget.exhausted:
+        return None, NO_TIME
+    if not isinstance(statistics, IncompleteStatistics):
+        return fit(result, statistics, pseudocount=pseudocount, name="learned"), None
+    dag, directions = graph_and_directions(result)
+    prior = TablePrior(pseudocount)
+    try:
+        return fit_with_missing_values(
+            dag, statistics, prior=prior, name="learned", directions=directions, budget=budget
+        ), None
+    except OutOfTimeError:
+        return None, NO_TIME
 
 
 def reason_without_fit(statistics: Statistics) -> str:

@@ -10,7 +10,7 @@ from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.compare import compare
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.directions import WEAK, name_weak
-from dagora.graph.drawing import draw_svg
+from dagora.graph.drawing import draw_svg, too_slow_to_draw
 from dagora.graph.interventions import shown_by_interventions
 from dagora.graph.lagged_graph import split_name
 from dagora.graph.metrics import Comparison, classify_edges
@@ -37,8 +37,6 @@ CAUTION = (
     "direction. Do not call an edge causal without further evidence."
 )
 
-# About the time that a layout takes, on one core.
-SECONDS_AN_EDGE = 2e-3
 # Beyond so many edges one picture is enough: nobody compares two.
 MANY_EDGES = 1000
 
@@ -156,7 +154,7 @@ def graph_section(result: Result, truth: AnyGraph | None, seconds: float | None 
     """The picture of the graph: as far as the data decide it, and as it was found; one of very many edges."""
     graph = result.graph
     edges = number_of_edges(graph)
-    if seconds is not None and SECONDS_AN_EDGE * edges > seconds:
+    if too_slow_to_draw(graph, seconds):
         left_out = f"The picture of {edges:,} edges was left out, as time was up; result.plot() draws it."
         return Section("The graph", f'<p class="soft">{text(left_out)}</p>')
     if isinstance(graph, PAG):

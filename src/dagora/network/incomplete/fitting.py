@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.base.errors import DataError, announce
-from dagora.base.events import Budget
+from dagora.base.events import Budget, OutOfTimeError
 from dagora.data.schema import Kind
 from dagora.network.fit import check_continuous, check_sizes, regress
 from dagora.network.gaussian_moments import implied_moments
@@ -49,27 +49,36 @@ def fit_with_missing_values(
     name: str = "network",
     seed: int = 0,
     directions: Directions | None = None,
+    budget: Budget | None = None,
 ) -> Network:
-    """Fit the parameters of a graph to the observed values of a table, by EM."""
+    """Fit the parameters of a graph to the observed values of a table, by EM.
+
+    If time is up before EM has ended, `OutOfTimeError` is raised.
+    """
+    clock = budget or Budget()
     table = statistics.table.select(graph.nodes)
-    network = fit_observed(graph, table, prior, name, seed)
+    network = fit_observed(graph, table, prior, name, seed, clock)
+    if clock.exhausted:
+        raise OutOfTimeError
     return replace(network, origin=origin_of(graph, statistics, prior, directions))
 
 
-def fit_observed(graph: DAG, table: IncompleteTable, prior: TablePrior, name: str, seed: int) -> Network:
+def fit_observed(
+    graph: DAG, table: IncompleteTable, prior: TablePrior, name: str, seed: int, budget: Budget
+) -> Network:
     """Fit by the kind of EM that the columns and the graph allow."""
     if len(table.schema.kinds) > 1:
-        return fit_by_stochastic_em(graph, table, prior, name, seed)
+        return fit_by_stochastic_em(graph, table, prior, name, seed, budget)
     if table.schema.kinds == {Kind.DISCRETE}:
         try:
-            return fit_discrete_by_em(graph, table, prior=prior, name=name).network
+            return fit_discrete_by_em(graph, table, prior=prior, name=name, budget=budget).network
         except TooWideError as wide:
             announce([f"{wide}: its parameters were fitted by draws of them, and have a random error"])
-            return fit_by_stochastic_em(graph, table, prior, name, seed)
+            return fit_by_stochastic_em(graph, table, prior, name, seed, budget)
     check_continuous(prior)
     values = np.stack(table.columns, axis=1)
     start = IncompleteStatistics(table).moments()
-    return fit_gaussian_by_em(graph, values, table.seen.T, start, name).network
+    return fit_gaussian_by_em(graph, values, table.seen.T, start, name, budget).network
 
 
 # EM ends where a step gains less log-likelihood per row than this: far below a row's sampling error.

@@ -38,14 +38,20 @@ Drawable = DiscreteNetwork | MixedNetwork
 
 
 def fit_by_stochastic_em(
-    graph: DAG, table: IncompleteTable, prior: TablePrior, name: str = "network", seed: int = 0
+    graph: DAG,
+    table: IncompleteTable,
+    prior: TablePrior,
+    name: str = "network",
+    seed: int = 0,
+    budget: Budget | None = None,
 ) -> Drawable:
     """Fit a network to a table that has missing values and discrete columns."""
+    clock = budget or Budget()
     known = table.select(graph.nodes)
     few, more = FilledRows(known, COPIES, seed), FilledRows(known, MORE_COPIES, seed + 1)
-    network = fit_in_rounds(graph, few, ROUNDS, Budget(), first_network(graph, known))
-    network = fit_in_rounds(graph, more, MORE_ROUNDS, Budget(), network)
-    more.sweep(network.model)
+    network = fit_in_rounds(graph, few, ROUNDS, clock, first_network(graph, known))
+    network = fit_in_rounds(graph, more, MORE_ROUNDS, clock, network)
+    more.sweep(network.model, clock)
     return fit_completed(graph, more, prior, name)
 
 
