@@ -26,8 +26,10 @@ Matrix = NDArray[np.bool_]
 WEAK = 3.0
 """Nats below which an edge is weak: the graph with it is less than 20 times as probable as that without."""
 
-MOST_ALONE = 200
-"""Weak edges that are taken away one by one; of more, all together only. It bounds the time to about 1 s."""
+MOST_WORK = 100_000
+"""Weak edges times edges up to which weak edges are taken away one by one, which takes at most about a second.
+
+Of more, all are taken away together only."""
 
 MOST_WAYS = 1024
 """Ways to direct the edges at some nodes that are tried, which takes at most about a second."""
@@ -122,7 +124,7 @@ def directions_of(
         if worth.get(frozenset(edge), WEAK) < WEAK and edge not in knowledge.required
     ]
     rests_on: dict[Edge, list[Edge]] = {}
-    for left_out in weak if len(weak) <= MOST_ALONE else ():
+    for left_out in weak if len(weak) * len(dag.edges) <= MOST_WORK else ():
         for edge in known - directed(edge for edge in dag.edges if edge != left_out):
             rests_on.setdefault(edge, []).append(left_out)
     for edge in known - directed(edge for edge in dag.edges if edge not in weak):
