@@ -27,7 +27,7 @@ WEAK = 3.0
 """Nats below which an edge is weak: the graph with it is less than 20 times as probable as that without."""
 
 MOST_WORK = 100_000
-"""Weak edges times edges up to which weak edges are taken away one by one, which takes at most about a second.
+"""Weak edges times edges up to which weak edges are taken away one by one: at most about a second.
 
 Of more, all are taken away together only."""
 
