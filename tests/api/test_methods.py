@@ -63,7 +63,7 @@ def test_a_name_in_any_case_and_the_name_of_two() -> None:
     assert dagora.methods()["Hill-Climb"].kind == "method"
     assert dagora.methods("k2").kind == "method"
     assert dagora.methods().scores["k2"].kind == "score"
-    assert [entry.kind for entry in dagora.methods().named("k2")] == ["method", "score"]
+    assert [entry.kind for entry in dagora.methods().entries_named("k2")] == ["method", "score"]
     assert "tabu" in dagora.methods()
     assert "tabu" not in dagora.methods().scores
     assert dagora.methods()[0] in dagora.methods()

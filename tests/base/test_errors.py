@@ -13,13 +13,13 @@ import pytest
 import dagora
 from dagora.base.errors import DagoraError, DataError, OptionError, ProtocolError, speaking
 from dagora.base.files import naming
-from dagora.base.wording import BEGIN, COMMAND, NEXT, PYTHON, option, render, setting, spoken
+from dagora.base.wording import BEGIN, COMMAND, NEXT, PYTHON, by_door, option, render, setting
 from dagora.data.columns.intervals import check_intervals
 from dagora.explore.page_words import PAGE
 from dagora.network.drawing import check_rows, seed_sequence
 from tests.conftest import PRIVATE_USE
 
-SENTENCE = f"{option('missing', 'drop')}, {setting('ess', 10)} or {spoken(python='fit', command='`dagora`')}"
+SENTENCE = f"{option('missing', 'drop')}, {setting('ess', 10)} or {by_door(python='fit', command='`dagora`')}"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_consequence_ends_the_line() -> None:
 
 
 def test_mentions_within_mentions_and_texts_that_look_alike() -> None:
-    nested = spoken(python=f"give {option('score')}", command=f"give {option('score', 'bic')}")
+    nested = by_door(python=f"give {option('score')}", command=f"give {option('score', 'bic')}")
     assert (render(nested), render(nested, COMMAND)) == ("give score", "give --score bic")
     for own in (BEGIN, f"{BEGIN}x{NEXT}", f"{BEGIN}no{NEXT}such\ue002"):
         assert render(own) == own

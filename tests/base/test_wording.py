@@ -50,6 +50,6 @@ def f(name):
         raise ValueError(f"leave it out (--drop {name})")
     announce([f"choose {option('missing', 'drop')}, or --missing level"])
     start(["private", "--json"], "one -- or two")
-    raise ValueError(spoken(python="discretise", command="--discretise quantile"))
+    raise ValueError(by_door(python="discretise", command="--discretise quantile"))
 '''
     assert flags(source) == ["leave it out (--drop ", ", or --missing level"]

@@ -1,12 +1,13 @@
 """Messages on the page name what the user sees there, and what they advise can be done there."""
 
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
 
 from dagora.base.wording import LISTS
-from dagora.data.columns.reading_options import READING
+from dagora.data.columns.reading_options import READING, select_options
 from dagora.explore.page_files import page_file
 from dagora.explore.page_words import CHOICES, TITLES
 from tests.explore.conftest import Client
@@ -53,11 +54,16 @@ def test_words_are_those_of_the_page() -> None:
 
 
 def test_the_page_offers_every_reading_option() -> None:
+    page = page_file("page.html").content.decode()
     scripts = "".join(page_file(name).content.decode() for name in ("app.js", "columns.js"))
     for name, entry in READING.items():
         assert re.search(rf"[{{ ]{name}: ", scripts), f"nothing on the page sends {name}"
         assert name in TITLES or name in LISTS
         assert set(entry.choices) <= set(CHOICES.get(name, ()))
+        if name in TITLES:
+            (shown,) = select_options([name], missing="auto")
+            assert f'title="{escape(shown.help)}"' in page, "the page describes it as the other doors do"
+            assert f'id="{name}"' in page
 
 
 def table(**columns: list[str]) -> bytes:

@@ -89,7 +89,7 @@ def bootstrap(
         The workers of that cluster learn from the samples: the same graphs.
     {reading}
     **options
-        Options of the method and of the score; `dagora methods NAME` lists them.
+        Options of the method and of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def candidates(
         A time limit that can be stopped from another thread.
     {interventions, reading}
     **options
-        Options of the score; `dagora methods NAME` lists them.
+        Options of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

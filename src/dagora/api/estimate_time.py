@@ -61,7 +61,7 @@ def estimate_time(
         The clock that time is measured by; default: `time.perf_counter`.
     {reading}
     **options
-        Options of the method and of the score; `dagora methods NAME` lists them.
+        Options of the method and of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

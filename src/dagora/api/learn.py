@@ -70,7 +70,7 @@ def learn(
         Column that says which series a row belongs to; by default there is one.
     {reading}
     **options
-        Options of the method and of the score; `dagora methods NAME` lists them.
+        Options of the method and of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

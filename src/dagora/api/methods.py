@@ -160,7 +160,7 @@ class Catalogue(Sequence[Entry]):
     def _of(self, kind: KindOfEntry) -> Catalogue:
         return Catalogue(entry for entry in self._entries if entry.kind == kind)
 
-    def named(self, name: str) -> list[Entry]:
+    def entries_named(self, name: str) -> list[Entry]:
         """All entries of a name: a method and a score may share one, as k2 does."""
         found = find_in_any_case("method, sampler or score", name, {entry.name: entry for entry in self})
         return [entry for entry in self if entry.name == found.name]
@@ -172,7 +172,7 @@ class Catalogue(Sequence[Entry]):
     def __getitem__(self, key: int | str | slice) -> Entry | Catalogue:
         if isinstance(key, slice):
             return Catalogue(self._entries[key])
-        return self._entries[key] if isinstance(key, int) else self.named(key)[0]
+        return self._entries[key] if isinstance(key, int) else self.entries_named(key)[0]
 
     def __len__(self) -> int:
         return len(self._entries)

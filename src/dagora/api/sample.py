@@ -79,7 +79,7 @@ def sample(
         The workers of that cluster run the chains: the same draws.
     {reading}
     **options
-        Options of the sampler and of the score; `dagora methods NAME` lists them.
+        Options of the sampler and of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def score(
         "bic-mixed" for both.
     {interventions, reading}
     **options
-        Options of the score; `dagora methods NAME` lists them.
+        Options of the score; `dagora.methods()[NAME]` lists them.
 
     Returns
     -------

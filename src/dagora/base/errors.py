@@ -72,10 +72,10 @@ class DagoraError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         value = self.value if isinstance(self.value, str | int | float | None) else briefly(self.value)
-        return (rebuilt, (type(self), {**self.__dict__, "words": None, "value": value}, self.args))
+        return (rebuild, (type(self), {**self.__dict__, "words": None, "value": value}, self.args))
 
 
-def rebuilt(kind: type[DagoraError], content: dict[str, Any], args: tuple[Any, ...]) -> DagoraError:
+def rebuild(kind: type[DagoraError], content: dict[str, Any], args: tuple[Any, ...]) -> DagoraError:
     """An error as it was before it was pickled; the door where it is shown writes it."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(content)
@@ -118,7 +118,7 @@ _silent: ContextVar[bool] = ContextVar("_silent", default=False)
 
 
 @contextmanager
-def unannounced() -> Iterator[None]:
+def silence_warnings() -> Iterator[None]:
     """Within this block, in this thread, warnings are given to nobody; a filter would silence all threads."""
     before = _silent.set(True)
     try:

@@ -53,15 +53,15 @@ def write_whole(
     ...     Path(folder, "a.txt").read_text(), os.listdir(folder)
     ('one\n', ['a.txt'])
     """
-    payload = encoded(path, content, error=error) if isinstance(content, str) else content
+    payload = encode_text(path, content, error=error) if isinstance(content, str) else content
     with open_whole(path, error=error, private=private) as handle:
         handle.write(payload)
 
 
-def encoded(path: PathLike, text: str, *, error: type[DagoraError] = FormatError) -> bytes:
+def encode_text(path: PathLike, text: str, *, error: type[DagoraError] = FormatError) -> bytes:
     r"""Text as UTF-8 for a file; half a character is refused.
 
-    >>> encoded("a.json", "\ud800")
+    >>> encode_text("a.json", "\ud800")
     Traceback (most recent call last):
     dagora.FormatError: cannot write a.json: the character '\ud800' cannot be written as UTF-8
     """
@@ -83,14 +83,14 @@ def open_whole(
         mode = target.stat().st_mode if target.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
             # A pipe or a device such as /dev/stdout cannot be replaced; a folder fails here.
-            with target.open("wb") as device, compressed(device, path) as handle:
+            with target.open("wb") as device, compress_by_name(device, path) as handle:
                 yield handle
             return
         temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         try:
             with os.fdopen(descriptor, "wb") as raw:
-                with compressed(raw, path) as handle:
+                with compress_by_name(raw, path) as handle:
                     yield handle
                 raw.flush()
                 os.fsync(raw.fileno())
@@ -103,7 +103,7 @@ def open_whole(
 
 
 @contextlib.contextmanager
-def compressed(raw: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
+def compress_by_name(raw: BinaryIO, path: PathLike) -> Iterator[BinaryIO]:
     """Wrap a file so that what is written is compressed if the name ends in `.gz`."""
     if Path(path).suffix.lower() != ".gz":
         yield raw
@@ -164,10 +164,10 @@ def open_unpacked(
     path: PathLike, *, error: type[DagoraError] = FormatError, opener: Callable[[Path], Any] = gzip.open
 ) -> BinaryIO:
     """Open a compressed file; one that unpacks to far more than its size is refused while it is read."""
-    return cast("BinaryIO", io.BufferedReader(_Unpacked(Path(path), error, opener), CHUNK))
+    return cast("BinaryIO", io.BufferedReader(_PackedContent(Path(path), error, opener), CHUNK))
 
 
-class _Unpacked(io.RawIOBase):
+class _PackedContent(io.RawIOBase):
     """The content of a compressed file, up to a limit."""
 
     def __init__(self, path: Path, error: type[DagoraError], opener: Callable[[Path], Any]) -> None:

@@ -14,10 +14,10 @@ CONTROLS = re.compile(
 )
 
 
-def counted(number: int, noun: str) -> str:
+def amount(number: int, noun: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "draw"), counted(3, "draw")
+    >>> amount(1, "draw"), amount(3, "draw")
     ('1 draw', '3 draws')
     """
     return f"{number} {noun}" + "s" * (number != 1)
@@ -56,10 +56,10 @@ def hidden_controls(text: str) -> list[str]:
     return sorted({f"U+{ord(control):04X}" for control in CONTROLS.findall(text)})
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     r"""Text as it may go to a screen or a log: what would change the screen is spelt out.
 
-    >>> print(shown("a\x1b[2Jge"))
+    >>> print(printable("a\x1b[2Jge"))
     a\x1b[2Jge
     """
     return CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)

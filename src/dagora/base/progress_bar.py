@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from dagora.base.events import Event
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 
 EVERY = 0.1  # seconds between two looks
 WIDTH = 100  # letters of a line in a terminal
@@ -64,7 +64,7 @@ class ProgressBar:
             return ""
         steps = f"{event.step}" if event.total is None else f"{event.step} of {event.total}"
         score = "" if event.score is None else f", best score {event.score:.7g}"
-        return shown(f"{event.phase}: {steps}{score}, {self.seconds:.1f} s")
+        return printable(f"{event.phase}: {steps}{score}, {self.seconds:.1f} s")
 
     __repr__ = __str__
 

@@ -1,10 +1,10 @@
 """The words of messages: options are mentioned neutrally, and each door writes them as its users do.
 
 The same message may answer a call in Python (`missing="drop"`), a command (`--missing drop`), or a user of
-the live page, who sees neither. `option`, `setting`, `col` and `spoken` therefore return a mention: its parts
-between private-use characters, which stay within a sentence as it is put together. `render` writes them in
-the `Words` of the door at work. Errors are rendered when they are shown, results and overviews when they are
-made. Doors alone choose the words (`speaking` in base/errors.py); nothing but `render` reads that choice.
+the live page, who sees neither. `option`, `setting`, `col` and `by_door` therefore return a mention: its
+parts between private-use characters, which stay within a sentence as it is put together. `render` writes
+them in the `Words` of the door at work. Errors are rendered when they are shown, results and overviews when
+they are made. Doors alone choose the words (`speaking` in base/errors.py); only `render` reads that choice.
 """
 
 from __future__ import annotations
@@ -116,13 +116,13 @@ def col(name: str) -> str:
     return mention("column", *without_marks(name, None))
 
 
-def spoken(*, python: str, command: str) -> str:
+def by_door(*, python: str, command: str) -> str:
     """Two ways to say the same: to users of Python, and of the command or a page.
 
-    >>> render(spoken(python="learn_federated", command="`dagora federate`"))
+    >>> render(by_door(python="learn_federated", command="`dagora federate`"))
     'learn_federated'
     """
-    return mention("spoken", python, command)
+    return mention("door", python, command)
 
 
 def render(text: str, words: Words | None = None) -> str:
@@ -131,7 +131,7 @@ def render(text: str, words: Words | None = None) -> str:
         return text
     words = words or chosen_words.get()
 
-    def written(found: re.Match[str]) -> str:
+    def write(found: re.Match[str]) -> str:
         match found.group(1).split(NEXT):
             case ["option", name]:
                 return words.option(name, None, "")
@@ -143,11 +143,11 @@ def render(text: str, words: Words | None = None) -> str:
                 return words.setting(name, value, literal)
             case ["column", name]:
                 return f"column '{name}'"
-            case ["spoken", python, command]:
+            case ["door", python, command]:
                 return python if words.of_python else command
         return found.group()  # a text of the user's that looks alike
 
-    while (after := MENTION.sub(written, text)) != text:  # from the inside out
+    while (after := MENTION.sub(write, text)) != text:  # from the inside out
         text = after
     return text
 

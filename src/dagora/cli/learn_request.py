@@ -216,7 +216,7 @@ class LearnRequest(CommonRequest):
 
     pseudocount: PseudoCount = ONE_ROW
 
-    def settled(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
+    def with_method(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
         from dagora.parties.horizontal.methods_over_sites import default_over_sites
 
@@ -365,7 +365,7 @@ class LearnRequest(CommonRequest):
                 show_strengths(strengths, result.plain_graph, self.plain_truth)
         files.end()
 
-    def stated(self) -> dict[str, Any]:
+    def plan_settings(self) -> dict[str, Any]:
         """The options besides the method, for the plan that the sites see."""
         said = {"score": self.score, "max_parents": self.max_parents, "options": list(self.options) or None}
         return {name: value for name, value in said.items() if value is not None}

@@ -21,7 +21,7 @@ import click
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DagoraError, DagoraWarning, DisagreementError, ProtocolError, speaking
 from dagora.base.events import SlowStartWarning
-from dagora.base.phrases import nearest, shown
+from dagora.base.phrases import nearest, printable
 from dagora.base.version import __version__
 from dagora.base.wording import COMMAND
 from dagora.cli.command_line import answering
@@ -122,7 +122,7 @@ def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
         if not issubclass(category, DagoraWarning):
             usual(message, category, *where, **how)
         elif not line.silent:
-            click.echo(f"dagora: warning: {shown(str(message))}", err=True)
+            click.echo(f"dagora: warning: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagoraWarning)  # the command prints those of its result
@@ -176,7 +176,7 @@ def refuse_passwords(arguments: Sequence[str]) -> None:
 
 def refuse(message: str, code: int = 2) -> int:
     """Print one line that says what is wrong, and return the exit code (by default that of bad input)."""
-    click.echo(f"dagora: error: {shown(' '.join(message.split()))}", err=True)
+    click.echo(f"dagora: error: {printable(' '.join(message.split()))}", err=True)
     return code
 
 

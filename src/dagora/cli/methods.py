@@ -32,7 +32,7 @@ def command(*, name: str | None, all_of_them: bool, as_json: bool) -> None:
         page = overview if all_of_them else first_page
         click.echo(json.dumps(catalogue.to_dict(), ensure_ascii=False) if as_json else page(catalogue))
         return
-    chosen = catalogue.named(name)
+    chosen = catalogue.entries_named(name)
     if as_json:
         shown = {entry.kind: entry.to_dict() for entry in chosen}
         click.echo(json.dumps(shown, ensure_ascii=False))

@@ -84,7 +84,7 @@ def check_report(path: str) -> None:
 
 def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag: bool = False) -> None:
     """Refuse a file that cannot be written, or whose format cannot hold these names or kinds of columns."""
-    from dagora.base.files import encoded, naming
+    from dagora.base.files import encode_text, naming
     from dagora.data.schema import Kind
     from dagora.formats.registry import find_format, render_pag
     from dagora.graph.ancestral.pag import PAG
@@ -101,7 +101,7 @@ def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag:
     else:
         with naming(path):
             text = render_pag(known, PAG(names)) if pag else known.render_graph(DAG(names))
-        encoded(path, text)
+        encode_text(path, text)
     check_target(path)
 
 
@@ -189,7 +189,7 @@ def show_result(
     result: Result, comparison: Comparison | PAGComparison | None, written: Sequence[str]
 ) -> None:
     """Print a result for people."""
-    from dagora.base.phrases import counted
+    from dagora.base.phrases import amount
     from dagora.graph.ancestral.pag import PAG, SHOWN
     from dagora.graph.any_graph import number_of_edges
     from dagora.scores.estimation import describe_errors
@@ -199,11 +199,11 @@ def show_result(
     edges = number_of_edges(graph)
     in_time = result.lagged_graph
     if in_time is None:
-        click.echo(f"{result.method}: {counted(edges, 'edge')} among {len(graph)} variables")
+        click.echo(f"{result.method}: {amount(edges, 'edge')} among {len(graph)} variables")
     else:
         lagged = len(in_time.lagged)
         click.echo(
-            f"{result.method}: {counted(edges - lagged, 'edge')} within a step and {lagged} from earlier "
+            f"{result.method}: {amount(edges - lagged, 'edge')} within a step and {lagged} from earlier "
             f"steps, among {len(in_time.variables)} variables"
         )
     if result.score is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,4 +105,4 @@ def tidy_end() -> Iterator[None]:
 
 def warn(line: str) -> None:
     """Print a warning."""
-    click.echo(f"dagora: warning: {shown(line)}", err=True)
+    click.echo(f"dagora: warning: {printable(line)}", err=True)

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from dagora.base.files import write_whole
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     score = "" if posterior.score_name is None else f", score {posterior.score_name}"
     number = f"{draws.chains} × {draws.per_chain} graphs"
     if draws.particles:
-        number = f"{counted(draws.per_chain, 'distinct graph')} of particles"
+        number = f"{amount(draws.per_chain, 'distinct graph')} of particles"
     click.echo(f"{posterior.method}: {number} on {len(posterior.nodes)} variables{score}")
     click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
     click.echo(f"prior: {posterior.prior}")
@@ -100,7 +100,7 @@ def mixing_label(found: Diagnostics) -> str:
 
 def edge_lines(posterior: Posterior) -> list[str]:
     """The most probable edges, a line each, those of the consensus graph marked."""
-    from dagora.base.phrases import counted
+    from dagora.base.phrases import amount
 
     probability, error = posterior.edge_probability, posterior.edge_error
     chosen = posterior.consensus()
@@ -119,10 +119,10 @@ def edge_lines(posterior: Posterior) -> list[str]:
         for edge, value, wide, mark in shown
     ]
     if len(order) > MOST_EDGES:
-        lines.append(f"  and {counted(len(order) - MOST_EDGES, 'more edge')} above {LEAST_PROBABLE:g}")
+        lines.append(f"  and {amount(len(order) - MOST_EDGES, 'more edge')} above {LEAST_PROBABLE:g}")
     if not lines:
         lines.append(f"  no edge is more probable than {LEAST_PROBABLE:g}")
-    return [*lines, f"* consensus graph: {counted(len(chosen.edges), 'edge')} above 0.5, without a cycle"]
+    return [*lines, f"* consensus graph: {amount(len(chosen.edges), 'edge')} above 0.5, without a cycle"]
 
 
 def spread(error: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dagora.base.errors import DataError
 from dagora.base.phrases import nearest
-from dagora.base.wording import option, spoken
+from dagora.base.wording import by_door, option
 
 LOOK = 4096  # bytes at the beginning that say what a file is
 SHEET = "is a spreadsheet: its name must end in .xlsx, .xls or .ods"
@@ -145,7 +145,7 @@ def in_words(what: str, file: Path) -> str:
         if holder in what:
             before, _, name = what.partition(holder)
             call = f"{module}{name}"
-            said = spoken(
+            said = by_door(
                 python=f"pass {call}(...) as data", command=f"in Python, pass {call}(...) to dagora.learn"
             )
             return f"{before}{said}"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.wording import col, option, spoken
+from dagora.base.wording import by_door, col, option
 from dagora.data.columns.column_names import check_marks
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -134,7 +134,7 @@ class Marks:
                 return targets_of(level, names)
             except DataError as error:
                 example = f"{self.column}:{level}={names[0]}"
-                way = spoken(
+                way = by_door(
                     python=f"interventions={example!r} says what a level means",
                     command=f"--interventions {example} says what a level means",
                 )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.base.wording import option
 
 Times = NDArray[np.float64]
@@ -79,7 +79,7 @@ class TimeSteps:
         """One line about steps that are missing, if any are."""
         if not self.missing:
             return []
-        lost = f"{counted(self.missing, self.unit or 'step')} {'is' if self.missing == 1 else 'are'} missing"
+        lost = f"{amount(self.missing, self.unit or 'step')} {'is' if self.missing == 1 else 'are'} missing"
         first = self.first if self.missing == 1 else f"the first: {self.first}"
         return [f"{lost} ({first}): nothing is filled in, and no window reaches over a gap"]
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from dagora.explore.reading_fields import fill_fields
+
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 OWN = (
     "explore.css",
@@ -46,4 +48,7 @@ def page_file(name: str) -> PageFile | None:
     else:
         return None
     ending = name[name.rindex(".") :]
-    return PageFile(place.read_bytes(), f"{TYPES[ending]}; charset=utf-8")
+    content = place.read_text("utf-8")
+    if ending == ".html":
+        content = fill_fields(content)
+    return PageFile(content.encode(), f"{TYPES[ending]}; charset=utf-8")

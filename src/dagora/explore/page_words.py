@@ -35,6 +35,15 @@ CHOICES = {
 }
 """How the page calls the values of an option."""
 
+UNSET = {
+    "missing": "model, where the method can",
+    "discretise": "no",
+    "decimal": "what the file shows",
+    "separator": "what its first lines show",
+    "table": "the only one",
+}
+"""How the page calls the default of an option."""
+
 
 def page_option(name: str, value: str | None = None, _literal: str = "") -> str:
     """Name an option as the page does, with a value if there is one to choose.

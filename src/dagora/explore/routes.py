@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from dagora.base.errors import DagoraError, DataError, OptionError, speaking
 from dagora.base.files import json_text
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 from dagora.explore.asking import knowledge_of, parse_request, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
@@ -79,7 +79,7 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
 def refusal_response(_request: Request, error: Exception) -> Response:
     """One line that says what is wrong."""
     status = 413 if isinstance(error, TooLargeError) else 409 if isinstance(error, BusyError) else 400
-    return JSONResponse({"error": shown(" ".join(str(error).split()))}, status)
+    return JSONResponse({"error": printable(" ".join(str(error).split()))}, status)
 
 
 def not_found(_request: Request, error: Exception) -> Response:
@@ -199,7 +199,7 @@ class Answers:
         try:
             asked = parse_request(content, self._session.jobs)
         except DagoraError as error:
-            return JSONResponse({"words": f"no estimate: {shown(' '.join(str(error).split()))}"})
+            return JSONResponse({"words": f"no estimate: {printable(' '.join(str(error).split()))}"})
         words = await asyncio.wrap_future(await in_thread(self._session.estimate, asked))
         return JSONResponse({"words": words})
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import DagoraError, DataError, OptionError
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING
 from dagora.data.readers import column_names, file_format, look_at_file
@@ -44,7 +44,7 @@ class Data:
 
     def one_line(self, error: Exception) -> str:
         """The message of an error, without the path of an uploaded file, which means nothing to the user."""
-        return shown(" ".join(str(error).replace(str(self.path), self.name).split()))
+        return printable(" ".join(str(error).replace(str(self.path), self.name).split()))
 
 
 @dataclass

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 from dagora.base.wording import render
 from dagora.explore.asking import ExploreRequest
 from dagora.explore.best_so_far import GraphSender
@@ -162,7 +162,7 @@ def failing(voice: Voice, kind: str, run: int) -> Iterator[None]:
     try:
         yield
     except DagoraError as error:
-        voice.say(kind, run=run, line=shown(" ".join(str(error).split())))
+        voice.say(kind, run=run, line=printable(" ".join(str(error).split())))
     except MemoryError:
         line = "out of memory: leave columns out, or choose a method that needs less"
         voice.say(kind, run=run, line=line)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
 from dagora.base.files import PathLike, naming, read_text, require_path, write_whole
-from dagora.base.wording import spoken
+from dagora.base.wording import by_door
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
@@ -124,12 +124,12 @@ def instead_of(suffix: str) -> str:
     '; pictures are .svg: result.plot() draws one'
     """
     if suffix.lower() in {".png", ".svg", ".pdf", ".jpg", ".jpeg"}:
-        return spoken(
+        return by_door(
             python="; pictures are .svg: result.plot() draws one",
             command="; pictures are .svg: `dagora learn --picture FILE.svg`, `dagora convert GRAPH FILE.svg`",
         )
     if suffix.lower() in {".html", ".htm"}:
-        return spoken(python="; write_report writes a page", command="; --report FILE.html writes a page")
+        return by_door(python="; write_report writes a page", command="; --report FILE.html writes a page")
     return ""
 
 
@@ -223,7 +223,7 @@ def read_network(path: PathLike) -> Network:
         if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
             why = json_format.reason_without_parameters(text) if known.name == "JSON" else None
             stated = f" ({why})" if why else ""
-            way = spoken(
+            way = by_door(
                 python="fit(graph, data) returns a network",
                 command="`dagora learn DATA -o network.json` writes a network",
             )

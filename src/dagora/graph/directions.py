@@ -113,10 +113,10 @@ def directions_of(
     {('a', 'c'): (('b', 'c'),), ('b', 'c'): (('b', 'c'),)}
     """
 
-    def directed(edges: Iterable[Edge]) -> set[Edge]:
+    def edges_directed(edges: Iterable[Edge]) -> set[Edge]:
         return set(interventional_cpdag(DAG(dag.nodes, edges), regimes, knowledge).edges)
 
-    known = directed(dag.edges)
+    known = edges_directed(dag.edges)
     worth = {frozenset(edge): gain for edge, gain in gains.items()}
     weak = [
         edge
@@ -125,9 +125,9 @@ def directions_of(
     ]
     rests_on: dict[Edge, list[Edge]] = {}
     for left_out in weak if len(weak) * len(dag.edges) <= MOST_WORK else ():
-        for edge in known - directed(edge for edge in dag.edges if edge != left_out):
+        for edge in known - edges_directed(edge for edge in dag.edges if edge != left_out):
             rests_on.setdefault(edge, []).append(left_out)
-    for edge in known - directed(edge for edge in dag.edges if edge not in weak):
+    for edge in known - edges_directed(edge for edge in dag.edges if edge not in weak):
         rests_on.setdefault(edge, weak)
     unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
     open_ = tuple(edge for edge in dag.edges if edge not in known)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph
@@ -55,7 +55,7 @@ def influential_rows(
     >>> influential_rows(table, DAG("ab", [("a", "b")]), {("a", "b"): 80.0}, "bic-gaussian")
     ['edge a — b rests on data row 17 alone: without it, the score is better without the edge']
     """
-    dag = directed(graph)
+    dag = member_of(graph)
     if not gains or score not in SCORES or dag is None or table.n_rows < 3:
         return []
     fits = Fits(table)
@@ -72,12 +72,12 @@ def influential_rows(
         which = f"data row {row_number(table, row)} alone"
         lines.append(f"{words} on {which}: without it, the score is better without {each}")
     if len(lines) > MOST_NAMED:
-        rest = counted(len(lines) - MOST_NAMED, "further row")
+        rest = amount(len(lines) - MOST_NAMED, "further row")
         lines = [*lines[:MOST_NAMED], f"{rest} carry edges alone, too: look for outliers in all columns"]
     return lines
 
 
-def directed(graph: AnyGraph) -> DAG | None:
+def member_of(graph: AnyGraph) -> DAG | None:
     """The graph, or a member of a class of graphs; None where there is none."""
     if isinstance(graph, DAG):
         return graph
@@ -105,7 +105,7 @@ def fallen(fits: Fits, dag: DAG, gains: Mapping[Edge, float]) -> Iterator[tuple[
             continue
         whole, without = zip(*(part for part in parts if part is not None), strict=True)
         price = whole[0] - whole[1] - whole[2] + whole[3] - gain
-        left = without[0] - without[1] - without[2] + without[3] - shrink * (price - fits.spared(t, h, price))
+        left = without[0] - without[1] - without[2] + without[3] - shrink * (price - fits.saved(t, h, price))
         row = int(left.argmin())
         if left[row] < 0 < gain and gain - left[row] >= LEAST_LOSS:
             yield row, edge
@@ -141,7 +141,7 @@ class Fits:
             )
         )
 
-    def spared(self, t: int, h: int, price: float) -> Floats:
+    def saved(self, t: int, h: int, price: float) -> Floats:
         """The price of parameters that are gone with a row, as its level beside a continuous column is."""
         found = np.zeros(self.rows)
         if self._continuous[t] != self._continuous[h]:

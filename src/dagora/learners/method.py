@@ -13,7 +13,7 @@ from dagora.base.extras import Need
 from dagora.base.loading import load
 from dagora.base.memory import free_memory
 from dagora.base.options import Option
-from dagora.base.wording import option, spoken
+from dagora.base.wording import by_door, option
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Outcome
 
@@ -144,7 +144,7 @@ class Method:
         """The input in words, which the door writes."""
         if not self.own_objective:
             return "any score" if self.takes == "score" else "candidate parent sets of any score"
-        over_sites = spoken(python="learn_federated", command="dagora federate")
+        over_sites = by_door(python="learn_federated", command="dagora federate")
         data = "data" if self.takes == "statistics" else f"rows over sites (`{over_sites}`)"
         return f"{data}; it has an objective of its own and takes no score"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import ignore
-from dagora.base.wording import spoken
+from dagora.base.wording import by_door
 from dagora.graph.dag import DAG
 from dagora.kernels.compilation import compilation
 from dagora.learners.candidates.candidates import Candidates, CandidateScore
@@ -114,7 +114,7 @@ def learner_input(
     if method.takes == "federation":
         federation = capabilities_of(source.statistics).federation
         if federation is None:
-            door = spoken(python="learn_federated", command="`dagora federate`")
+            door = by_door(python="learn_federated", command="`dagora federate`")
             raise OptionError(f"the method {method.name} works on rows over sites: use {door}")
         return federation, [], work
     if method.takes == "score" and method.needs_rows:

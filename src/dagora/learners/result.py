@@ -18,7 +18,7 @@ from dagora.base.errors import FormatError, GraphError
 from dagora.base.files import json_text
 from dagora.base.notebook import NotebookView
 from dagora.base.parsing import parse_json
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.base.wording import render_fields
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
@@ -230,7 +230,7 @@ class Result(NotebookView):
         if not self.class_only:
             return f"every direction rests on what {self.method} assumes, not on independences alone"
         words = (
-            f"{self.directions.determined_by} {edges - len(self.open_edges)} of {counted(edges, 'direction')}"
+            f"{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
         )
         if self.score_name is not None and not self.edge_gains:
             words += "; that some may rest on weak edges was not checked"

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import OptionError
-from dagora.base.wording import option, spoken
+from dagora.base.wording import by_door, option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.cpdag import require_dag
@@ -178,7 +178,7 @@ def generate(
             else:
                 values[:, i] = rng.poisson(np.exp(np.clip(signal, -POISSON_CLIP, POISSON_CLIP)))
         if not np.isfinite(values[:, i]).all():
-            smaller = spoken(python="weight_range or noise_scale", command="--noise-scale")
+            smaller = by_door(python="weight_range or noise_scale", command="--noise-scale")
             raise OptionError(f"the values of '{node}' overflow: choose a smaller {smaller}")
     return values
 

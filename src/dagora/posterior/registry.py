@@ -12,7 +12,7 @@ from typing import cast
 from dagora.base.errors import OptionError
 from dagora.base.loading import load
 from dagora.base.options import MEMORY, Option, find_in_any_case
-from dagora.base.wording import spoken
+from dagora.base.wording import by_door
 from dagora.learners.registry import METHODS
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.priors import PRIORS
@@ -160,7 +160,7 @@ def sampler_named(name: str) -> Sampler:
     """
     known = {sampler.name: sampler for sampler in SAMPLERS}
     if isinstance(name, str) and name.lower() in {method.name for method in METHODS} - set(known):
-        learns = spoken(python=f"learn(data, {name!r})", command=f"`dagora learn DATA -m {name}`")
+        learns = by_door(python=f"learn(data, {name!r})", command=f"`dagora learn DATA -m {name}`")
         raise OptionError(
             f"'{name}' learns one graph and does not sample ({learns}): known are {', '.join(known)}"
         )

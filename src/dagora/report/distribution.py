@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.graph.drawing import FONT, INK, clean_text, short_label
@@ -82,10 +82,10 @@ def draw_distribution(name: str, shown: ColumnDistribution) -> str:
     if shown.labels:
         drawing = _bars(name, *_frequent_levels(shown.labels, shown.counts), total)
     elif len(shown.counts) == 1:
-        drawing = f"<p>All {counted(total, 'value')} are {shown.edges[0]:g}.</p>"
+        drawing = f"<p>All {amount(total, 'value')} are {shown.edges[0]:g}.</p>"
     else:
         drawing = _columns(name, shown.edges, shown.counts)
-    unseen = f'<p class="soft">{counted(shown.unseen, "missing value")}.</p>' if shown.unseen else ""
+    unseen = f'<p class="soft">{amount(shown.unseen, "missing value")}.</p>' if shown.unseen else ""
     return drawing + unseen
 
 
@@ -113,7 +113,7 @@ def _bars(name: str, labels: Sequence[str], counts: Sequence[int], total: int) -
     for k, (label, count) in enumerate(zip(labels, counts, strict=True)):
         y = 2 + BAR * k
         length = (WIDTH - LABELS - NUMBERS) * count / longest
-        said = f"{clean_text(label)}: {counted(count, 'row')}"
+        said = f"{clean_text(label)}: {amount(count, 'row')}"
         parts.append(
             f'<g><title>{said}</title><text x="{LABELS - 8:g}" y="{y + 13:g}" text-anchor="end">'
             f"{clean_text(_cut(label))}</text>"
@@ -150,6 +150,6 @@ def _columns(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
         wide = max(across.at(high) - x - 0.8, 0.5)
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{up.at(0.0) - y:.1f}" '
-            f'fill="{COLOURS[0]}"><title>{low:.4g} to {high:.4g}: {counted(count, "row")}</title></rect>'
+            f'fill="{COLOURS[0]}"><title>{low:.4g} to {high:.4g}: {amount(count, "row")}</title></rect>'
         )
     return "\n".join([*parts, "</svg>"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagora.base.wording import option, spoken
+from dagora.base.wording import by_door, option
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def fit_parameters(
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
         return None, reason_without_fit(statistics)
     if not few_enough(graph, statistics.schema):
-        writes = spoken(python="dagora.fit makes them", command="-o network.bif writes them")
+        writes = by_door(python="dagora.fit makes them", command="-o network.bif writes them")
         return None, f"the tables have more than {MOST_CELLS:,} entries; {writes}"
     if budget is not None and budget.exhausted:
         return None, NO_TIME
@@ -75,7 +75,7 @@ def reason_without_fit(statistics: Statistics) -> str:
 
     kinds = {variable.kind for variable in statistics.schema}
     asked = "-o network.bif asks for them" if kinds == {Kind.DISCRETE} else "dagora.fit in Python fits them"
-    way_out = spoken(python="dagora.fit fits them", command=asked)
+    way_out = by_door(python="dagora.fit fits them", command=asked)
     if isinstance(statistics, ScanStatistics):
         if len(kinds) == 2:
             return f"columns of both kinds need the rows for them: take a sample ({option('sample', SAMPLE)})"

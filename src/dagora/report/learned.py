@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, number_of_edges, without_pag
 from dagora.graph.compare import compare
@@ -110,7 +110,7 @@ def in_words(result: Result) -> str:
         words.append(f"The strongest links {strongest[0]} and {strongest[1]} ({gains[strongest]:.1f} nats).")
         if weak:
             words.append(
-                f"{counted(weak, 'edge')} would cost less than {WEAK:g} nats: other rows of the same kind "
+                f"{amount(weak, 'edge')} would cost less than {WEAK:g} nats: other rows of the same kind "
                 "may not show them."
             )
     words.append(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
@@ -98,7 +98,7 @@ def consensus_section(posterior: Posterior, truth: Graph | None) -> Section:
     graph = posterior.consensus()
     drawing = draw_svg(graph, truth=truth, weights=posterior.edge_probability)
     note = (
-        f"{counted(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
+        f"{amount(len(graph.edges), 'edge')} more probable than not, without a cycle; the numbers are "
         "probabilities."
     )
     return Section(

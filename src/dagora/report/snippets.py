@@ -7,7 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.table import Table
@@ -133,7 +133,7 @@ def edge_table(nodes: tuple[str, ...], probability: np.ndarray, named: str) -> s
 def short_table(head: tuple[str, ...], rows: list[list[Content]], noun: str) -> str:
     """A table of the first rows, which says how many there are."""
     more = len(rows) - MOST_ROWS
-    note = f"<p>… and {counted(more, noun)} more</p>" if more > 0 else ""
+    note = f"<p>… and {amount(more, noun)} more</p>" if more > 0 else ""
     return table(head, rows[:MOST_ROWS]) + note
 
 

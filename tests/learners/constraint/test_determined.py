@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.learners.constraint.determined import determined
+from dagora.learners.constraint.determined import find_determined
 from dagora.stats.accepting import as_statistics
 
 
@@ -22,7 +22,7 @@ def test_asia_is_told_and_a_score_keeps_its_edges(data_dir, method):
 def test_networks_without_such_columns_are_not_accused(data_dir, name):
     network = dagora.read_network(data_dir / f"networks/{name}.bif.gz")
     for rows in (300, 3000):
-        assert determined(as_statistics(network.sample(rows, seed=1))) == []
+        assert find_determined(as_statistics(network.sample(rows, seed=1))) == []
 
 
 def test_a_total_beside_its_parts_is_told():
@@ -36,4 +36,4 @@ def test_a_total_beside_its_parts_is_told():
 def test_many_levels_in_few_rows_are_not_accused():
     draw = np.random.default_rng(0)
     table = {f"x{i}": draw.integers(0, 8, 60).astype(str) for i in range(4)}
-    assert determined(as_statistics(table)) == []
+    assert find_determined(as_statistics(table)) == []

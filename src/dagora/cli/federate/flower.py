@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dagora.base.phrases import shown
+from dagora.base.phrases import printable
 from dagora.cli.federate.planning import Planning, planning_options, prepare
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
@@ -88,7 +88,7 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
                     raise
                 foreseen = isinstance(error, DagoraError)
                 line = str(error) if foreseen else f"the run failed: {type(error).__name__}: {error}"
-                click.echo(f"dagora: error: {shown(' '.join(line.split()))}", err=True)
+                click.echo(f"dagora: error: {printable(' '.join(line.split()))}", err=True)
 
 
 PROJECT = """\

@@ -119,7 +119,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     check_number("--sites", len(listed), planning.minimum)
     schema = consortium.codebook.schema
     terms = privacy_terms(planning.privacy, schema, len(listed))
-    request = request.settled(schema, noisy=terms is not None)
+    request = request.with_method(schema, noisy=terms is not None)
     columns_per_table = 0
     if terms is None:
         request, columns_per_table = limit_request(request, consortium, planning.table_columns)
@@ -144,7 +144,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         {name: consortium.sites.get(name, "") for name in listed},
         request.method,
         coordinator=identity.fingerprint(identity.certificate),
-        settings=request.stated(),
+        settings=request.plan_settings(),
         shows=tasks_to_show(request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
         lags=lags,

@@ -63,7 +63,7 @@ def simulate(
         check_over_sites(**request.settings)
     request.check_overwriting(data)
     table = request.read(reading, data, constants=True, trends=False)
-    request = request.settled(table.schema)
+    request = request.with_method(table.schema)
     request.check()
     check_over_sites(**request.settings)
     request.check_data(table.names, table.schema)

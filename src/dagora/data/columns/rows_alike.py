@@ -153,7 +153,7 @@ def neighbour_warning(typed: Sequence[Column]) -> Iterator[str]:
     if not columns or len(columns[0].values) < FEWEST_ROWS:
         return
     ends = block_ends(typed)
-    found = [(column.variable.name, likeness_of_neighbours(filled(column), ends)) for column in columns]
+    found = [(column.variable.name, likeness_of_neighbours(fill(column), ends)) for column in columns]
     alike = [(name, likeness) for name, likeness in found if likeness > ALIKE]
     if len(alike) < 2 or 2 * len(alike) < len(columns):
         return
@@ -167,7 +167,7 @@ def neighbour_warning(typed: Sequence[Column]) -> Iterator[str]:
     )
 
 
-def filled(column: Column) -> Floats:
+def fill(column: Column) -> Floats:
     """The numbers of a column, with the mean where one is missing."""
     if column.missing is None or column.missing.all():
         return np.zeros(len(column.values)) if column.missing is not None else column.values

@@ -26,7 +26,7 @@ from dagora.graph.bits import Rows
 from dagora.kernels.threads import PIECES_A_THREAD, Threads
 from dagora.learners.candidates.candidates import Candidates, ParentSets, best_first
 from dagora.learners.candidates.interval_search import MOST_COLUMNS, IntervalSearch
-from dagora.learners.candidates.pruning import Grown, join_parts, rules_for
+from dagora.learners.candidates.pruning import Growth, join_parts, rules_for
 from dagora.learners.run import Run
 from dagora.scores.discrete import DiscreteScore
 from dagora.scores.lattice import grow, keys_of, largest_size, masks_of
@@ -240,7 +240,7 @@ class CandidateSearch:
             alive.sets = np.zeros((0, size), dtype=np.int64)
         children = sorted({entry.child for entry in grown})
 
-        def join(child: int) -> tuple[Grown, NDArray[np.float64], NDArray[np.int64]]:
+        def join(child: int) -> tuple[Growth, NDArray[np.float64], NDArray[np.int64]]:
             own = [k for k, entry in enumerate(grown) if entry.child == child]
             entry, scores = join_parts([grown[k] for k in own]), np.concatenate([values[k] for k in own])
             return entry, scores, better_than_subsets(entry, scores)
@@ -249,7 +249,7 @@ class CandidateSearch:
             self._keep(*whole, size)
         return True
 
-    def _grow(self, growing: Sequence[int]) -> list[Grown]:
+    def _grow(self, growing: Sequence[int]) -> list[Growth]:
         """All sets of some children with one more column, those of each child in pieces, in order."""
         d = len(self._names)
         keys = dict(
@@ -265,11 +265,11 @@ class CandidateSearch:
             (child, piece) for child in growing for piece in self._threads.pieces(len(keys[child]), least)
         ]
 
-        def grow_piece(chosen: tuple[int, slice]) -> Grown:
+        def grow_piece(chosen: tuple[int, slice]) -> Growth:
             child, piece = chosen
             alive, cutting = self._alive[child], self._rules.cutting(child)
             larger = grow(alive.sets, keys[child], alive.best, alive.allowed, cutting, piece)
-            return Grown(child, *larger, self._base[child])
+            return Growth(child, *larger, self._base[child])
 
         return self._threads.map(grow_piece, pieces)
 
@@ -283,7 +283,7 @@ class CandidateSearch:
 
         return watch
 
-    def _keep(self, entry: Grown, own: NDArray[np.float64], better: NDArray[np.int64], size: int) -> None:
+    def _keep(self, entry: Growth, own: NDArray[np.float64], better: NDArray[np.int64], size: int) -> None:
         """Keep the sets of one child that score more than all their subsets; all sets may grow further."""
         rows = self._best_few(better, own)
         few = entry.only(rows)
@@ -322,7 +322,7 @@ class BestSets:
         return BestSets(self.masks[rows], self.scores[rows])
 
 
-def better_than_subsets(entry: Grown, own: NDArray[np.float64]) -> NDArray[np.int64]:
+def better_than_subsets(entry: Growth, own: NDArray[np.float64]) -> NDArray[np.int64]:
     """The places of sets that score more than all their subsets."""
     with np.errstate(invalid="ignore"):
         better = own > entry.below + TIE * np.abs(entry.below)
@@ -330,7 +330,7 @@ def better_than_subsets(entry: Grown, own: NDArray[np.float64]) -> NDArray[np.in
     return np.flatnonzero(better)
 
 
-def score_blocks(score: LocalScore, grown: Sequence[Grown], watch: Watch) -> list[NDArray[np.float64]]:
+def score_blocks(score: LocalScore, grown: Sequence[Growth], watch: Watch) -> list[NDArray[np.float64]]:
     """Scores of all families of a level; those of one size are scored as a block if the score has `block`."""
     parts: dict[int, NDArray[np.float64]] = {}
     block = score.capabilities.block

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Grown:
+class Growth:
     """Sets of one child with one more column than those alive; `base` are required parents, in every set.
 
     They are in ascending order. `subsets[r, i]` is the place, among the sets alive, of set r without its i-th
@@ -57,7 +57,7 @@ class Grown:
         base = np.broadcast_to(self.base, (len(self.sets), len(self.base)))
         return np.sort(np.concatenate([self.sets, base], axis=1), axis=1)
 
-    def only(self, rows: NDArray[np.int64]) -> Grown:
+    def only(self, rows: NDArray[np.int64]) -> Growth:
         """Return the sets in some places."""
         if len(rows) == len(self.sets):
             return self
@@ -71,7 +71,7 @@ class Grown:
         )
 
 
-def join_parts(parts: Sequence[Grown]) -> Grown:
+def join_parts(parts: Sequence[Growth]) -> Growth:
     """Join parts of a child's sets into one."""
     if len(parts) == 1:
         return parts[0]
@@ -96,13 +96,13 @@ class PruningRules(Protocol):
     def cutting(self, child: int) -> Cutting:
         """The rule that cuts the sets of a child while they grow from those alive."""
 
-    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
+    def screen(self, grown: Sequence[Growth], watch: Watch) -> list[Growth]:
         """The sets of the next level that no rule cuts."""
 
-    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:
+    def scores(self, grown: Sequence[Growth], watch: Watch) -> list[Floats] | None:
         """The scores of sets that were screened; None where the score itself must be asked."""
 
-    def remember(self, scored: Grown, scores: Floats) -> None:
+    def remember(self, scored: Growth, scores: Floats) -> None:
         """Receive the scores of a child's sets, which are now those alive."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
@@ -130,15 +130,15 @@ class NoRules:
         """Nothing is cut while sets grow."""
         return NOTHING_CUT
 
-    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
+    def screen(self, grown: Sequence[Growth], watch: Watch) -> list[Growth]:  # noqa: ARG002
         """Keep everything."""
         return list(grown)
 
-    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
+    def scores(self, grown: Sequence[Growth], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
         """Nothing is known of them."""
         return None
 
-    def remember(self, scored: Grown, scores: Floats) -> None:
+    def remember(self, scored: Growth, scores: Floats) -> None:
         """Nothing to do."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:
@@ -187,13 +187,13 @@ class EntropyRules:
             MOST_CONFIGURATIONS,
         )
 
-    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:
+    def screen(self, grown: Sequence[Growth], watch: Watch) -> list[Growth]:
         """Prune by the entropies from counts of the parent sets."""
         grown = [entry for entry in grown if len(entry.sets)]
         d = len(self._levels)
         sums = self._sums(grown, 0, lambda entry: keys_of(entry.parents, d), watch)
 
-        def screen(k: int) -> Grown:
+        def screen(k: int) -> Growth:
             entry = replace(grown[k], cells=sums[k])
             rows = np.empty(len(entry.sets), dtype=np.int64)
             count = uncut_by_parents(
@@ -209,18 +209,22 @@ class EntropyRules:
 
         return self._threads.map(screen, range(len(grown)))
 
-    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:
+    def scores(self, grown: Sequence[Growth], watch: Watch) -> list[Floats] | None:
         """The scores: of the sums, those over the parents are known."""
         d = len(self._levels)
 
-        def keys_in(entry: Grown) -> NDArray[np.int64]:
+        def keys_in(entry: Growth) -> NDArray[np.int64]:
             return family_keys(np.full(len(entry.sets), entry.child), entry.parents, d)
 
         sums = self._sums(grown, 1, keys_in, watch)
         return self._threads.map(lambda k: sums[k] - grown[k].cells - grown[k].price, range(len(grown)))
 
     def _sums(
-        self, grown: Sequence[Grown], added: int, keys_in: Callable[[Grown], NDArray[np.int64]], watch: Watch
+        self,
+        grown: Sequence[Growth],
+        added: int,
+        keys_in: Callable[[Growth], NDArray[np.int64]],
+        watch: Watch,
     ) -> list[Floats]:
         """Σ n ln n over the cells of sets that have `added` columns more than the parents, by their keys."""
         keys = self._threads.map(keys_in, grown)
@@ -232,7 +236,7 @@ class EntropyRules:
             sums.update(zip(chosen, found, strict=True))
         return [sums[k] for k in range(len(grown))]
 
-    def remember(self, scored: Grown, scores: Floats) -> None:
+    def remember(self, scored: Growth, scores: Floats) -> None:
         """Keep the entropies for the next level."""
         self._known[scored.child] = Information(-(scores + scored.price), scored.cells)
 
@@ -285,21 +289,21 @@ class LikelihoodBound:
         """Nothing is cut while sets grow."""
         return NOTHING_CUT
 
-    def screen(self, grown: Sequence[Grown], watch: Watch) -> list[Grown]:  # noqa: ARG002
+    def screen(self, grown: Sequence[Growth], watch: Watch) -> list[Growth]:  # noqa: ARG002
         """Prune sets whose penalty alone is too high."""
         return [entry.only(np.flatnonzero(self._uncut(entry))) for entry in grown]
 
-    def _uncut(self, entry: Grown) -> NDArray[np.bool_]:
+    def _uncut(self, entry: Growth) -> NDArray[np.bool_]:
         parents = entry.sets.shape[1] + len(entry.base)
         price = self._score.price(np.array([parents]))[0]
         uncut: NDArray[np.bool_] = entry.below < self._bounds[entry.child] - price
         return uncut
 
-    def scores(self, grown: Sequence[Grown], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
+    def scores(self, grown: Sequence[Growth], watch: Watch) -> list[Floats] | None:  # noqa: ARG002
         """Nothing is known of them."""
         return None
 
-    def remember(self, scored: Grown, scores: Floats) -> None:
+    def remember(self, scored: Growth, scores: Floats) -> None:
         """Nothing to do."""
 
     def select(self, child: int, rows: NDArray[np.bool_]) -> None:

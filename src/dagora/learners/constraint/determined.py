@@ -35,7 +35,7 @@ def determined_warnings(method: Method, source: Source) -> Iterator[str]:
         return  # nothing is conditioned on
     found = [
         f"'{names[child]}' by {' and '.join(repr(names[i]) for i in given)}"
-        for child, given in determined(rows)
+        for child, given in find_determined(rows)
     ]
     if found:
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
@@ -45,12 +45,12 @@ def determined_warnings(method: Method, source: Source) -> Iterator[str]:
         )
 
 
-def determined(rows: Statistics) -> list[tuple[int, tuple[int, ...]]]:
+def find_determined(rows: Statistics) -> list[tuple[int, tuple[int, ...]]]:
     """Columns with the one or two others that determine them, and linear combinations of all others.
 
     >>> from dagora.stats.accepting import as_statistics
     >>> a, b = [0, 0, 1, 1] * 9, [0, 1, 0, 1] * 9
-    >>> determined(as_statistics({"a": a, "b": b, "or": [int(x or y) for x, y in zip(a, b)]}))
+    >>> find_determined(as_statistics({"a": a, "b": b, "or": [int(x or y) for x, y in zip(a, b)]}))
     [(2, (0, 1))]
     """
     return [*determined_levels(rows), *dependent_numbers(rows)]

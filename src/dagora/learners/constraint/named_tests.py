@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
@@ -121,4 +121,4 @@ def edges_left(number: int, tests: int) -> str:
     '1 edge is left after 12 tests'
     """
     are = "is" if number == 1 else "are"
-    return f"{counted(number, 'edge')} {are} left after {counted(tests, 'test')}"
+    return f"{amount(number, 'edge')} {are} left after {amount(tests, 'test')}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.graph.ancestral.end_marks import EndMarks, contradictions
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.ancestral.rules import unshielded_triples
@@ -123,7 +123,7 @@ def pag_by(
     if not early and (wrong := contradictions(matrix)):
         warnings.append(
             "the tests do not agree on one graph: the marks of "
-            f"{counted(wrong, 'edge')} contradict those of others"
+            f"{amount(wrong, 'edge')} contradict those of others"
         )
     count = int((matrix > 0).sum()) // 2
     edges = edges_left(count, found.tests)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix
 from dagora.learners.constraint.named_tests import (
@@ -106,7 +106,7 @@ def pc_by(
     warnings += contradictory_tests(given_up, new=new)
     if doubtful:
         warnings.append(
-            f"separating sets disagree on {counted(doubtful, 'path')} a — c — b: whether a → c ← b is open, "
+            f"separating sets disagree on {amount(doubtful, 'path')} a — c — b: whether a → c ← b is open, "
             "and no v-structure was made"
         )
     warnings += too_few_rows(found, search.max_given)

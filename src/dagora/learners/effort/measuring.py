@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dagora.base.errors import DagoraError, unannounced
+from dagora.base.errors import DagoraError, silence_warnings
 from dagora.base.events import Budget
 from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
@@ -64,7 +64,7 @@ class Trial:
         timer.start()
         began = self.clock()
         try:
-            with unannounced():  # warnings are given when the whole table is learned from
+            with silence_warnings():  # warnings are given when the whole table is learned from
                 self.learn(
                     rows.in_order(names),
                     searching.entry.name,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.memory import free_memory
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.base.wording import option, setting
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
@@ -222,8 +222,8 @@ def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float],
 def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
     """The message of the outcome."""
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
-    steps = counted(windows.lags + 1, windows.unit or "step")
-    return f"{effort}; {counted(windows.n_rows, 'window')} of {steps}"
+    steps = amount(windows.lags + 1, windows.unit or "step")
+    return f"{effort}; {amount(windows.n_rows, 'window')} of {steps}"
 
 
 def too_few(windows: LaggedStatistics) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.columns.overview import level_list
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
@@ -67,7 +67,7 @@ def without_unused_levels(table: Table) -> Table:
         variables[place], columns[place] = replace(variable, levels=names), codes.astype(np.uint16)
         if overview is not None:
             warning = (
-                f"column '{variable.name}': {counted(unused, 'declared level')} that no row has: not counted"
+                f"column '{variable.name}': {amount(unused, 'declared level')} that no row has: not counted"
             )
             summaries = [
                 replace(each, values=level_list(names), levels=len(names))

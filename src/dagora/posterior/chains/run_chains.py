@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagora.base.dask_cluster import workers_of
 from dagora.base.errors import KnowledgeError, OptionError
 from dagora.base.events import Event
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.kernels.threads import Threads
 from dagora.learners.run import Run
 from dagora.posterior.chains.chain_state import (
@@ -103,7 +103,7 @@ def sample_chains(
         "families": float(np.count_nonzero(np.isfinite(target.tables.log_weights))),
     }
     early = most < draws
-    how = f"{counted(chains, 'chain')} of {counted(max(1, most), 'draw')}, one every {plan.thin} steps"
+    how = f"{amount(chains, 'chain')} of {amount(max(1, most), 'draw')}, one every {plan.thin} steps"
     if most:
         how += f" after {plan.warmup} steps of warm-up"
     else:

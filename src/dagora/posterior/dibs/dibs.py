@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Event
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.graph.bits import Rows, pack, words_for
 from dagora.learners.run import Run
 from dagora.posterior.dibs.latent_graphs import Latents, cycle_gradient, drawn_graphs, likelihood_gradient
@@ -81,7 +81,7 @@ def dibs(
     values = scores.of(graphs) if len(graphs) else np.zeros(0)
     graphs, values = graphs[np.isfinite(values)], values[np.isfinite(values)]
     particles = len(found) * draws
-    message = f"{counted(particles, 'particle')} became {counted(len(graphs), 'distinct DAG')}"
+    message = f"{amount(particles, 'particle')} became {amount(len(graphs), 'distinct DAG')}"
     return Draws(
         names=names,
         parents=parent_rows(graphs)[None],

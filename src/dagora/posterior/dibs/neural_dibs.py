@@ -22,7 +22,7 @@ from dagora.base.errors import OptionError
 from dagora.base.events import Event
 from dagora.base.memory import free_memory
 from dagora.base.options import GIBIBYTE
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.kernels.jax import require_jax
@@ -105,7 +105,7 @@ def neural_dibs(
     particles = sum(map(len, graphs))
     finished = taken == steps
     after = "" if finished else f" after {taken} of {steps} steps"
-    message = f"{counted(particles, 'particle')} became {counted(len(distinct), 'distinct DAG')}{after}"
+    message = f"{amount(particles, 'particle')} became {amount(len(distinct), 'distinct DAG')}{after}"
     if not len(distinct):
         message += ": allow more steps or draws"
     penalty = f", {edge_penalty:g} nats less for each edge" if edge_penalty else ""

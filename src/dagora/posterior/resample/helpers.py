@@ -111,7 +111,7 @@ class Helpers:
         except Exception as error:
             # Once all is over, processes are ended in the midst of their work.
             if not self._over.is_set():
-                self._done.put((-1, lost(error)))
+                self._done.put((-1, process_error(error)))
 
     def _start(self) -> subprocess.Popen[bytes] | None:
         """A new process, unless all is over; in a session of its own, so that Ctrl-C is for its parent."""
@@ -136,7 +136,7 @@ def next_of(waiting: deque[int]) -> int | None:
         return None
 
 
-def lost(error: Exception) -> SampleFailure:
+def process_error(error: Exception) -> SampleFailure:
     """The error about a process that gave no answer."""
     silent = isinstance(error, EOFError | BrokenPipeError)
     why = "out of memory?" if silent else f"{type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.base.wording import option
 from dagora.graph.bits import unpack
 from dagora.posterior.draws import Draws
@@ -103,7 +103,7 @@ class Diagnostics:
         return {"verdict": self.verdict, **finite}
 
     def __str__(self) -> str:
-        size = f"{counted(self.chains, 'chain')} × {counted(self.draws, 'draw')}"
+        size = f"{amount(self.chains, 'chain')} × {amount(self.draws, 'draw')}"
         if self.draws < FEWEST_DRAWS:
             return f"{size}: too few to tell"
         text = (
@@ -192,7 +192,7 @@ def mixing_warnings(found: Diagnostics) -> list[str]:
     if found.independent or found.particles:
         return []
     if found.draws < FEWEST_DRAWS:
-        made = counted(found.draws, "draw")
+        made = amount(found.draws, "draw")
         return [f"too few draws to tell whether the chains have mixed ({made} per chain): take more"]
     messages = []
     if found.chains == 1:

@@ -48,7 +48,7 @@ def test_at_the_last_penalties_the_best_reward_is_that_of_the_best_dag() -> None
     objective = Objective.of(SCORE, Knowledge(), "different")
     penalties = CyclePenalties.first(4)
     for _ in range(20):
-        penalties = penalties.grown()
+        penalties = penalties.grow()
     assert penalties == CyclePenalties(5.0, 0.01)
     found = reward_graphs(graphs, objective, objective.bounds(), penalties)
     best = graphs[found.rewards.argmax()]

@@ -39,10 +39,10 @@ class CyclePenalties:
         """Those of the first rounds."""
         return cls(0.0, min(LARGEST, FACTOR ** -round(nodes / 3)))
 
-    def grown(self) -> CyclePenalties:
+    def grow(self) -> CyclePenalties:
         """Those after a further twentieth of the rounds.
 
-        >>> CyclePenalties.first(12), CyclePenalties.first(12).grown().grown()
+        >>> CyclePenalties.first(12), CyclePenalties.first(12).grow().grow()
         (CyclePenalties(cyclic=0.0, walks=0.0001), CyclePenalties(cyclic=2.0, walks=0.01))
         """
         return CyclePenalties(min(SCALE, self.cyclic + STEP), min(LARGEST, self.walks * FACTOR))

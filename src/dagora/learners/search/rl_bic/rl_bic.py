@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.events import Edges, Event
 from dagora.base.extras import JAX
-from dagora.base.phrases import counted
+from dagora.base.phrases import amount
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -135,13 +135,11 @@ def rl_bic(
     stats |= {"families": float(objective.scores.families), "drawn_score": start.value}
     done = stats["rounds"] >= rounds
     message = (
-        f"the best of {counted(int(stats['acyclic']), 'DAG')} among {counted(int(stats['graphs']), 'graph')} "
-        f"drawn in {counted(int(stats['rounds']), 'round')}"
+        f"the best of {amount(int(stats['acyclic']), 'DAG')} among {amount(int(stats['graphs']), 'graph')} "
+        f"drawn in {amount(int(stats['rounds']), 'round')}"
     )
     if not stats["acyclic"]:
-        message = (
-            f"no DAG was drawn: none among {counted(int(stats['graphs']), 'graph')}; no edge was learned"
-        )
+        message = f"no DAG was drawn: none among {amount(int(stats['graphs']), 'graph')}; no edge was learned"
     return Outcome(
         dag,
         "finished" if done else "time-limit",
@@ -196,7 +194,7 @@ def train(
         if run.budget.exhausted or done == settings.rounds:
             break
         if done % often == 0:
-            penalties = penalties.grown()
+            penalties = penalties.grow()
         rewards = found.rewards.astype(np.float32)
         state = one_round(state, fixed, rewards, chance(), settings.layout)
         graphs = np.asarray(state.graphs)

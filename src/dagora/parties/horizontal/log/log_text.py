@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError
-from dagora.base.phrases import counted, shown
+from dagora.base.phrases import amount, printable
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
 
 # The number of tables that are named; the rest is only counted.
@@ -15,7 +15,7 @@ NAMED = 8
 
 def log_in_words(events: Sequence[Mapping[str, Any]], *, everything: bool = False) -> Iterator[str]:
     """One or more lines for each event; control characters are spelt out."""
-    yield from map(shown, _lines(events, everything=everything))
+    yield from map(printable, _lines(events, everything=everything))
 
 
 def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator[str]:
@@ -66,7 +66,7 @@ def plan_in_words(plan: RunPlan) -> list[str]:
         lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
     if plan.privacy is not None:
         lines += plan.privacy.describe()
-    return list(map(shown, lines))
+    return list(map(printable, lines))
 
 
 def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everything: bool = False) -> str:
@@ -94,7 +94,7 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
     what[RELEASE] = "a release"
     if event["asks"] == LAGGED:
         what[LAGGED] = (
-            f"sums and products of {counted(event['windows'], 'window')} of {event['lags'] + 1} steps of time"
+            f"sums and products of {amount(event['windows'], 'window')} of {event['lags'] + 1} steps of time"
         )
     return f"into the sum: {what.get(event['asks'], event['asks'])}, {event['numbers']} numbers{noise}"
 
