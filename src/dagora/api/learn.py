@@ -103,6 +103,7 @@ def learn(
         interventions=interventions,
         em_rounds=em_rounds,
         timing=Timing.read(time, series),
+        scans=True,
     )
     searching, source, known = prepared.searching, prepared.source, prepared.knowledge
     chosen = searching.score

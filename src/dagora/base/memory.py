@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 MEMINFO = Path("/proc/meminfo")
-# The limit of a container, and what is used of it.
+# The limit of a container, what is used of it, and what of that are files kept for later; new and old.
 CONTAINER = Path("/sys/fs/cgroup")
+LIMITS = (
+    ("", ("memory.max", "memory.current", "memory.stat")),
+    ("memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")),
+)
+IS_CACHE = re.compile("(total_)?inactive_file ")
 
 
 def free_memory() -> int | None:
@@ -31,14 +37,15 @@ def free_in_machine() -> int | None:
 
 
 def free_in_container() -> int | None:
-    """The rest of a container's limit."""
-    try:
-        most, used = (
-            (CONTAINER / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current")
-        )
-        return int(most) - int(used)
-    except (OSError, ValueError):  # there is no container, or no limit ("max")
-        return None
+    """The rest of a container's limit; files that the system keeps for later take nothing of it."""
+    for folder, names in LIMITS:
+        try:
+            most, used, about = ((CONTAINER / folder / name).read_text(encoding="ascii") for name in names)
+            kept = next((int(line.split()[1]) for line in about.splitlines() if IS_CACHE.match(line)), 0)
+            return int(most) - int(used) + kept
+        except (OSError, ValueError):  # there is no container, or no limit ("max")
+            continue
+    return None
 
 
 def built_in() -> int | None:

@@ -168,6 +168,8 @@ def learn_from_rows(
     if reading.scans(data):
         again.refuse_scanned(data)
         table = rows = request.scan(reading, data)
+    elif again.bootstrap is None and interventions is None and (large := request.scan_large(reading, data)):
+        table = rows = large
     else:
         table = request.read_any(reading, data, marked_column(interventions))
         rows = statistics_of(table, request.jobs)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
 from dagora.base.extras import CALAMINE, PYREADSTAT
-from dagora.base.wording import option
+from dagora.base.wording import option, spoken
 from dagora.data import r_files, spreadsheets, statistics_files
 from dagora.data.binary_files import read_binary
 from dagora.data.columns.ingest import look_at, type_columns
@@ -28,6 +28,7 @@ from dagora.data.delimited_text import read_delimited
 from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_content, refuse_foreign_ending
 from dagora.data.header import find_separator, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.large_files import large_file
 from dagora.data.raw_table import RawTable
 from dagora.data.table import Table
 
@@ -104,7 +105,14 @@ def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
         typed, overview = type_columns(
             raw.names, raw.columns, reading, text_cells=raw.text_cells, words_nulled=raw.words_nulled
         )
-        return table_of(typed, with_source(overview, file, raw.notes))
+        return table_of(typed, with_source(overview, file, (*large_note(file), *raw.notes)))
+
+
+def large_note(file: Path) -> list[str]:
+    """A sentence on a file that takes much of the free memory."""
+    large = large_file(file)
+    sample = spoken(python="open_rows(file, sample=100000)", command="--sample 100000")
+    return [] if large is None else [large.tell(f"it is read whole; {sample} reads some of its rows")]
 
 
 def look_at_file(file: Path, reading: ReadingOptions) -> Overview:

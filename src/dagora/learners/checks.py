@@ -79,6 +79,22 @@ def numbers_for(method: Method | None, score: str | None, options: Mapping[str, 
     return f"the method {method.name}" if method is not None and numbers_only else ""
 
 
+def needing_rows(method: Method | None, score: str | None, options: Mapping[str, object]) -> list[str]:
+    """Name what needs the rows themselves: the method, the score, or values of options.
+
+    >>> needing_rows(None, "gp", {}), needing_rows(None, "bic", {})
+    (['the score gp'], [])
+    """
+    found = [] if method is None else [f"the method {method.name}"] * method.needs_rows
+    if score is not None:
+        chosen = score_named(score) if method is None else named_score(method, score)
+        found += [f"the score {score}"] * chosen.needs_rows
+    for known in () if method is None else method.options:
+        value = options.get(known.name)
+        found += [f"{known.name}={value}"] * (value in known.needs_rows)
+    return found
+
+
 def orders_numbers(score: str | None, options: Mapping[str, object] | None = None) -> bool:
     """Return False if a score or a test takes discrete columns only, so that few whole numbers stay levels.
 

@@ -24,6 +24,7 @@ from dagora.learners.checks import (
     refuse_time,
     split_options,
 )
+from dagora.learners.large_sources import scan_if_large
 from dagora.learners.one_run import Searching
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
@@ -70,10 +71,12 @@ def prepare(
     interventions: GivenInterventions | None = None,
     em_rounds: int = 0,
     timing: Timing | None = None,
+    scans: bool = False,
 ) -> PreparedRequest:
     """Check a request and read its data.
 
-    `options` are reading options and those of method and score.
+    `options` are reading options and those of method and score. `scans` says whether the rows of a large file
+    may be scanned.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> prepared = prepare(rows, "tabu", {"patience": 5}, clock=Budget())
@@ -84,22 +87,20 @@ def prepare(
     known = as_knowledge(knowledge, max_parents)
     reading = {name: value for name, value in options.items() if name in READING}
     options = {name: value for name, value in options.items() if name not in READING}
-    source = read_source(
-        data,
-        jobs,
-        ReadingOptions(
-            **{"missing": "auto", **reading},
-            wanted=known.mentioned,
-            numbers_for=numbers_for(entry, score, options),
-            trends=orders_numbers(score, options),
-            clock=clock,
-            check_width=entry.check_width,
-            why_not_model=partial(reason_against_model, entry, score, marked=interventions is not None),
-            constants=False,
-        ),
-        interventions,
-        timing,
+    asked = ReadingOptions(
+        **{"missing": "auto", **reading},
+        wanted=known.mentioned,
+        numbers_for=numbers_for(entry, score, options),
+        trends=orders_numbers(score, options),
+        clock=clock,
+        check_width=entry.check_width,
+        why_not_model=partial(reason_against_model, entry, score, marked=interventions is not None),
+        constants=False,
     )
+    scanned = None
+    if scans and interventions is None and timing is None:
+        scanned = scan_if_large(data, entry, score, options, asked, jobs)
+    source = read_source(data, jobs, asked, interventions, timing) if scanned is None else Source(scanned)
     refuse_interventions(entry, source)
     if not entry.in_time:  # which may also know of earlier steps, and checks that itself
         known.check_nodes(source.names)

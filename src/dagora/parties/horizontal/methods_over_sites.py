@@ -10,7 +10,7 @@ from dagora.base.options import refuse_meaningless, refuse_missing
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.series import Timing
-from dagora.learners.checks import named_score
+from dagora.learners.checks import needing_rows
 from dagora.learners.independence.features import FUNCTIONS
 from dagora.learners.registry import method_named
 from dagora.parties.horizontal.session.federation import Federation
@@ -97,12 +97,7 @@ def check_over_sites(
         return
     entry = method_named(method)
     owner = f"the method {entry.name}"
-    needing = [owner] * entry.needs_rows
-    if score is not None:
-        needing += [f"the score {score}"] * named_score(entry, score).needs_rows
-    for known in entry.options:
-        value = settings.get(known.name)
-        needing += [f"{known.name}={value}"] * (value in known.needs_rows)
+    needing = needing_rows(entry, score, settings)
     if needing:
         raise RowsUnavailableError(
             f"{needing[0]} needs rows, which the sites keep: choose one that works on counts or moments"

@@ -1,0 +1,128 @@
+"""Files that would fill the memory: an estimate of what a table takes, against what is free.
+
+The factors were measured with tables of ten columns of a million cells each, while they are read and typed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagora.base.errors import DataError
+from dagora.base.memory import free_memory
+from dagora.data.arrow_sizes import Sizes, running_sizes
+from dagora.data.columns.cells import is_text
+from dagora.data.unpacking import is_packed, open_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHARE = 0.5  # of the free memory that a file may take without a word
+TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".asc", "")
+# Memory of a text file: for each byte of it, and for each cell.
+PER_BYTE, PER_CELL = 4.4, 15
+LOOK = 1 << 16  # bytes that tell how long cells are
+PACKED_RATIO = 5  # of compressed text, where its own statement cannot be true
+TYPED = 8  # bytes of a number, once its column has a type
+WORD = 14  # bytes of a short text, and of its code
+
+
+@dataclass(frozen=True)
+class LargeFile:
+    """A file that takes more than its share of the free memory; both in bytes."""
+
+    file: Path
+    needed: int
+    free: int
+
+    def tell(self, what: str) -> str:
+        """A sentence on the file, and on what is done about it."""
+        return (
+            f"{self.file.name} takes about {in_words(self.needed)} of memory as a table, and "
+            f"{in_words(self.free)} are free: {what}"
+        )
+
+
+def in_words(size: int) -> str:
+    """A number of bytes.
+
+    >>> in_words(3_400_000_000), in_words(25_000_000)
+    ('3.4 GB', '25 MB')
+    """
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(1, round(size / 1e6))} MB"
+
+
+def large_file(file: Path) -> LargeFile | None:
+    """The file, if it takes more than its share of the free memory; None where that is not known."""
+    free = free_memory()
+    if free is None or not file.is_file():
+        return None
+    needed = memory_for(file)
+    return LargeFile(file, needed, free) if needed is not None and needed > SHARE * free else None
+
+
+def memory_for(file: Path) -> int | None:
+    """The memory that a file would take as a table; None where it cannot be estimated."""
+    import pyarrow as pa
+
+    ending = Path(file.name.lower().removesuffix(".gz")).suffix
+    try:
+        if ending in TEXT_ENDINGS:
+            return memory_for_text(file)
+        if ending == ".parquet":
+            return memory_for_parquet(file)
+        if ending in (".feather", ".arrow"):
+            return memory_for_arrow(file)
+    except (DataError, OSError, EOFError, pa.ArrowException):
+        return None  # its reader says what is wrong
+    return None
+
+
+def memory_for_text(file: Path) -> int:
+    """Of a text file: by its size, and by how long its first cells are."""
+    size = file.stat().st_size
+    if is_packed(file):
+        size = unpacked_size(file)
+    with open_bytes(file) as handle:
+        first = handle.read(LOOK)
+    cells = sum(map(first.count, (b",", b";", b"\t", b"|", b"\n"))) + 1
+    return round(PER_BYTE * size + PER_CELL * size * cells / max(1, len(first)))
+
+
+def unpacked_size(file: Path) -> int:
+    """The size of compressed text: what its last four bytes state, or more where that is too little."""
+    with file.open("rb") as handle:
+        handle.seek(-4, 2)
+        stated = int.from_bytes(handle.read(4), "little")
+    packed = file.stat().st_size
+    return stated if stated > packed else PACKED_RATIO * packed
+
+
+def memory_for_parquet(file: Path) -> int:
+    """Of a Parquet file: by the types that it states."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as source:
+        return int(source.metadata.num_rows) * sum(map(bytes_of, source.schema_arrow.types))
+
+
+def memory_for_arrow(file: Path) -> int:
+    """Of a Feather or Arrow file: by the descriptions of its batches."""
+    import pyarrow as pa
+
+    sizes = Sizes()
+    with pa.memory_map(str(file)) as handle:
+        for sizes in running_sizes(handle):  # noqa: B007 (the last ones are all of them)
+            pass
+    return sizes.bytes + TYPED * sizes.cells
+
+
+def bytes_of(kind: pa.DataType) -> int:
+    """Bytes of a cell in a file's type and as part of a table."""
+    import pyarrow as pa
+
+    if is_text(kind) or not hasattr(kind, "bit_width"):
+        return WORD
+    narrow = kind.bit_width <= 16 or pa.types.is_dictionary(kind)
+    return max(1, kind.bit_width // 8) + (2 if narrow else TYPED)
