@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError
 from dagora.base.extras import CALAMINE, PYREADSTAT
-from dagora.base.wording import option, spoken
+from dagora.base.wording import by_door, option
 from dagora.data import r_files, spreadsheets, statistics_files
 from dagora.data.binary_files import read_binary
 from dagora.data.columns.ingest import look_at, type_columns
@@ -111,7 +111,7 @@ def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
 def large_note(file: Path) -> list[str]:
     """A sentence on a file that takes much of the free memory."""
     large = large_file(file)
-    sample = spoken(python="open_rows(file, sample=100000)", command="--sample 100000")
+    sample = by_door(python="open_rows(file, sample=100000)", command="--sample 100000")
     return [] if large is None else [large.tell(f"it is read whole; {sample} reads some of its rows")]
 
 
