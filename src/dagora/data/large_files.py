@@ -125,4 +125,4 @@ def bytes_of(kind: pa.DataType) -> int:
     if is_text(kind) or not hasattr(kind, "bit_width"):
         return WORD
     narrow = kind.bit_width <= 16 or pa.types.is_dictionary(kind)
-    return max(1, kind.bit_width // 8) + (2 if narrow else TYPED)
+    return max(1, int(kind.bit_width) // 8) + (2 if narrow else TYPED)
