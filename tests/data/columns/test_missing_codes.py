@@ -36,6 +36,7 @@ CASES = {
     "minus one in a scale": (with_codes(LIKERT, -1), "-1"),
     "nine among words": (with_codes(SIDES, "9"), "9"),
     "unknown": (with_codes(SIDES, "unknown"), "unknown"),
+    "k.A.": (with_codes(SIDES, "k.A."), "k.A."),
     "keine Angabe": (with_codes(SIDES, "keine Angabe"), "keine Angabe"),
 }
 SILENT = {

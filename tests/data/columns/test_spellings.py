@@ -61,10 +61,12 @@ def test_other_levels_are_not_suspected(tmp_path):
         assert not [line for line in table.overview.warnings if "seem to be the same" in line]
 
 
-def test_a_repeated_header_is_named(tmp_path):
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_repeated_header_is_named(tmp_path, mark):
+    """Also where the second of two files that were put together begins with the mark of its encoding."""
     file = written(tmp_path, age=[str(20 + k % 40) for k in range(60)], sex=SEX)
     lines = file.read_text().splitlines()
-    file.write_text("\n".join([*lines[:31], lines[0], *lines[31:], ""]))
+    file.write_text("\n".join([*lines[:31], mark + lines[0], *lines[31:], ""]), encoding="utf-8")
     for read in (dagora.read_table, dagora.inspect, dagora.open_rows):
         with pytest.raises(DataError, match="data row 31 repeats the names of the columns"):
             read(file)

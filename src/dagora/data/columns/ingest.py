@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+# What may stand around a name in a header: blanks, and the mark with which a file of its own begins.
+AROUND_A_NAME = " \t\ufeff"
 # With fewer rows than this, one thread is faster.
 WORTH_A_THREAD = 100_000
 
@@ -226,7 +228,7 @@ def refuse_repeated_header(names: Sequence[str], columns: Sequence[pa.ChunkedArr
         return
     repeats = None
     for name, column in zip(names, columns, strict=True):
-        same = pc.equal(pc.utf8_trim_whitespace(column), name).fill_null(False)
+        same = pc.equal(pc.utf8_trim(column, characters=AROUND_A_NAME), name).fill_null(False)
         repeats = same if repeats is None else pc.and_(repeats, same)
         if not pc.any(repeats).as_py():
             return

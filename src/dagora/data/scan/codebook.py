@@ -323,7 +323,8 @@ def refuse_repeated_names(profiles: Collection[Profile]) -> None:
     """Refuse rows that repeat the names of the columns, as where files were put together."""
     rows = set()
     for profile in profiles:
-        rows.add(text_rows(profile).get(profile.name, -1) if is_text(profile.type) else -1)
+        seen = text_rows(profile) if is_text(profile.type) else {}
+        rows.add(seen.get(profile.name, seen.get(f"\ufeff{profile.name}", -1)))  # a file may begin with that
     if len(profiles) > 1 and len(rows) == 1 and rows != {-1}:
         (row,) = rows
         raise repeated_header(row + 1 if next(iter(profiles)).knows_rows else None)

@@ -132,7 +132,7 @@ def notears(
     units = program is not None and not np.allclose(np.diag(program.moments), 1.0, rtol=1e-9)
     covariance = unscaled_covariance(statistics, measure)
     sortability, warnings = report_sortability(
-        graph, covariance, "loss=profile does not depend on units" if units else None
+        graph, covariance, f"{setting('loss', 'profile')} does not depend on units" if units else None
     )
     late = run.budget.exhausted
     with ColumnWorkers(run.jobs) as workers:

@@ -214,9 +214,8 @@ def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float],
     if not spread.min() > 0:
         return {}, []
     equal = np.allclose(spread, spread[0], rtol=1e-9)
-    return report_sortability(
-        within, inside.moments, None if equal else "standardise=true gives all one unit"
-    )
+    advice = f"{setting('standardise', 'true')} gives all one unit"
+    return report_sortability(within, inside.moments, None if equal else advice)
 
 
 def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, *, late: bool) -> str:
