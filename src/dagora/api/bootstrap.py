@@ -16,7 +16,7 @@ from dagora.base.files import PathLike
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
 from dagora.graph.bits import words_for
-from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
 from dagora.learners.request import PreparedRequest, prepare
@@ -116,8 +116,7 @@ def bootstrap(
         options,
         clock=clock,
         score=score,
-        knowledge=knowledge,
-        max_parents=max_parents,
+        knowledge=as_knowledge(knowledge, max_parents),
         jobs=jobs,
         interventions=interventions,
         em_rounds=em_rounds,

@@ -12,7 +12,7 @@ from dagora.base.errors import OptionError
 from dagora.base.events import Budget
 from dagora.base.options import LARGEST_INTEGER
 from dagora.data.columns.reading_options import READING, takes_reading
-from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.effort.extrapolation import TimeEstimate
 from dagora.learners.effort.measuring import Clock, Trial, measure
@@ -86,8 +86,7 @@ def estimate_time(
         options,
         clock=whole,
         score=score,
-        knowledge=knowledge,
-        max_parents=max_parents,
+        knowledge=as_knowledge(knowledge, max_parents),
         jobs=jobs,
         em_rounds=em_rounds,
     )

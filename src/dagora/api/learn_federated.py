@@ -31,7 +31,7 @@ from dagora.parties.horizontal.site_threads import COORDINATOR, add_readings, ru
 from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.transport.transport import check_name
 
-FEWEST = 3
+FEWEST = 3  # sites: of two, each could subtract its own part from a sum
 AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal")  # of each site
 
 

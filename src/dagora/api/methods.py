@@ -26,7 +26,7 @@ HEADINGS: dict[KindOfEntry, tuple[str, str, str]] = {
     "score": ("Scores", "columns", "summary"),
 }
 WHERE_CODE_IS = frozenset({"learner", "sampler", "factory"})
-NAME_WIDTH, GIVEN_WIDTH, NARROWEST = 16, 13, 60
+NAME_WIDTH, GIVEN_WIDTH, NARROWEST = 16, 13, 60  # characters: of columns, and of the narrowest screen
 
 
 @dataclass(frozen=True, repr=False)

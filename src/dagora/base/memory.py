@@ -1,9 +1,10 @@
-"""Free memory: work that needs more is refused before it begins, not ended by the system."""
+"""Memory: how much is free, as work that needs more is refused before it begins, and how much was held."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 MEMINFO = Path("/proc/meminfo")
@@ -54,3 +55,25 @@ def built_in() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def peak_megabytes() -> float | None:
+    """The most memory that this process has held so far, in MB; None where the system does not report it.
+
+    On Linux `ru_maxrss` includes what the parent held when it started this process, so there the kernel's
+    mark for this process alone is read.
+
+    >>> peak_megabytes() is None or peak_megabytes() > 1
+    True
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    try:
+        import resource
+    except ImportError:
+        return None
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / 1e6 if sys.platform == "darwin" else size * 1024 / 1e6

@@ -40,9 +40,18 @@ def among(names: Iterable[str], most: int = 10) -> str:
     >>> among("abc"), among("abc", most=2)
     ('known are a, b, c', 'known are a, b and 1 more')
     """
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return f"known are {', '.join(listed[:most])}{more}"
+    return f"known are {some_of(names, most)}"
+
+
+def some_of(parts: Iterable[str], most: int = 3, *, between: str = ", ", noun: str = "") -> str:
+    """The first few parts of a list, so that it stays readable, and how many more there are.
+
+    >>> some_of("ab"), some_of("abcde", noun="letters")
+    ('a, b', 'a, b, c and 2 more letters')
+    """
+    listed = list(parts)
+    rest = f" and {len(listed) - most} more {noun}".rstrip() if len(listed) > most else ""
+    return between.join(listed[:most]) + rest
 
 
 def hidden_controls(text: str) -> list[str]:
@@ -87,7 +96,7 @@ def split_list(listed: str) -> list[str]:
 
 
 UNITS = (("second", 1.0), ("minute", 60.0), ("hour", 3600.0), ("day", 86400.0))
-MONTH = 30 * 86400.0
+MONTH = 30 * 86400.0  # longer spans are not worth a number
 
 
 def span_in_words(low: float, high: float) -> str:

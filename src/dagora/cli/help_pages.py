@@ -15,7 +15,7 @@ import click
 from dagora.data.columns.reading_options import READING
 
 LINES = 40  # of a screen
-WIDTH = 100
+WIDTH = 100  # most characters of a line
 # What stands for a value, in short.
 METAVARS = (("INTEGER RANGE", "N"), ("INTEGER", "N"), ("FLOAT RANGE", "X"), ("FLOAT", "X"), ("TEXT", "NAME"))
 COLUMN = 34  # widest first column of a list of options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import declare_kinds
@@ -80,9 +81,8 @@ class LabelReader:
             f"'{name}' ({', '.join(f'{value} is {label!r}' for value, label in [*labels.items()][:3])})"
             for name, labels in self._partly.items()
         ]
-        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
         codes = [(name, value) for name, labels in self._partly.items() for value in labels]
-        listed = f"{', '.join(told[:MOST_NAMED])}{more}"
+        listed = some_of(told, MOST_NAMED)
         means_missing = option("na", extend_na(self._na, codes[:MOST_NAMED]))
         return (
             f"read as numbers, as some values have no label: {listed}; if one means missing, {means_missing}",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.phrases import among
+from dagora.base.phrases import among, some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.dates import DAYS
 from dagora.data.schema import Kind
@@ -129,9 +129,8 @@ class Panel:
         said = f"{len(short)} of {len(self.labels)} {kind} {verb} shorter than {needed} and {was} left out"
         if self.labels == ("",) * len(self.labels):
             return long, [said]
-        some = [f"'{self.labels[s]}' ({self.lengths[s]})" for s in short[:5].tolist()]
-        more = f" and {len(short) - 5} more" if len(short) > 5 else ""
-        return long, [f"{said}: {', '.join(some)}{more}"]
+        listed = some_of([f"'{self.labels[s]}' ({self.lengths[s]})" for s in short.tolist()], 5)
+        return long, [f"{said}: {listed}"]
 
 
 def time_column(table: Table, time: str) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
+from dagora.base.phrases import some_of
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, v_structures
 from dagora.graph.interventions import interventional_cpdag
@@ -190,5 +191,4 @@ def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float]) -> str:
     'b — c (0.1 nats)'
     """
     named = [f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)" for tail, head in weak]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return ", ".join(named[:MOST_NAMED]) + more
+    return some_of(named, MOST_NAMED)

@@ -25,7 +25,7 @@ LEAST_P = 1e-6
 MOST_COLUMNS, MOST_ROWS = 300, 20_000
 """More columns are not looked at, and of more rows the first; together a second of work at most."""
 
-MOST_NAMED = 3
+MOST_NAMED = 3  # pairs that the line names, to stay readable
 
 
 def curved_pairs(table: Table, graph: AnyGraph) -> list[str]:

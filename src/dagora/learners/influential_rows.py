@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.phrases import amount
+from dagora.base.phrases import amount, some_of
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph
@@ -39,8 +39,8 @@ LEAST_LOSS = 3.0
 MOST_WORK = 3e8
 """Rows times squared numbers of features, over all sets that are fitted: about a second."""
 
-SINGULAR = 1e-9
-MOST_NAMED = 3
+SINGULAR = 1e-9  # relative size of a pivot that counts as zero
+MOST_NAMED = 3  # rows that are named, to stay readable
 
 
 def influential_rows(
@@ -65,9 +65,8 @@ def influential_rows(
     lines = []
     for row, group in groupby(found, key=lambda one: one[0]):
         edges = [edge for _, edge in group]
-        named = ", ".join(f"{tail} — {head}" for tail, head in edges[:MOST_NAMED])
-        more = f" and {len(edges) - MOST_NAMED} more" if len(edges) > MOST_NAMED else ""
-        words = f"edge {named} rests" if len(edges) == 1 else f"edges {named}{more} rest"
+        named = some_of([f"{tail} — {head}" for tail, head in edges], MOST_NAMED)
+        words = f"edge {named} rests" if len(edges) == 1 else f"edges {named} rest"
         each = "the edge" if len(edges) == 1 else "each"
         which = f"data row {row_number(table, row)} alone"
         lines.append(f"{words} on {which}: without it, the score is better without {each}")

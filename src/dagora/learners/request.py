@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import OptionError
@@ -14,7 +13,7 @@ from dagora.data.columns.reading_options import READING, ReadingOptions
 from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
 from dagora.learners.checks import (
     choose_score,
     numbers_for,
@@ -65,8 +64,7 @@ def prepare(
     *,
     clock: Budget,
     score: str | None = None,
-    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
-    max_parents: int | None = None,
+    knowledge: Knowledge | None = None,
     jobs: int = 1,
     interventions: GivenInterventions | None = None,
     em_rounds: int = 0,
@@ -84,7 +82,7 @@ def prepare(
     (('smoker', 'cough'), 'bic', 5)
     """
     entry = method_named(method)
-    known = as_knowledge(knowledge, max_parents)
+    known = Knowledge() if knowledge is None else knowledge
     reading = {name: value for name, value in options.items() if name in READING}
     options = {name: value for name, value in options.items() if name not in READING}
     asked = ReadingOptions(

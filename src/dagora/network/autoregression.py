@@ -30,7 +30,7 @@ from dagora.network.drawing import check_rows, seed_sequence
 from dagora.network.simulate import NOISES, WEIGHT_RANGE, check_scales
 
 LAGGED_RANGE, DECAY = (0.3, 0.5), 1.5  # Pamfil et al. 2020
-LARGEST_ROOT, DRAWS = 0.95, 100
+LARGEST_ROOT, DRAWS = 0.95, 100  # of a stationary process; if none is drawn, weights are shrunk to it
 BURN_IN = 200  # 0.95²⁰⁰ = 4e-5 of the start is left
 NOISE_NAMES = ("gaussian", "exponential", "gumbel")
 

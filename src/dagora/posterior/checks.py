@@ -11,7 +11,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.posterior.registry import SAMPLERS, Sampler
 from dagora.scores.registry import Score, default_score, score_named
 
-FEWEST_ROWS = 3
+FEWEST_ROWS = 3  # in two rows, all columns are perfectly correlated
 ESTIMATORS = ("qmc", "bridge")  # by which draws under a Laplace approximation can be re-weighted
 
 

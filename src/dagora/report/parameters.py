@@ -18,7 +18,7 @@ from dagora.report.line_chart import COLOURS, Scale, tick_text, ticks
 from dagora.report.page import Cell, Content, Section, attribute, fold, number, table, text
 
 MOST_CONFIGURATIONS = 64  # rows of a table that is still read
-MOST_LEVELS = 12
+MOST_LEVELS = 12  # columns of such a table
 MOST_CELLS = 1_000_000  # larger tables are not fitted for a page
 # In pixels, chosen by eye.
 WIDTH, HEIGHT = 330.0, 220.0

@@ -22,7 +22,7 @@ from dagora.report.variables import data_section, variable_section
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
 LEAST_PROBABLE = 0.01  # rarer edges would make the list long
-MOST_GRAPHS = 10
+MOST_GRAPHS = 10  # that are listed
 VERDICTS = {
     MIXED: "They agree, but are worth few independent draws: see the warnings.",
     NOT_MIXED: "The chains have not mixed: see the warnings.",

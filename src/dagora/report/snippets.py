@@ -26,7 +26,7 @@ from dagora.report.learned import comparison_table, in_words, sentence
 from dagora.report.page import Content, number, table, text
 
 MOST_ROWS = 30  # of a table in a notebook, to fit on a screen
-LEAST_PROBABLE = 0.05
+LEAST_PROBABLE = 0.05  # rarer edges would make the list long
 # Beyond this many nodes a picture within a notebook shows nothing but lines.
 MOST_NODES = 150
 

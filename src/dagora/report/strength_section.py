@@ -17,7 +17,7 @@ from dagora.report.repeating import repeating
 from dagora.report.variables import data_section, variable_section
 
 MOST_SQUARES = 60  # variables up to which all pairs are drawn
-LEAST = 0.01
+LEAST = 0.01  # rarer pairs would make the list long
 CAUTION = (
     "A share of samples says how far the edge depends on the rows that happened to be drawn. It is no "
     "probability that the edge is true: a method that errs in the same way on every sample is sure of it."

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_profile import DATES, EMPTY, can_be_levels
 from dagora.data.columns.overview import LEFT_OUT, Overview
@@ -81,5 +82,4 @@ def listing(names: list[str]) -> str:
     >>> listing(["a", "b"])
     "'a', 'b'"
     """
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(f"'{name}'" for name in names[:5]) + more
+    return some_of([f"'{name}'" for name in names], 5)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.spelled_numbers import DecimalMarks, plainly
 
 OTHER = {"point": "comma", "comma": "point"}
-MOST_NAMED = 3
 
 
 def choose_marks(found: Mapping[str, DecimalMarks], decimal: str | None) -> dict[str, str]:
@@ -52,8 +52,7 @@ def two_readings(doubtful: Mapping[str, DecimalMarks], sure: Mapping[str, tuple[
     both = " and ".join(f"decimal {mark}s ('{seen}' in '{where}')" for mark, (where, seen) in sure.items())
     why = f", and the file has {both}" if sure else ""
     others = [f"'{other}'" for other in doubtful if other != name]
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-    also = f" (so have {', '.join(others[:MOST_NAMED])}{more})" if others else ""
+    also = f" (so have {some_of(others)})" if others else ""
     return DataError(
         f"column '{name}' has '{example}'{beside}{also}: with a decimal point that is {readings['point']}, "
         f"with a decimal comma {readings['comma']}{why}: say which ({option('decimal', 'point')} or "

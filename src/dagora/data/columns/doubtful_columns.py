@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
@@ -22,7 +23,7 @@ FEWEST_ROWS = 20  # with fewer, clusters mean nothing
 COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a copy
 MOST_ROWS = 10_000  # evenly spaced, that are compared
 MOST_COLUMNS = 300  # whose copies are looked for
-MOST_NAMED = 5
+MOST_NAMED = 5  # columns that one warning names, to stay readable
 
 
 def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
@@ -37,10 +38,9 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
         yield f"{len(mixed)} {noun} to mix units: {told}: bring all rows to one unit"
     copies = rounded_copies(typed)
     if copies:
-        told = ", ".join(f"'{first}' and '{second}'" for first, second in copies[:MOST_NAMED])
-        more = f" and {len(copies) - MOST_NAMED} more pairs" if len(copies) > MOST_NAMED else ""
+        told = some_of([f"'{one}' and '{other}'" for one, other in copies], MOST_NAMED, noun="pairs")
         yield (
-            f"these columns say the same, but for units or rounding: {told}{more}; leave one of each out "
+            f"these columns say the same, but for units or rounding: {told}; leave one of each out "
             f"({option('drop', copies[0][1])})"
         )
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_profile import (
     CONSTANT,
@@ -191,6 +192,4 @@ def tally(words: Mapping[str, int]) -> str:
 
 def some(parts: Iterable[str]) -> str:
     """A few parts, and how many more there are."""
-    listed = list(parts)
-    more = f" and {len(listed) - MOST_NAMED} more columns" if len(listed) > MOST_NAMED else ""
-    return "; ".join(listed[:MOST_NAMED]) + more
+    return some_of(parts, MOST_NAMED, between="; ", noun="columns")

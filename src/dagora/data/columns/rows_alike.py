@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.names import UNITS, called_unit
@@ -24,7 +25,7 @@ FEWEST_ROWS = 100  # with fewer, neighbours are alike by chance
 ALIKE = 0.3  # correlation with the row before
 SURE = 6.0  # standard errors of it
 SORTED = 0.97  # correlation of ranks with the number of the row: sorted by it, or by what goes with it
-MOST_NAMED = 5
+MOST_NAMED = 5  # columns that one warning names, to stay readable
 
 
 def row_warnings(typed: Sequence[Column], *, grouped: bool = False) -> Iterator[str]:
@@ -157,11 +158,10 @@ def neighbour_warning(typed: Sequence[Column]) -> Iterator[str]:
     alike = [(name, likeness) for name, likeness in found if likeness > ALIKE]
     if len(alike) < 2 or 2 * len(alike) < len(columns):
         return
-    names = ", ".join(f"'{name}'" for name, _ in alike[:MOST_NAMED])
-    more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+    names = some_of([f"'{name}'" for name, _ in alike], MOST_NAMED)
     middle = float(np.median([likeness for _, likeness in alike]))
     yield (
-        f"rows resemble the row before them in {names}{more} (correlation {middle:.2f}): if they follow each "
+        f"rows resemble the row before them in {names} (correlation {middle:.2f}): if they follow each "
         f"other in time, {option('time')} says so; taken as independent, strengths and p-values are too "
         "optimistic"
     )

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.phrases import some_of
 from dagora.data.schema import Kind
 from dagora.learners.method import Method
 from dagora.learners.source import Source
@@ -20,8 +21,7 @@ from dagora.stats.statistics import CellCounts, Statistics
 
 SEEN_EACH = 5  # rows for each cell of the columns that determine another, on average, and of its second level
 MOST_COLUMNS = 200  # that are looked at
-MOST_TRIPLES = 20_000
-MOST_NAMED = 3
+MOST_TRIPLES = 20_000  # of columns that are counted
 SINGULAR = 1e-10  # eigenvalue of a correlation matrix
 
 
@@ -38,9 +38,8 @@ def determined_warnings(method: Method, source: Source) -> Iterator[str]:
         for child, given in find_determined(rows)
     ]
     if found:
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         yield (
-            f"columns that others determine ({'; '.join(found[:MOST_NAMED])}{more}): {method.name} loses "
+            f"columns that others determine ({some_of(found, between='; ')}): {method.name} loses "
             "edges at them; leave them out, or take a method that searches on a score, such as auto"
         )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from dagora.base.errors import QueryError
-from dagora.base.phrases import among
+from dagora.base.phrases import among, some_of
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.model import NetworkModel
 
@@ -284,8 +284,7 @@ def describe(model: NetworkModel, known: Mapping[str, float]) -> str:
         f"{name}={model.levels[name][int(value)] if name in model.levels else format(value, 'g')}"
         for name, value in known.items()
     ]
-    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
-    return ", ".join(listed[:MOST_NAMED]) + more
+    return some_of(listed, MOST_NAMED)
 
 
 def kinds_of(model: NetworkModel, names: Iterable[str]) -> tuple[list[str], list[str]]:

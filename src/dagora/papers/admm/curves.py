@@ -11,7 +11,7 @@ from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
 NUMBERS = ("shd", "tpr", "fdr")
-POOLED_LAST = 1 << 30
+POOLED_LAST = 1 << 30  # after any number of sites
 METHOD = ("method", "published", "model", "uncut")
 Published = Mapping[tuple[int, int, str], float]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-RESAMPLES = 2000
-SURE = 0.95
+RESAMPLES = 2000  # a share of 0.95 has a standard error of half a per cent
+SURE = 0.95  # share of resamples from which on the claim counts as shown
 # Resamples of fewer graphs than this say too little.
 FEWEST_GRAPHS = 8
 

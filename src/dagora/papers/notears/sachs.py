@@ -60,7 +60,7 @@ columns in the order of the file, which happens to be near that of the pathways.
 
 A reversed edge counts once in the SHD. No edge here is a claim about causes.
 """)
-GAP = 12.0
+GAP = 12.0  # pixels between two pictures
 
 
 def sachs(size: Size) -> Experiment:  # noqa: ARG001 - there is one size, and nothing is random

@@ -24,7 +24,7 @@ from dagora.base.errors import OptionError
 # Python's integers in an array: as long as they need to be, and never rounded.
 Integers = NDArray[Any]
 
-KEY_BYTES = 32
+KEY_BYTES = 32  # 256 bits
 PURPOSE = b"dagora noise 1"
 BLOCK_BYTES = 1 << 16  # larger: more of the last block is unused; smaller: more calls
 

@@ -22,7 +22,7 @@ from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR
 from dagora.parties.vertical.circuit_plan import CircuitStage
 
 LOAD, STORE = 3, 4
-WORD_BITS = 64
+WORD_BITS = 64  # of a word, which holds a bit of as many instances
 
 Places = NDArray[np.int64]
 

@@ -31,8 +31,8 @@ from dagora.parties.vertical.agreement import LONGEST_NAME, MOST_MOMENTS, MOST_N
 VERSION = 1
 MOST_OWNERS = 32  # bounds what the terms of a peer make us hold
 LEAST_ROWS = 10  # by default, as for opened parameters of two owners
-FEWEST_ROWS, MOST_LEAST_ROWS = 2, 1 << 30
-LONGEST_REFUSAL = 1000
+FEWEST_ROWS, MOST_LEAST_ROWS = 2, 1 << 30  # bounds of `min_rows`
+LONGEST_REFUSAL = 1000  # characters that a peer may make us show
 
 _WISHES: dict[str, Field] = {
     "version": int,

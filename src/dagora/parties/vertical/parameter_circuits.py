@@ -16,7 +16,7 @@ from dagora.parties.crypto.garbling.words import add, constant, extend, less, ma
 from dagora.parties.vertical.score_circuits import sum_words
 
 FEWEST = 10  # rows of every configuration of the parents
-THOUSAND = 1000
+THOUSAND = 1000  # parameters are opened in thousandths
 DIGITS = THOUSAND.bit_length()
 
 

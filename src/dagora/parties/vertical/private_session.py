@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from dagora.base.errors import DisagreementError, OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import naming, write_whole
+from dagora.base.memory import peak_megabytes
 from dagora.base.version import versions
 from dagora.base.wording import option
 from dagora.data.keys import split_key
 from dagora.learners.result import Outcome, Result
-from dagora.parties.processes.peak_memory import peak_megabytes
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.vertical.agreement import AgreedTerms, Role, TermsProposal

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import KnowledgeError, OptionError
 from dagora.base.events import Event
 from dagora.base.options import find
+from dagora.base.phrases import some_of
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.constraint.dual_pc import dual_pc_skeleton
@@ -174,9 +175,8 @@ def limited_cores(score: LocalScore, adjacent: Matrix, knowledge: Knowledge, mos
             core = [*needed, *others[: max(0, most - len(needed))]]
         cores.append(core)
     if shortened:
-        named = ", ".join(f"'{name}'" for name in shortened[:3])
-        more = f" and {len(shortened) - 3} more" if len(shortened) > 3 else ""
-        note = f"{note}; only the {most} strongest for {named}{more}"
+        named = some_of([f"'{name}'" for name in shortened])
+        note = f"{note}; only the {most} strongest for {named}"
     space = Space.plus_one(cores, f"{note}; and any one further parent")
     return Space.full(len(names)) if space.complete else space
 

@@ -16,7 +16,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import FONT, FONT_SIZE, INK, MARGIN, clean_text, short_label, text_width
 
-DARK = (0, 68, 136)
+DARK = (0, 68, 136)  # red, green and blue of probability one
 FRAME = 'fill="none" stroke="#b98500" stroke-width="2.4"'
 NUMBERED = 25  # nodes up to which the squares hold numbers
 SHOWN = 0.05  # smaller numbers are only in the tooltips

@@ -21,7 +21,7 @@ from dagora.parties.crypto.encryption.ring import BITS, DEGREE, PRIMES, Wide, Wo
 RandomBytes = Callable[[int], bytes]
 
 SEED_BYTES = 16  # of AES-128
-ERROR_BITS = 21
+ERROR_BITS = 21  # see above: a standard deviation of at least 3.2, as the standard asks for
 ERROR_DEVIATION = (ERROR_BITS / 2) ** 0.5
 
 _DRAW = DEGREE * len(PRIMES) * 4 * 5 // 4  # bytes: a quarter more, as some draws are skipped

@@ -15,7 +15,7 @@ from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR, Circuit
 
 Bit = int | bool
 Word = list[Bit]  # little-endian: position 0 has weight 1
-INPUT = 3
+INPUT = 3  # beside the kinds of gates
 
 
 class Builder:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
 
-WORD = 64
+WORD = 64  # bits
 _BLOCK_BYTES = 16  # of AES
 # Words of one column that are fetched together: a line of the cache.
 _LINE = 8

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.reading_options import ReadingOptions
@@ -164,10 +165,9 @@ def _recode(coding: ColumnCoding, own: Variable, values: NDArray[Any]) -> NDArra
     used = set(np.unique(values).tolist())
     strange = [level for position, level in enumerate(own.levels) if level not in code and position in used]
     if strange and not coding.other:
-        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
         raise DataError(
             f"column '{coding.name}' has levels that the codebook lacks "
-            f"({', '.join(map(repr, strange[:3]))}{more}): it lists {', '.join(map(repr, levels[:5]))}"
+            f"({some_of(map(repr, strange))}): it lists {', '.join(map(repr, levels[:5]))}"
             f"{', …' if len(levels) > 5 else ''}; write the column alike, or agree on other = true"
         )
     rest = code[OTHER] if coding.other else 0
