@@ -60,6 +60,17 @@ def test_knowledge_settles_it():
 
 
 @pytest.mark.full
+def test_an_answer_says_where_the_error_from_the_rows_is_not_known():
+    """Of both kinds of columns: there ± is the error of the simulation alone."""
+    rows = dagora.example()
+    graph = dagora.DAG(rows.names, [("age", "severity"), ("severity", "death")])
+    told = "how far other rows would move it was not computed"
+    network = dagora.fit(graph, rows)
+    assert told in network.query("P(death | age=60)").notes
+    discrete = dagora.fit(dagora.DAG(["severity", "death"], [("severity", "death")]), rows)
+    assert told not in discrete.query("P(death | severity=mild)").notes
+
+
 def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     n = 4000
     x = RNG.normal(size=n)

@@ -35,6 +35,8 @@ def with_notes(
         answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
         if answer.question.do:
             answer = replace(answer, class_range=range_over_class(model, answer, settings))
+        if answer.row_errors is None:
+            lines.append("how far other rows would move it was not computed")
     lines += directions(model, answer)
     return replace(answer, notes=tuple(lines))
 

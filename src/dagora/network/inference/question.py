@@ -152,6 +152,7 @@ class QuestionReader:
                 raise QueryError(f"{self.text!r} has a do( that does not end: {SHAPE}")
             return self.punctuation()
         if mark != "=":
+            refuse_range(name)
             raise QueryError(f"what is known of '{name}' in {self.text!r}? Write {name}=LEVEL: {SHAPE}")
         add_once(given, name, self.word())
         return self.punctuation()
@@ -174,6 +175,7 @@ class QuestionReader:
         """A mark."""
         word, mark = self.next()
         if not mark:
+            refuse_range(word)
             raise QueryError(
                 f"{self.text!r} has '{word}' where , | = or ) belongs (quotes hold blanks): {SHAPE}"
             )
@@ -183,6 +185,15 @@ class QuestionReader:
         """A certain mark."""
         if self.punctuation() != wanted:
             raise QueryError(f"{self.text!r} lacks a '{wanted}': {SHAPE}")
+
+
+def refuse_range(word: str) -> None:
+    """Refuse a word that compares, such as age>60."""
+    if re.search("[<>≤≥]", word):
+        raise QueryError(
+            f"evidence is one value, such as age=60, and not a range ('{word}'): ask for several values, or "
+            "learn with the column cut into intervals, which are levels then"
+        )
 
 
 def add_once(known: dict[str, Value], name: str, value: Value) -> None:
@@ -236,6 +247,7 @@ def check_variable(model: NetworkModel, name: object) -> str:
     """
     if isinstance(name, str) and name in model.parents:
         return name
+    refuse_range(str(name))
     near = difflib.get_close_matches(str(name), model.parents, n=1)
     hint = f"did you mean '{near[0]}'?" if near else among(model.parents)
     raise QueryError(f"there is no variable '{name}' in the network: {hint}")
