@@ -60,6 +60,24 @@ def test_knowledge_settles_it():
 
 
 @pytest.mark.full
+def test_the_range_where_both_kinds_of_columns_are_there_but_levels_alone_bear_on_it():
+    """The table of the README, against adjusting in rows that are drawn from the network."""
+    rows = dagora.example()
+    result = dagora.learn(rows, "tabu")
+    assert ("drug", "death") in {*result.directions.open, *((b, a) for a, b in result.directions.open)}
+    network = dagora.fit(result, rows)
+    drawn = network.sample(400_000, seed=3).to_pandas()
+    adjusted = sum(
+        part["death"][part["drug"] == "B"].eq("yes").mean() * len(part) / len(drawn)
+        for _, part in drawn.groupby("severity", observed=True)
+    )
+    expected = sorted([adjusted, drawn["death"].eq("yes").mean()])
+    answer = network.query("P(death=yes | do(drug=B))")
+    low, high = (float(table[1]) for table in answer.class_range)
+    assert [low, high] == pytest.approx(expected, abs=0.006)
+    assert "over the graphs that fit equally well" in str(answer)
+
+
 def test_an_answer_says_where_the_error_from_the_rows_is_not_known():
     """Of both kinds of columns: there ± is the error of the simulation alone."""
     rows = dagora.example()

@@ -20,7 +20,7 @@ from dagora.network.gaussian_moments import implied_moments
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.exact import joint_table, reduce_question
 from dagora.network.inference.problem import NodeEvidence
-from dagora.network.inference.question import check_known
+from dagora.network.inference.question import check_known, make_question
 from dagora.network.inference.row_uncertainty import numbers_of
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
@@ -37,7 +37,8 @@ def range_over_class(
 ) -> tuple[Array, Array] | None:
     """The smallest and the largest value of every number of an answer; None where they are not known.
 
-    They are known for exact answers of networks of one kind of column, if the class is not too large.
+    They are known for networks of one kind of column, and of both kinds where only discrete variables bear on
+    them, if the class is not too large.
     """
     origin, question = model.origin, answer.question
     if origin is None or origin.directions is None or not isinstance(answer, Distribution | Density):
@@ -45,8 +46,9 @@ def range_over_class(
     members = members_by_parents(model.graph, origin.directions.open, question.do)
     known = check_known(model, question.given, question.do)
     try:
-        if model.kind == "discrete":
+        if isinstance(answer, Distribution):
             found = list(tables_in(model, members, answer.variables, known, settings))
+            found += [answer.table] if found and answer.estimated is not None else []  # by other samples
         elif model.kind == "gaussian":
             found = [numbers_of(ask(directed_as(model, member), question, settings)) for member in members]
         else:
@@ -68,11 +70,9 @@ def tables_in(
     """P(targets | evidence, do) in each of the members, from the joint distribution that they share."""
     parents = {node: {one for member in members for one in member.parents(node)} for node in known.do}
     names = list(dict.fromkeys([*targets, *known.do, *known.seen, *(p for s in parents.values() for p in s)]))
-    if prod(len(model.levels[name]) for name in names) > MOST_CELLS:
+    if not set(names) <= set(model.levels) or prod(len(model.levels[name]) for name in names) > MOST_CELLS:
         return
-    nothing = NodeEvidence()
-    reduced = reduce_question(model, names, nothing, settings.limits)
-    joint = joint_table(model, reduced, names, nothing, settings.limits)
+    joint = joint_of(model, names, settings)
     for member in members:
         weights = joint
         for node in known.do:
@@ -89,6 +89,18 @@ def tables_in(
         order = [name for name in left if name in targets]
         table = summed.transpose([order.index(name) for name in targets])
         yield table / table.sum() if table.sum() > 0 else np.full(table.shape, np.nan)
+
+
+def joint_of(model: NetworkModel, names: Sequence[str], settings: QuerySettings) -> Array:
+    """The joint distribution of discrete variables; estimated where the network has no exact answer."""
+    if model.kind == "discrete":
+        nothing = NodeEvidence()
+        reduced = reduce_question(model, names, nothing, settings.limits)
+        return joint_table(model, reduced, names, nothing, settings.limits)
+    found = ask(model, make_question("P", names), settings)
+    if not isinstance(found, Distribution):
+        raise QueryError("no distribution of levels")
+    return found.table.transpose([found.variables.index(name) for name in names])
 
 
 def directed_as(model: NetworkModel, member: DAG) -> NetworkModel:
