@@ -29,7 +29,7 @@ Columns = dict[str, object]
 Rng = np.random.Generator
 
 CASES: dict[str, Case] = {}
-SPEAKS = r"^dagora: |^the data determine|rests on|left out|ordered|if they are codes"
+SPEAKS = r"^dagora: |^the data determine|rests on|left out|ordered|if they are codes|if they are amounts"
 """Lines that say something about a table; others list its columns and edges."""
 
 
@@ -174,7 +174,7 @@ def mixed_units(rng: Rng) -> Columns:
     }
 
 
-@case(r"outlier|influen|one row|single row", apart("a", "b"))
+@case(r"outlier|influen|one row|single row|row 1 alone", apart("a", "b"))
 def one_outlier_makes_an_edge(rng: Rng) -> Columns:
     a, b = normal(rng, 200), normal(rng, 200)
     a[0], b[0] = 60.0, 55.0
@@ -509,6 +509,308 @@ def a_parabola(rng: Rng) -> Columns:
 @case(r"tail|outlier|normal|skew", lambda r: not r["edges"])
 def heavy_tails(rng: Rng) -> Columns:
     return {name: rng.standard_cauchy(400).round(3) for name in "abc"}
+
+
+# --- cells as other programs write them -------------------------------------------------------------------
+
+
+def written(values: np.ndarray, form: Callable[[float], str]) -> list[str]:
+    """Numbers in a form of writing."""
+    return [form(float(value)) for value in values]
+
+
+LINKED = both(adjacent("x", "y"), apart("x", "z"))
+"""What is true of `linked` tables."""
+
+LINKED_NUMBERS = both(LINKED, kind("x", "continuous"))
+
+
+@case(r"<|limit|censor|text", LINKED_NUMBERS)
+def values_below_a_limit(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": written(columns["x"], lambda v: "<-1.0" if v < -1 else str(v))}
+
+
+@case(r"currency|\$|sign|text", LINKED_NUMBERS)
+def currency_signs(rng: Rng) -> str:
+    columns = linked(rng)
+    price = written(columns["x"], lambda v: f'"${1000 + 300 * v:,.2f}"')
+    return as_csv({**columns, "x": price})
+
+
+@case(r"scientific|text|number", LINKED_NUMBERS)
+def scientific_notation_in_some_cells(rng: Rng) -> Columns:
+    columns = linked(rng)
+    odd = rng.random(600) < 0.3
+    shown = [f"{v / 1000:.3e}" if e else f"{v / 1000:.6f}" for v, e in zip(columns["x"], odd, strict=True)]
+    return {**columns, "x": shown}
+
+
+@case(r"inf|large|finite")
+def infinities(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": written(columns["x"], lambda v: "inf" if v > 1.5 else str(v))}
+
+
+@case(r"#DIV|#N/A|miss|text", LINKED_NUMBERS)
+def errors_of_a_spreadsheet(rng: Rng) -> Columns:
+    columns = linked(rng)
+    broken = rng.choice(["#DIV/0!", "#N/A", "#REF!", ""], 600, p=[0.03, 0.02, 0.01, 0.94])
+    return {**columns, "x": [b or str(v) for b, v in zip(broken, columns["x"], strict=True)]}
+
+
+@case(r"parenthes|bracket|negative|text", LINKED_NUMBERS)
+def losses_in_parentheses(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": written(columns["x"], lambda v: f"({-v:.3f})" if v < 0 else f"{v:.3f}")}
+
+
+@case(r"percent|%|unit|text")
+def percent_signs_in_some_cells(rng: Rng) -> Columns:
+    columns = linked(rng)
+    share = 1 / (1 + np.exp(-np.asarray(columns["x"])))
+    odd = rng.random(600) < 0.4
+    shown = [f"{100 * v:.1f}%" if e else f"{v:.3f}" for v, e in zip(share, odd, strict=True)]
+    return {**columns, "x": shown}
+
+
+@case(r"unit|text|mg|level")
+def two_units_in_the_cells(rng: Rng) -> Columns:
+    columns = linked(rng)
+    dose = 500 + 100 * np.asarray(columns["x"])
+    odd = rng.random(600) < 0.3
+    shown = [f"{v / 1000:.4f} g" if e else f"{v:.1f} mg" for v, e in zip(dose, odd, strict=True)]
+    return {**columns, "x": shown}
+
+
+@case(r"blank|space|thousand|text", LINKED_NUMBERS)
+def blanks_between_thousands(rng: Rng) -> str:
+    columns = linked(rng)
+    amount = written(columns["x"], lambda v: f"{20000 + 5000 * v:,.1f}".replace(",", " "))
+    return as_csv({**columns, "x": amount})
+
+
+@case(r"date|time|text", without("day"))
+def dates_in_three_forms(rng: Rng) -> str:
+    day = np.array(["2018-01-01"], dtype="datetime64[D]") + rng.integers(0, 900, 600)
+    forms = ("%Y-%m-%d", "%d.%m.%Y", '"%B %d, %Y"')
+    shown = [one.item().strftime(forms[k]) for one, k in zip(day, rng.integers(0, 3, 600), strict=True)]
+    return as_csv({"day": shown, **linked(rng)})
+
+
+@case(r"time|text|date", without("wake"))
+def times_of_day(rng: Rng) -> Columns:
+    minute = rng.integers(300, 600, 600)
+    return {"wake": [f"{m // 60}:{m % 60:02d}" for m in minute], **linked(rng)}
+
+
+@case(r"date|time|second", without("stamp"))
+def seconds_since_1970(rng: Rng) -> Columns:
+    return {"stamp": 1_520_000_000 + np.sort(rng.integers(0, 80_000_000, 600)), **linked(rng)}
+
+
+@case(r"quot", LINKED_NUMBERS)
+def quoted_numbers(rng: Rng) -> str:
+    columns = linked(rng)
+    return as_csv({name: written(np.asarray(values), lambda v: f'"{v}"') for name, values in columns.items()})
+
+
+# --- files as other programs write them -------------------------------------------------------------------
+
+
+@case(r"nothing", LINKED_NUMBERS)
+def byte_order_mark(rng: Rng) -> str:
+    return "\ufeff" + as_csv(linked(rng))
+
+
+@case(r"cell|line|row|cut|end", LINKED_NUMBERS)
+def truncated_file(rng: Rng) -> str:
+    text = as_csv(linked(rng))
+    return text[: text.rstrip().rfind(",") - 2]
+
+
+@case(r"header|table|cell|line|row|text")
+def two_tables_in_one_file(rng: Rng) -> str:
+    other = {"dose": normal(rng, 200), "weight": normal(rng, 200), "age": normal(rng, 200)}
+    return as_csv(linked(rng, 300)) + "\n" + as_csv(other)
+
+
+@case(r"header|name|unnamed|text|row", LINKED_NUMBERS)
+def header_over_two_lines(rng: Rng) -> str:
+    return "Lab,,Vitals\n" + as_csv(linked(rng))
+
+
+@case(r"header|unit|text|row", LINKED_NUMBERS)
+def units_below_the_header(rng: Rng) -> str:
+    lines = as_csv(linked(rng)).splitlines()
+    return "\n".join([lines[0], "mg,kg,cm", *lines[1:]]) + "\n"
+
+
+@case(r"header|comment|line|cell|column", LINKED_NUMBERS)
+def remarks_above_the_header(rng: Rng) -> str:
+    return "# exported 2024-03-01 by LabSystem 4\n# confidential\n" + as_csv(linked(rng))
+
+
+@case(r"total|alone|outlier|apart|row")
+def total_in_the_last_row(rng: Rng) -> Columns:
+    columns = {name: np.round(np.abs(normal(rng, 300)) * 10 + 5, 1) for name in ("jan", "feb", "mar")}
+    region = [f"R{k}" for k in rng.integers(0, 8, 300)]
+    summed = {name: [*values, round(float(values.sum()), 1)] for name, values in columns.items()}
+    return {"region": [*region, "Total"], **summed}
+
+
+@case(r"has no name", LINKED_NUMBERS)
+def empty_lines_and_columns(rng: Rng) -> str:
+    lines = [line + ",," for line in as_csv(linked(rng)).splitlines()]
+    return "\n".join([*lines, ",,,,", ",,,,"]) + "\n"
+
+
+@case(r"unnamed|name|left out|row number", LINKED)
+def row_names_without_a_header(rng: Rng) -> str:
+    lines = as_csv(linked(rng)).splitlines()
+    return "\n".join(["," + lines[0], *(f"{k},{line}" for k, line in enumerate(lines[1:]))]) + "\n"
+
+
+@case(r"cell|line|row")
+def a_row_with_a_cell_too_many(rng: Rng) -> str:
+    lines = as_csv(linked(rng)).splitlines()
+    lines[300] += ",oops"
+    return "\n".join(lines) + "\n"
+
+
+@case(r"name|differ only|case|blank")
+def names_that_differ_in_case(rng: Rng) -> str:
+    return as_csv(linked(rng)).replace("x,y,z", "Age,age ,z", 1)
+
+
+@case(r"rows|columns|left out|few|text")
+def a_table_on_its_side(rng: Rng) -> str:
+    columns = linked(rng, 80)
+    lines = [",".join(["name", *(f"p{k}" for k in range(80))])]
+    return "\n".join([*lines, *(",".join([name, *map(str, v)]) for name, v in columns.items())]) + "\n"
+
+
+# --- columns that hang together by construction -----------------------------------------------------------
+
+
+@case(r"sum|linearly|100")
+def percents_that_add_up(rng: Rng) -> Columns:
+    parts = rng.dirichlet([4, 3, 2, 2], 600) * 100
+    shown = {name: parts[:, k].round(1) for k, name in enumerate(("fat", "water", "protein"))}
+    return {**shown, "rest": (100 - sum(shown.values())).round(1), "age": normal(rng)}
+
+
+@case(r"one-hot|indicator|exclu|exactly one")
+def indicators_of_one_variable(rng: Rng) -> Columns:
+    region = rng.integers(0, 4, 600)
+    block = {f"region_{name}": (region == k).astype(int) for k, name in enumerate("nesw")}
+    return {**block, "smoker": yes_no(rng)}
+
+
+@case(r"say the same|cop(y|ies)|one to one|leak")
+def the_outcome_in_other_words(rng: Rng) -> Columns:
+    outcome = rng.choice([0, 1], 600)
+    age = (50 + 5 * outcome + rng.normal(0, 10, 600)).round(1)
+    return {"age": age, "died": np.where(outcome, "yes", "no"), "status_code": outcome + 3}
+
+
+@case(r"shift|lag|row before")
+def a_copy_shifted_by_a_row(rng: Rng) -> Columns:
+    x = normal(rng, 601)
+    return {"x": x[1:], "previous": x[:-1], "z": normal(rng)}
+
+
+@case(r"mean of|imput|filled")
+def holes_filled_by_the_mean(rng: Rng) -> Columns:
+    columns = linked(rng)
+    x = np.asarray(columns["x"])
+    gone = rng.random(600) < 0.4
+    return {**columns, "x": np.where(gone, x[~gone].mean().round(3), x)}
+
+
+@case(r"constant|miss|left out", without("flag"))
+def constant_but_for_holes(rng: Rng) -> Columns:
+    return {**linked(rng), "flag": np.where(rng.random(600) < 0.3, "yes", "")}
+
+
+@case(r"level|alone|one row", apart("ward", "lab"))
+def a_level_of_two_rows(rng: Rng) -> Columns:
+    ward = rng.choice(list("abc"), 300).astype(object)
+    lab = rng.choice(["low", "high"], 300).astype(object)
+    ward[[7, 90]], lab[[7, 90]] = "icu", "extreme"
+    return {"ward": ward, "lab": lab, "sex": rng.choice(["f", "m"], 300)}
+
+
+# --- rows that differ from each other ---------------------------------------------------------------------
+
+
+@case(r"nothing", lambda r: LINKED(r) and not any("time" in line for line in r["warnings"]))
+def rows_sorted_by_a_column(rng: Rng) -> Columns:
+    columns = linked(rng)
+    order = np.argsort(columns["x"])
+    return {name: np.asarray(values)[order] for name, values in columns.items()}
+
+
+@case(r"alike|cop(y|ies)|repeat|not independent|equal another")
+def rows_entered_twice_with_one_change(rng: Rng) -> Columns:
+    n = 300
+    columns = {name: rng.integers(0, 1000, n) / 10 for name in "abcd"}
+    again = rng.choice(n, 120, replace=False)
+    twice = {name: np.concatenate([values, values[again]]) for name, values in columns.items()}
+    return {**twice, "d": np.concatenate([columns["d"], rng.integers(0, 1000, 120) / 10])}
+
+
+@case(r"site", both(adjacent("site", "x"), adjacent("site", "y")))
+def simpson_by_site(rng: Rng) -> Columns:
+    site = rng.integers(0, 4, 800)
+    x = 3 * site + rng.normal(size=800)
+    y = 4 * site - 0.8 * (x - 3 * site) + rng.normal(size=800)
+    return {"site": [f"S{k}" for k in site], "x": x.round(3), "y": y.round(3)}
+
+
+@case(r"batch", both(adjacent("batch", "a"), adjacent("batch", "b"), apart("a", "b")))
+def batch_effects(rng: Rng) -> Columns:
+    batch = rng.integers(0, 4, 800)
+    shifts = rng.normal(0, 2, (3, 4))
+    measured = {name: (shifts[k][batch] + rng.normal(size=800)).round(3) for k, name in enumerate("abc")}
+    return {"batch": [f"B{k}" for k in batch], **measured}
+
+
+# --- distributions ----------------------------------------------------------------------------------------
+
+
+@case(r"skew|log|tail|outlier|normal|alone", LINKED)
+def products_of_skewed_columns(rng: Rng) -> Columns:
+    x = np.exp(rng.normal(0, 2, 600))
+    y = x * np.exp(rng.normal(0, 1, 600))
+    return {"x": x.round(4), "y": y.round(4), "z": np.exp(rng.normal(0, 2, 600)).round(4)}
+
+
+@case(r"round|heap", both(adjacent("age", "sbp"), kind("age", "continuous")))
+def ages_at_round_numbers(rng: Rng) -> Columns:
+    age = rng.integers(20, 90, 600)
+    heaped = np.where(rng.random(600) < 0.6, 10 * np.round(age / 10), age).astype(int)
+    return {"age": heaped, "sbp": (100 + 0.6 * age + rng.normal(0, 12, 600)).round(0), "z": normal(rng)}
+
+
+@case(r"limit|censor|same value|often|repeat", LINKED_NUMBERS)
+def values_at_the_end_of_a_scale(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": np.minimum(columns["x"], 0.5)}
+
+
+@case(r"zero|often|skew", LINKED_NUMBERS)
+def mostly_zero(rng: Rng) -> Columns:
+    columns = linked(rng)
+    x = np.where(rng.random(600) < 0.7, 0.0, np.abs(np.asarray(columns["x"])) + 0.1).round(2)
+    return {**columns, "x": x, "y": (2 * x + normal(rng)).round(3)}
+
+
+@case(r"angle|circle|circular|360|curve|square")
+def directions_of_wind(rng: Rng) -> Columns:
+    angle = rng.uniform(-90, 90, 600)
+    rain = np.cos(np.radians(angle)) * 3 + rng.normal(0, 0.5, 600)
+    return {"wind": np.round(angle % 360, 0), "rain": rain.round(2), "z": normal(rng)}
 
 
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:

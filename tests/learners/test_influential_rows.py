@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.learners.edge_gains import edge_gains
 from dagora.learners.influential_rows import Fits, fallen, influential_rows
+from dagora.learners.run import Run
 from dagora.scores.registry import default_score
 from dagora.stats.table import TableStatistics
 from tests.random_tables import (
@@ -103,16 +105,30 @@ def test_tables_without_outliers_have_no_such_line(seed):
         assert not [line for line in result.warnings if "alone:" in line]
 
 
-def test_edges_of_one_row_share_a_line():
+def lines_about(table, edges):
+    """What is said about the edges of a graph."""
+    graph = dagora.DAG(table.names, edges)
+    score = default_score(table.schema).make(TableStatistics(table))
+    return influential_rows(table, graph, edge_gains(score, graph, Run()), "bic-gaussian")
+
+
+def test_edges_of_one_row_share_a_line_and_so_do_several_rows():
     rng = np.random.default_rng(3)
     values = rng.normal(size=(150, 5))
-    values[40, :4] = 50.0, 60.0, 45.0, 70.0
-    result = dagora.learn(continuous_table(values, list("abcde")), "hill-climb")
-    lines = influential_rows(
-        continuous_table(values, list("abcde")), result.graph, result.edge_gains, "bic-gaussian"
+    values[40, :2] = 50.0, 60.0
+    values[77, 2:4] = 45.0, 70.0
+    table = continuous_table(values, list("abcde"))
+    (line,) = lines_about(table, [("a", "b"), ("c", "d")])
+    assert line.startswith(
+        "2 edges rest on one row each, without which the score is better without the edge: "
     )
-    assert len(lines) <= 1
-    assert not lines or "data row 41" in lines[0]
+    assert line.endswith(": a — b (data row 41), c — d (data row 78)")
+    values[40, 2] = 70.0
+    values[77, 2:4] = 0.0
+    table = continuous_table(values, list("abcde"))
+    assert lines_about(table, [("a", "b"), ("a", "c")]) == [
+        "edges a — b, a — c rest on data row 41 alone: without it, the score is better without each"
+    ]
 
 
 def test_other_scores_and_too_much_work_say_nothing(monkeypatch):

@@ -22,6 +22,7 @@ from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
 from dagora.learners.result import Result, TracePoint
+from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
 from dagora.scores.estimation import estimation
@@ -134,6 +135,8 @@ def learn(
         warnings += source.noise.warnings(entry.name)
     if chosen is not None and chosen.linear and type(source.rows) is TableStatistics:
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
+    if chosen is not None and type(source.rows) is TableStatistics:
+        warnings += rising_pairs(source.rows.rows(), outcome.graph)
     if gains and chosen is not None and type(source.rows) is TableStatistics:
         warnings += influential_rows(source.rows.rows(), outcome.graph, gains, chosen.name)
     warnings = [

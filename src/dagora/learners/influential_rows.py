@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
-from dagora.base.phrases import amount, some_of
+from dagora.base.phrases import some_of
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph
@@ -40,13 +39,12 @@ MOST_WORK = 3e8
 """Rows times squared numbers of features, over all sets that are fitted: about a second."""
 
 SINGULAR = 1e-9  # relative size of a pivot that counts as zero
-MOST_NAMED = 3  # rows that are named, to stay readable
 
 
 def influential_rows(
     table: Table, graph: AnyGraph, gains: Mapping[Edge, float], score: str | None
 ) -> list[str]:
-    """Lines about the edges that fall if one row is left out; none where that would take long.
+    """A line about the edges that fall if one row is left out; none where looking would take long.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(100, 2))
@@ -62,18 +60,18 @@ def influential_rows(
     if fits.work(dag) > MOST_WORK:
         return []
     found = sorted(fallen(fits, dag, gains))
-    lines = []
-    for row, group in groupby(found, key=lambda one: one[0]):
-        edges = [edge for _, edge in group]
-        named = some_of([f"{tail} — {head}" for tail, head in edges], MOST_NAMED)
-        words = f"edge {named} rests" if len(edges) == 1 else f"edges {named} rest"
-        each = "the edge" if len(edges) == 1 else "each"
-        which = f"data row {row_number(table, row)} alone"
-        lines.append(f"{words} on {which}: without it, the score is better without {each}")
-    if len(lines) > MOST_NAMED:
-        rest = amount(len(lines) - MOST_NAMED, "further row")
-        lines = [*lines[:MOST_NAMED], f"{rest} carry edges alone, too: look for outliers in all columns"]
-    return lines
+    rows = sorted({row for row, _ in found})
+    if not found:
+        return []
+    if len(rows) == 1:
+        edges = [f"{tail} — {head}" for _, (tail, head) in found]
+        which = f"data row {row_number(table, rows[0])} alone"
+        if len(edges) == 1:
+            return [f"edge {edges[0]} rests on {which}: without it, the score is better without the edge"]
+        return [f"edges {some_of(edges)} rest on {which}: without it, the score is better without each"]
+    edges = [f"{tail} — {head} (data row {row_number(table, row)})" for row, (tail, head) in found]
+    words = "edges rest on one row each, without which the score is better without the edge"
+    return [f"{len(edges)} {words}: {some_of(edges)}"]
 
 
 def member_of(graph: AnyGraph) -> DAG | None:

@@ -32,6 +32,10 @@ def days(form):
 
 
 ODD_COLUMNS = {
+    # Times and moments.
+    "timestamp": [str(1_520_000_000 + 86_399 * k) for k in range(ROWS)],
+    "created_at_ms": [str(1_520_000_000_123 + 86_399_001 * k) for k in range(ROWS)],
+    "seconds_by_another_name": [str(1_520_000_000 + 86_399 * k) for k in range(ROWS)],
     # Integers and codes.
     "binary": some([0, 1]),
     "codes_19": some(range(19)),

@@ -71,3 +71,67 @@ def test_rounded_copies_are_told(draw):
     table = {"kg": kg, "lb": (kg * 2.2046).round(1), "height": 1.7 + 0.002 * kg + draw.normal(0, 0.1, 300)}
     assert "these columns say the same, but for units or rounding: 'kg' and 'lb'" in said(table)
     assert "say the same" not in said({"kg": kg, "x": kg + draw.normal(0, 0.5, 300)})
+
+
+def test_times_and_seconds_since_1970_are_left_out(draw):
+    minutes = draw.integers(300, 600, 300)
+    table = {
+        "wake": [f"{m // 60}:{m % 60:02d}" for m in minutes],
+        "stamp": 1_520_000_000 + draw.integers(0, 80_000_000, 300),
+        "amount": 1_520_000_000 + draw.integers(0, 80_000_000, 300),
+        "time": draw.integers(1, 500, 300),
+        "x": draw.standard_normal(300),
+    }
+    found = {column.name: (column.type, column.why) for column in dagora.inspect(table).columns}
+    assert found["wake"] == ("left out", "dates or times")
+    assert found["stamp"] == ("left out", "dates written as numbers")
+    assert found["amount"][0] == found["time"][0] == "continuous"
+
+
+def test_names_that_differ_only_in_case_are_told(draw):
+    x = draw.standard_normal((4, 60))
+    assert "'Age' and 'age'" in said(dict(zip(["Age", "age", "b", "c"], x, strict=True)))
+    assert "differ only" not in said(dict(zip(["x1_1", "x11", "age_f", "age_m"], x, strict=True)))
+
+
+def test_the_same_levels_in_other_words_are_told(draw):
+    died = draw.integers(0, 2, 200)
+    table = {"died": np.where(died, "yes", "no"), "code": 4 - died, "ward": draw.choice(list("abc"), 200)}
+    assert "these columns say the same in other words: 'died' and 'code'; if they are one" in said(table)
+    once = {**table, "code": np.where(np.arange(200) == 7, 9, 4 - died)}
+    assert "in other words" not in said(once)
+    rare = np.zeros(200, dtype=int)
+    rare[:4] = 1
+    assert "in other words" not in said({"a": rare, "b": 1 - rare, "c": draw.integers(0, 2, 200)})
+
+
+def test_indicators_of_one_variable_are_told(draw):
+    region = draw.integers(0, 4, 200)
+    block = {f"region_{name}": (region == k).astype(int) for k, name in enumerate("nesw")}
+    line = "exactly one of 'region_n', 'region_e', 'region_s', 'region_w' is 1 in every row"
+    assert line in said({**block, "smoker": draw.integers(0, 2, 200)})
+    assert "make one column 'region'" in said(block)
+    some = {name: column.copy() for name, column in block.items()}
+    some["region_n"][3] = some["region_e"][3] = 1
+    assert "exactly one of" not in said(some)
+    assert "exactly one of" not in said({"is_a": block["region_n"], "is_b": 1 - block["region_n"]})
+
+
+def test_a_column_that_slipped_by_a_row_is_told(draw):
+    x = draw.standard_normal(301)
+    line = "columns that hold what another one held in the row before: 'previous' (of 'x')"
+    assert line in said({"x": x[1:], "previous": x[:-1], "z": draw.standard_normal(300)})
+    walk = x.cumsum()
+    assert "held in the row before" not in said({"kg": walk, "lb": 2.2 * walk, "z": x})
+    assert "held in the row before" not in said({"x": x, "y": x + draw.standard_normal(301)})
+
+
+def test_holes_that_were_filled_by_the_mean_are_told(draw):
+    x = draw.normal(50, 10, 400).round(1)
+    gone = draw.random(400) < 0.3
+    line = "one value stands in many rows and is the mean of all others"
+    for mean in (x[~gone].mean(), x[~gone].mean().round(1)):
+        assert line in said({"x": np.where(gone, mean, x), "y": draw.standard_normal(400)})
+    assert line not in said({"x": x, "y": draw.standard_normal(400)})
+    assert line not in said({"x": np.where(gone, 0.0, x), "y": draw.standard_normal(400)})
+    assert line not in said({"x": np.where(gone, 0.0, np.abs(x - 50)), "y": draw.standard_normal(400)})

@@ -109,3 +109,15 @@ def test_sorted_tables_are_no_series(seed, by):
     }
     order = np.argsort(key, kind="stable")
     assert "row before" not in said({name: column[order] for name, column in table.items()})
+
+
+def test_rows_that_were_entered_twice_with_a_change_are_told():
+    draw = np.random.default_rng(0)
+    rows = draw.integers(0, 1000, (300, 4)) / 10
+    again = rows[draw.choice(300, 40, replace=False)].copy()
+    again[:, 3] = draw.integers(0, 1000, 40) / 10
+    both = np.vstack([rows, again])
+    assert "40 of 340 rows equal another one but for one cell" in said(dict(zip("abcd", both.T, strict=True)))
+    assert "but for one cell" not in said(dict(zip("abcd", rows.T, strict=True)))
+    levels = draw.integers(0, 3, (300, 6))
+    assert "but for one cell" not in said(dict(zip("abcdef", levels.T, strict=True)))

@@ -18,9 +18,9 @@ import numpy as np
 from dagora.base.wording import option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.dates import IS_DATE, spell_days, spells_dates
+from dagora.data.columns.dates import IS_DATE, IS_TIME, spell_days, spells_dates
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
-from dagora.data.columns.names import IS_PLACE, UNNAMED, called_identifier, called_unit
+from dagora.data.columns.names import IS_MOMENT, IS_PLACE, UNNAMED, called_identifier, called_unit
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant 
 TOO_MANY = f"more than {MAX_LEVELS}"
 UNIT = "says which rows belong together"
 PLACES = "codes of places"
+SECONDS = (946_684_800, 2_208_988_800)  # since 1970, until the first day of 2000 and of 2040
 NUMBERED_DATES = "dates written as numbers"
 # Reasons that `decide_kind` gives for numbers that nobody declared.
 OF_NUMBERS = re.compile("([0-9]+ distinct |whole )?(whole )?numbers?\\b")
@@ -112,9 +113,26 @@ class ColumnProfile:
         return bool(ends["max"] - ends["min"] == self.cells - 1) and self.all_differ
 
     @cached_property
+    def are_seconds(self) -> bool:
+        """True if every whole number is a second, or a thousandth of one, of the years 2000 to 2040."""
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(self._column).as_py()
+        return count_seconds(ends["min"], ends["max"])
+
+    @cached_property
     def are_days(self) -> bool:
         """True if every whole number spells a day, as 20180317 does."""
         return spell_days(self._column)
+
+
+def count_seconds(low: float, high: float) -> bool:
+    """Return True if all numbers between two are seconds, or thousandths, of the years 2000 to 2040.
+
+    >>> count_seconds(1_520_000_000, 1_600_000_000), count_seconds(0, 1_600_000_000)
+    (True, False)
+    """
+    return any(unit * SECONDS[0] <= low and high <= unit * SECONDS[1] for unit in (1, 1000))
 
 
 def decide_kind(profile: ColumnProfile) -> Decision:
@@ -179,6 +197,8 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
     if profile.cells <= FEWEST_VALUES and not profile.name.startswith(UNNAMED):
         return None
     if texts is not None:
+        if len(texts) > FEWEST_VALUES and pc.all(pc.match_substring_regex(texts, IS_TIME)).as_py():
+            return DATES
         crowded = profile.crowded or len(texts) > MAX_LEVELS
         many = crowded or len(texts) > max(FEWEST_VALUES, profile.cells / 2)
         if many and spells_dates(texts):  # of months and quarters; few of them are levels
@@ -227,6 +247,8 @@ def reason_numbers_identify(profile: ColumnProfile) -> str | None:
         return UNIT
     if IS_PLACE.match(name):
         return PLACES
+    if IS_MOMENT.search(name) and profile.are_seconds:
+        return NUMBERED_DATES
     return NUMBERED_DATES if profile.are_days else None
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DAYS = "dates as days since 1970"
 IS_DATE = r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{4})([T ][0-9]{2}:[0-9]{2}.*)?$"
 NUMBERED_DAYS = (19_000_101, 20_991_231)  # the first and the last that a whole number spells
+IS_TIME = r"^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?[AaPp][Mm])?$"
 MICROSECONDS_A_DAY = 86_400_000_000
 # Parts of seconds, in some cells at least: Arrow reads them as they stand, by no form.
 PARTS_OF_SECONDS = "%Y-%m-%d %H:%M:%S.%f"

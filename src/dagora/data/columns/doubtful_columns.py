@@ -1,8 +1,11 @@
-"""Warnings about columns that may not be what they seem: counts and weights, mixed units, rounded copies."""
+"""Warnings about columns that may not be what they seem: counts, mixed units, copies, filled holes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +27,13 @@ COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a c
 MOST_ROWS = 10_000  # evenly spaced, that are compared
 MOST_COLUMNS = 300  # whose copies are looked for
 MOST_NAMED = 5  # columns that one warning names, to stay readable
+FEWEST_DIFFERENT = 10  # rows without the most frequent level: with fewer, columns are alike by chance
+FEWEST_INDICATORS = 3  # two columns of 0 and 1 that exclude each other may be a yes and a no
+YES_OR_NO = (("0", "1"), ("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
+BEFORE_LEVEL = re.compile(r"^(.+)[_.=: -][^_.=: -]+$")
+MOST_ALIKE = 0.999  # correlation in the same row, beyond which columns are copies and not shifted
+OFTEN = 0.05  # share of rows with one value
+MOST_LOOKED_AT = 100  # numbers whose digits are counted
 
 
 def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
@@ -43,6 +53,118 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
             f"these columns say the same, but for units or rounding: {told}; leave one of each out "
             f"({option('drop', copies[0][1])})"
         )
+    yield from level_copy_warning(typed)
+    yield from indicator_warning(typed)
+    yield from shifted_warning(typed)
+    filled = [column.variable.name for column in typed if filled_by_mean(column)]
+    if filled:
+        told = some_of([f"'{name}'" for name in filled], MOST_NAMED)
+        yield (
+            "one value stands in many rows and is the mean of all others, as where missing values were "
+            f"filled with it: {told}; leave those cells empty, and they are modelled"
+        )
+
+
+def level_copy_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about discrete columns that are the same but for the names of their levels."""
+    alike: dict[bytes, list[str]] = {}
+    for column in typed:
+        if column.variable.kind is Kind.DISCRETE and column.missing is None and often_differs(column):
+            _, first, codes = np.unique(column.values, return_index=True, return_inverse=True)
+            by_appearance = np.argsort(np.argsort(first)).astype(np.uint16)[codes]
+            alike.setdefault(sha256(by_appearance.tobytes()).digest(), []).append(column.variable.name)
+    groups = [names for names in alike.values() if len(names) > 1]
+    if groups:
+        shown = [" and ".join(f"'{name}'" for name in names[:MOST_NAMED]) for names in groups]
+        told = some_of(shown, between="; ", noun="groups")
+        yield (
+            f"these columns say the same in other words: {told}; if they are "
+            f"one variable, leave the others out ({option('drop', groups[0][-1])})"
+        )
+
+
+def often_differs(column: Column) -> bool:
+    """Return True if some rows at least do not have the most frequent level."""
+    rows = len(column.values)
+    return bool(rows - np.bincount(column.values).max() >= max(FEWEST_DIFFERENT, OFTEN * rows))
+
+
+def indicator_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about columns of 0 and 1 whose names begin alike, one of which is 1 in each row."""
+    blocks: dict[str, list[Column]] = {}
+    for column in typed:
+        start = BEFORE_LEVEL.match(column.variable.name)
+        if start and column.missing is None and column.variable.levels in YES_OR_NO:
+            blocks.setdefault(start.group(1), []).append(column)
+    for start, block in blocks.items():
+        if len(block) < FEWEST_INDICATORS or len(block[0].values) < FEWEST_ROWS:
+            continue
+        total = np.sum([column.values for column in block], axis=0)
+        if (total == 1).all():
+            names = some_of([f"'{column.variable.name}'" for column in block], MOST_NAMED)
+            yield (
+                f"exactly one of {names} is 1 in every row: they are indicators of one variable, and "
+                f"their edges say only that; make one column '{start}' of them"
+            )
+
+
+def shifted_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about continuous columns that repeat another one a row later."""
+    columns = [one for one in typed if one.variable.kind is Kind.CONTINUOUS and one.missing is None]
+    if not 1 < len(columns) <= MOST_COLUMNS or len(columns[0].values) < FEWEST_ROWS:
+        return
+    values = np.array([column.values[:MOST_ROWS] for column in columns])
+    values = values / np.maximum(np.abs(values).max(1, keepdims=True), 1e-300)
+    before, after = standardise(values[:, :-1]), standardise(values[:, 1:])
+    shifted = (np.abs(after @ before.T) > COPY) & (np.abs(after @ after.T) < MOST_ALIKE)
+    found = [(columns[i].variable.name, columns[j].variable.name) for i, j in np.argwhere(shifted)]
+    if found:
+        told = some_of([f"'{later}' (of '{earlier}')" for later, earlier in found], MOST_NAMED)
+        yield (
+            f"columns that hold what another one held in the row before: {told}; either cells slipped "
+            f"by a row, or rows follow each other in time, which {option('time')} says"
+        )
+
+
+def standardise(rows: Floats) -> Floats:
+    """Rows of mean 0 and length 1; a constant row is 0."""
+    middle = rows - rows.mean(1, keepdims=True)
+    lengths = np.sqrt((middle**2).sum(1, keepdims=True))
+    scaled: Floats = np.divide(middle, lengths, out=np.zeros_like(middle), where=lengths > 1e-12)
+    return scaled
+
+
+def filled_by_mean(column: Column) -> bool:
+    """Return True if one number stands in many rows, no other does, and it is the mean of the others.
+
+    >>> from dagora.data.schema import Variable
+    >>> others = np.arange(100) * 1.5
+    >>> filled_by_mean(Column(Variable("x", Kind.CONTINUOUS), np.r_[others, [others.mean()] * 20]))
+    True
+    """
+    if column.variable.kind is not Kind.CONTINUOUS:
+        return False
+    numbers = numbers_of(column)
+    different, counts = np.unique(numbers, return_counts=True)
+    if len(numbers) < FEWEST_ROWS or len(different) < len(numbers) / 4:
+        return False
+    usual = int(counts.argmax())
+    often, next_often = counts[usual], np.sort(counts)[-2]
+    if often < OFTEN * len(numbers) or often < 3 * next_often:
+        return False
+    others = numbers[numbers != different[usual]]
+    rounding = 0.51 * 10.0 ** -max(map(decimals, others[:MOST_LOOKED_AT].tolist()))
+    return bool(abs(others.mean() - different[usual]) <= max(rounding, 1e-9 * others.std()))
+
+
+def decimals(number: float) -> int:
+    """The number of digits after the point.
+
+    >>> decimals(1.25), decimals(3.0), decimals(1e-05)
+    (2, 0, 5)
+    """
+    exponent = Decimal(repr(number)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def count_warnings(typed: Sequence[Column]) -> Iterator[str]:

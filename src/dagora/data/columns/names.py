@@ -17,6 +17,11 @@ IS_UNIT = re.compile(
 )
 IS_CAMEL_UNIT = re.compile(r"[a-z](ID|Id|UUID)$")
 IS_PLACE = re.compile(r"^(zip|zip[ _.-]?codes?|post[ _.-]?codes?|postal([ _.-]?codes?)?|plz)$", re.IGNORECASE)
+IS_MOMENT = re.compile(
+    r"(^|[^a-z])(time|times|stamp|timestamp|ts|date|datetime|created|updated|modified|epoch|unix)([^a-z]|$)"
+    r"|[a-z](At|Time|Stamp|Date)$",
+    re.IGNORECASE,
+)
 IS_COUNT = re.compile(r"^(n|count|counts|freq|freqs|frequency|frequencies|cases|n_?obs)$", re.IGNORECASE)
 IS_WEIGHT = re.compile(
     r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -86,6 +87,7 @@ def reading_warnings(
         )
         join = option("join", next(iter(alike)) if len(alike) == 1 else EVERY)
         yield f"levels that seem to be the same: {told}; {join} joins them"
+    yield from names_warning([column.name for column in overview.columns])
     if no_header([made.variable for made in typed]):
         names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
         yield (
@@ -97,6 +99,24 @@ def reading_warnings(
         levels = len(made.variable.levels)
         if levels > max(MAX_INTEGER_LEVELS, rows / 10) and made.why != DECLARED:
             yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
+
+
+def names_warning(names: Sequence[str]) -> Iterator[str]:
+    """A sentence about columns whose names differ only in case, blanks and marks between words.
+
+    >>> next(names_warning(["Age", "age", "x1_1", "x11", "body_mass", "Body mass"]))[:86]
+    "names that differ only in case or blanks: 'Age' and 'age', 'body_mass' and 'Body mass'"
+    """
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(re.sub(r"[\s_.-]+", " ", name.casefold()).strip(), []).append(name)
+    groups = [group for group in alike.values() if len(group) > 1]
+    if groups:
+        told = ", ".join(" and ".join(f"'{name}'" for name in group) for group in groups[:MOST_NAMED])
+        yield (
+            f"names that differ only in case or blanks: {told}; if they are one variable, leave one out "
+            f"({option('drop', groups[0][-1])})"
+        )
 
 
 def units_warning(names: Sequence[str]) -> Iterator[str]:

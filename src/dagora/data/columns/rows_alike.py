@@ -16,6 +16,7 @@ from dagora.data.schema import Kind
 Floats = NDArray[np.float64]
 
 MOST_CELLS = 5_000_000  # of the first rows, that are compared
+FEWEST_COLUMNS = 4  # in which rows that differ in one cell are called alike
 NEAR_COPIES = 3  # times as many copies as near copies are no chance
 FEWEST_LEVELS = 5  # of a column that may say which rows belong together
 MANY_LEVELS = 20
@@ -86,6 +87,8 @@ def copy_warning(typed: Sequence[Column]) -> Iterator[str]:
     hashed = hash_rows(first)[:, known]
     whole = hashed.sum(0)
     copies, pairs = count_copies(whole)
+    if not copies:
+        yield from near_copy_warning(hashed, whole)
     if not copies or NEAR_COPIES * pairs_by_chance(hashed) >= pairs or one_usual_row(whole):
         return
     near = 0
@@ -98,6 +101,23 @@ def copy_warning(typed: Sequence[Column]) -> Iterator[str]:
         f"{copies} of {rows} rows {verb}, which chance does not explain: if a record was entered twice, it "
         "counts twice"
     )
+
+
+def near_copy_warning(hashed: NDArray[np.uint64], whole: NDArray[np.uint64]) -> Iterator[str]:
+    """A sentence about rows that equal another one but for one cell, where chance explains no such pairs."""
+    columns, rows = hashed.shape
+    if columns < FEWEST_COLUMNS or rows < FEWEST_ROWS:
+        return
+    near = max(count_copies(whole - part)[0] for part in hashed)
+    possible = rows * (rows - 1) / 2
+    equal = np.sort([max(count_copies(part)[1], 1) / possible for part in hashed])
+    # Without the column that repeats least, if of three others two were independent.
+    by_chance = possible * columns * float(np.prod(equal[1:]) ** (2 / 3))
+    if near >= max(FEWEST_COLUMNS, rows / 100) and near > NEAR_COPIES * by_chance:
+        yield (
+            f"{near} of {rows} rows equal another one but for one cell, which chance does not explain: if a "
+            "record was entered twice, it counts twice"
+        )
 
 
 def one_usual_row(hashed: NDArray[np.uint64]) -> bool:

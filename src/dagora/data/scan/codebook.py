@@ -20,6 +20,7 @@ from dagora.data.columns.column_profile import (
     DATES,
     EMPTY,
     ColumnProfile,
+    count_seconds,
     decide_kind,
     is_constant,
     names_or_text,
@@ -358,3 +359,4 @@ class ManyNumbers(ColumnProfile):
         self.is_whole, self.all_differ = profile.whole, not profile.repeats
         self.runs_on = profile.numbers_the_rows
         self.are_days = profile.spells_days
+        self.are_seconds = count_seconds(profile.low, profile.high)
