@@ -93,9 +93,9 @@ def indicator_warning(typed: Sequence[Column]) -> Iterator[str]:
     """A sentence about columns of 0 and 1 whose names begin alike, one of which is 1 in each row."""
     blocks: dict[str, list[Column]] = {}
     for column in typed:
-        start = BEFORE_LEVEL.match(column.variable.name)
-        if start and column.missing is None and column.variable.levels in YES_OR_NO:
-            blocks.setdefault(start.group(1), []).append(column)
+        begins = BEFORE_LEVEL.match(column.variable.name)
+        if begins and column.missing is None and column.variable.levels in YES_OR_NO:
+            blocks.setdefault(begins.group(1), []).append(column)
     for start, block in blocks.items():
         if len(block) < FEWEST_INDICATORS or len(block[0].values) < FEWEST_ROWS:
             continue
