@@ -42,6 +42,22 @@ def test_no_message_names_a_flag() -> None:
     assert not named, "name options by wording.option or wording.setting"
 
 
+DOORS = {"base", "api", "cli", "explore"}
+
+
+def test_only_doors_write_sentences() -> None:
+    """Below the doors, errors and reasons are texts with mentions, which `render` does not touch."""
+    writing = [
+        str(file.relative_to(PACKAGE))
+        for file in MODULES
+        if file.relative_to(PACKAGE).parts[0] not in DOORS
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in ("dagora.base.wording", "dagora.base.errors")
+        if {alias.name for alias in node.names} & {"render", "speaking", "chosen_words"}
+    ]
+    assert not writing, "hand the text on as it is: the door writes it"
+
+
 def test_the_scan_sees_flags() -> None:
     source = '''
 def f(name):

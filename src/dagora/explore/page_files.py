@@ -9,23 +9,8 @@ from importlib.resources import files
 from dagora.explore.reading_fields import fill_fields
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-OWN = (
-    "explore.css",
-    "app.js",
-    "api.js",
-    "columns.js",
-    "dom.js",
-    "edges.js",
-    "estimates.js",
-    "methods.js",
-    "picture.js",
-    "questions.js",
-    "results.js",
-    "run.js",
-    "so_far.js",
-    "tables.js",
-    "tiers.js",
-)
+SCRIPTS = "app api columns dom edges estimates methods picture questions results run so_far tables tiers"
+OWN = ("explore.css", *(f"{name}.js" for name in SCRIPTS.split()))
 SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_view.js": "graph_view.js"}
 """Files of `dagora.report`, under the names that the page gives them."""
 
