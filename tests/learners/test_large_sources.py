@@ -121,6 +121,18 @@ def test_other_doors_read_and_say_so(write, little):
     assert large_lines(table.overview.warnings)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_scores_are_counted_in_scans_too(ending, write, little, monkeypatch, run, tmp_path):
+    file, graph = write(ending), dagora.DAG(FRAME.columns, [("smoker", "cough")])
+    with pytest.warns(dagora.DagoraWarning, match=SCANNED):
+        found = dagora.score(file, graph), dagora.candidates(file)
+    ran = run("score", str(file), "-o", str(tmp_path / "o.jkl"))
+    assert ran.err.count(SCANNED) == 1
+    monkeypatch.setattr(large_files, "free_memory", lambda: 10**12)
+    assert found[0] == dagora.score(file, graph)
+    assert [child.parents for child in found[1]] == [child.parents for child in dagora.candidates(file)]
+
+
 def test_the_command(write, little, run):
     file = str(write("parquet"))
     ran = run("learn", file, "--method", "hill-climb")
@@ -145,6 +157,19 @@ def test_half_of_the_free_memory_is_the_limit(write, monkeypatch):
     for free, is_large in ((2 * needed - 2, True), (2 * needed + 2, False), (None, False)):
         monkeypatch.setattr(large_files, "free_memory", lambda free=free: free)
         assert (large_file(file) is not None) == is_large
+
+
+def test_columns_of_any_type_are_estimated(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "a": [[1], [2]],
+            "b": [b"x", b"y"],
+            "c": pd.Categorical(["u", "v"]),
+            "d": pd.to_datetime(["2024-01-01"] * 2),
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert 40 < memory_for(tmp_path / "t.parquet") < 200
 
 
 def test_what_cannot_be_estimated(tmp_path):

@@ -14,9 +14,11 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers
+from dagora.learners.large_sources import scan_if_large
 from dagora.learners.run import Run
 from dagora.learners.source import read_rows
 from dagora.stats.data_warnings import check_learnable
+from dagora.stats.statistics import Statistics
 
 
 @takes_reading()
@@ -61,9 +63,12 @@ def candidates(
     check_circumstances(0, None, jobs)
     known = as_knowledge(knowledge, max_parents)
     reading, options = split_reading(options, known.mentioned, numbers_for(None, score))
-    statistics = read_rows(
-        data, jobs, replace(reading, constants=False, trends=orders_numbers(score)), interventions
-    )
+    reading = replace(reading, constants=False, trends=orders_numbers(score))
+    statistics: Statistics | None = None
+    if interventions is None:
+        statistics = scan_if_large(data, None, score, options, reading, jobs)
+    if statistics is None:
+        statistics = read_rows(data, jobs, reading, interventions)
     check_learnable(statistics.schema, statistics.n_rows)
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)

@@ -9,10 +9,12 @@ from typing import Any
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.graph.cpdag import CPDAG, Graph, require_graph
 from dagora.learners.checks import numbers_for, orders_numbers
+from dagora.learners.large_sources import scan_if_large
 from dagora.learners.source import read_rows
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import default_score, score_named
 from dagora.stats.accepting import as_statistics
+from dagora.stats.statistics import Statistics
 
 
 @takes_reading()
@@ -52,9 +54,12 @@ def score(
     require_graph(graph)
     directed = graph.extension() if isinstance(graph, CPDAG) else graph
     reading, options = split_reading(options, graph.nodes, numbers_for(None, score))
-    rows = read_rows(
-        data, reading=replace(reading, trends=orders_numbers(score)), interventions=interventions
-    )
+    reading = replace(reading, trends=orders_numbers(score))
+    rows: Statistics | None = None
+    if interventions is None:
+        rows = scan_if_large(data, None, score, options, reading)
+    if rows is None:
+        rows = read_rows(data, reading=reading, interventions=interventions)
     return graph_score(make_score(rows, score, **options), directed)
 
 

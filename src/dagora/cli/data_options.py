@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
     from dagora.data.series import Panel, Timing
     from dagora.data.table import Table
+    from dagora.learners.method import Method
     from dagora.parties.horizontal.plan.codebook import Codebook
     from dagora.stats.scan.scan_statistics import ScanStatistics
 
@@ -68,6 +69,22 @@ class Reading:
         numbers = bool(options.numbers_for)
         check_learnable(rows.schema, rows.n_rows, rows.overview, numbers_only=numbers)
         return rows
+
+    def scan_large(
+        self,
+        data: str,
+        jobs: int,
+        method: Method | None,
+        score: str | None,
+        asked: Mapping[str, Any],
+        **purpose: Unpack[Purpose],
+    ) -> ScanStatistics | None:
+        """Statistics of a file that is too large to be kept in memory; None where it is read as ever."""
+        from dagora.learners.large_sources import scan_if_large
+
+        if self.sample is not None:
+            return None
+        return scan_if_large(data, method, score, asked, self.options(**purpose), jobs)
 
     def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
         """A sample of rows that stay where they are; an error where none is asked for."""

@@ -176,21 +176,22 @@ class CommonRequest:
         from dagora.data.columns.reading_options import always
         from dagora.graph.knowledge import as_knowledge
         from dagora.learners.checks import numbers_for
-        from dagora.learners.large_sources import scan_if_large
         from dagora.learners.registry import method_named
 
-        if reading.sample is not None:
-            return None
         method = method_named(self.method)
         known = as_knowledge(self.knowledge, None).mentioned
         asked = parse_options(self.method, self.score, self.options)
-        options = reading.options(
+        return reading.scan_large(
+            data,
+            self.jobs,
+            method,
+            self.score,
+            asked,
             wanted=(*(self.known_truth.nodes if self.known_truth is not None else ()), *known),
             numbers_for=numbers_for(method, self.score, asked),
             why_not_model=always,
             clock=self.budget,
         )
-        return scan_if_large(data, method, self.score, asked, options, self.jobs)
 
     def check_overwriting(self, data: str) -> None:
         """Refuse to write over what is read."""

@@ -13,6 +13,7 @@ from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 
 if TYPE_CHECKING:
+    from dagora.data.columns.reading_options import Purpose
     from dagora.data.table import Table
     from dagora.stats.scan.scan_statistics import ScanStatistics
 
@@ -96,13 +97,14 @@ def command(
         elif reading.scans(data):
             table = reading.open_scan(data, jobs)
         else:
-            table = reading.table(
-                data,
-                numbers_for=numbers_for(None, score),
-                trends=orders_numbers(score),
-                marks=marked_column(interventions),
-                constants=False,
-            )
+            purpose: Purpose = {
+                "numbers_for": numbers_for(None, score),
+                "trends": orders_numbers(score),
+                "marks": marked_column(interventions),
+                "constants": False,
+            }
+            large = reading.scan_large(data, jobs, None, score, values, **purpose)
+            table = reading.table(data, **purpose) if large is None else large
         rows = read_rows(table, jobs, interventions=interventions)
         check_names(rows.schema.names)
         budget = Budget()

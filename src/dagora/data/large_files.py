@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from dagora.base.errors import DataError
 from dagora.base.memory import free_memory
 from dagora.data.arrow_sizes import Sizes, running_sizes
-from dagora.data.columns.cells import is_text
 from dagora.data.unpacking import is_packed, open_bytes
 
 if TYPE_CHECKING:
@@ -122,7 +121,8 @@ def bytes_of(kind: pa.DataType) -> int:
     """Bytes of a cell in a file's type and as part of a table."""
     import pyarrow as pa
 
-    if is_text(kind) or not hasattr(kind, "bit_width"):
+    try:
+        bits = int(kind.bit_width)
+    except ValueError:  # text, and what no table can hold
         return WORD
-    narrow = kind.bit_width <= 16 or pa.types.is_dictionary(kind)
-    return max(1, int(kind.bit_width) // 8) + (2 if narrow else TYPED)
+    return max(1, bits // 8) + (2 if bits <= 16 or pa.types.is_dictionary(kind) else TYPED)
