@@ -115,11 +115,9 @@ class Fits:
         self.rows = table.n_rows
         self._names = {name: i for i, name in enumerate(table.names)}
         self._continuous = [one.kind is Kind.CONTINUOUS for one in table.schema]
-        mixed = len(table.schema.kinds) > 1
-        self._features = [
-            powers(table.values(i), POWERS if mixed else 1) if line else indicators(table.codes(i))
-            for i, line in enumerate(self._continuous)
-        ]
+        self._powers = POWERS if len(table.schema.kinds) > 1 else 1
+        self._table = table
+        self._made: dict[int, Floats] = {}
         self._codes = [None if line else table.codes(i) for i, line in enumerate(self._continuous)]
         self._known: dict[frozenset[int], tuple[float, Floats] | None] = {}
 
@@ -127,9 +125,19 @@ class Fits:
         """The position of a column."""
         return self._names[name]
 
+    def _features(self, column: int) -> Floats:
+        """The features of a column, made when they are needed: they take more memory than the table."""
+        if column not in self._made:
+            self._made[column] = (
+                powers(self._table.values(column), self._powers)
+                if self._continuous[column]
+                else indicators(self._table.codes(column))
+            )
+        return self._made[column]
+
     def work(self, dag: DAG) -> float:
         """About how many products all fits of a graph take."""
-        widths = {name: self._features[i].shape[1] + 1 for name, i in self._names.items()}
+        widths = {one.name: max(one.cardinality, self._powers + 1) for one in self._table.schema}
         families = [(node, dag.parents(node)) for node in dag]
         return float(
             sum(
@@ -146,7 +154,7 @@ class Fits:
             codes = self._codes[column]
             assert codes is not None, "one of the two is discrete"
             once = np.bincount(codes)[codes] == 1
-            found[once] = price / max(1, self._features[column].shape[1])
+            found[once] = price / max(1, self._features(column).shape[1])
         return found
 
     def of(self, columns: frozenset[int]) -> tuple[float, Floats] | None:
@@ -164,8 +172,8 @@ class Fits:
         without = largest - counts * np.log(counts) + (counts - 1) * np.log(fewer)
         if not lines:
             return largest, without
-        values = np.column_stack([self._features[i] for i in lines])
-        basis = orthonormal(np.column_stack([np.ones(self.rows), *(self._features[i] for i in levels)]))
+        values = np.column_stack([self._features(i) for i in lines])
+        basis = orthonormal(np.column_stack([np.ones(self.rows), *(self._features(i) for i in levels)]))
         residuals = values - basis @ (basis.T @ values)
         free = 1.0 - np.einsum("ij,ij->i", basis, basis)
         try:
