@@ -160,7 +160,8 @@ def test_two_owners_with_logs(tmp_path, monkeypatch):
     assert str(tmp_path) not in str(ended[0])
     # Nothing but the agreement was said.
     assert set(network["guest"].ledger.books().phases) == {"agreement"}
-    assert [log.earlier([name]) for log, name in zip(logs, ("x0", "x1"), strict=True)] == [2, 1]
+    assert logs[1].earlier(["x1"]) == 1
+    assert logs[0].earlier(["x0"]) in (1, 2), "the host may have begun before it hears of the refusal"
 
 
 def test_a_log_that_others_may_read_is_refused(tmp_path):
