@@ -37,6 +37,7 @@ class Caller:
 
     def __init__(self, tls: ssl.SSLSocket, address: tuple[str, int], own: Path | None = None) -> None:
         self.tls = tls
+        self.descriptor = tls.fileno()  # kept: a closed socket has none
         self._own = own
         self.host = address[0]
         self.where = f"{address[0]}:{address[1]}"

@@ -85,8 +85,10 @@ class ListenerDoor:
 
     def _serve(self, seconds: float) -> None:
         ready = {key.fd for key, _ in self._selector.select(seconds)}
-        for caller in [self._callers[fd] for fd in ready if fd in self._callers]:
-            self._advance(caller)
+        for fd in ready:
+            # A caller that was ready may have been dropped since, for another of its name.
+            if fd in self._callers:
+                self._advance(self._callers[fd])
         # Last, so that nobody is dropped whose answer is here already.
         if self._accepting and self._listening.fileno() in ready:
             self._accept()
@@ -123,6 +125,14 @@ class ListenerDoor:
             self._give_up(weakest, "it did not finish, and others wait")
 
     def _advance(self, caller: Caller) -> None:
+        """Let a caller do its next step; whatever goes wrong in it ends this caller alone."""
+        try:
+            self._step(caller)
+        except Exception as error:
+            self._news.append(Refusal(caller.where, one_line(repr(error))))
+            self._forget(caller).close()
+
+    def _step(self, caller: Caller) -> None:
         before = caller.stage, caller.events
         try:
             connection = caller.advance(self._limits)
@@ -133,10 +143,6 @@ class ListenerDoor:
                 self._news.append(Refusal(caller.where, str(error)))
                 self._see_off(caller)
             return
-        except Exception as error:
-            self._news.append(Refusal(caller.where, one_line(str(error))))
-            self._forget(caller).close()
-            return
         if connection is not None:
             self._forget(caller)
             self._news.append(connection)
@@ -144,7 +150,7 @@ class ListenerDoor:
         if caller.stage is CallerStage.PROVED and before[0] is not CallerStage.PROVED:
             self._make_way_for(caller)
         if caller.events != before[1]:
-            self._selector.modify(caller.tls, caller.events)
+            self._selector.modify(caller.descriptor, caller.events)
 
     def _make_way_for(self, caller: Caller) -> None:
         for other in list(self._callers.values()):
@@ -169,17 +175,17 @@ class ListenerDoor:
         self._forget(caller).close()
 
     def _follow(self, caller: Caller) -> None:
-        self._callers[caller.tls.fileno()] = caller
-        self._selector.register(caller.tls, caller.events)
+        self._callers[caller.descriptor] = caller
+        self._selector.register(caller.descriptor, caller.events)
 
     def _forget(self, caller: Caller) -> Caller:
-        self._selector.unregister(caller.tls)
-        del self._callers[caller.tls.fileno()]
+        if self._callers.pop(caller.descriptor, None) is not None:
+            self._selector.unregister(caller.descriptor)
         return caller
 
     def _see_off(self, caller: Caller) -> None:
         caller.leave()
-        self._selector.modify(caller.tls, caller.events)
+        self._selector.modify(caller.descriptor, caller.events)
 
     def turn_away(self, connection: Connection, reason: str) -> None:
         """Send a connected party the reason why it is refused, and close its connection."""
