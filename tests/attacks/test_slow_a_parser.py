@@ -1,0 +1,202 @@
+"""Whoever sends a file wants its reader to be busy for minutes: the time must grow as the text does."""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dagora.base.errors import DagoraError
+from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
+from dagora.graph.knowledge import Knowledge
+
+SIZE = 50_000
+"""Characters: a quadratic reader takes seconds for twice as many."""
+FREE = 0.3
+"""Seconds for twice the size that nobody minds, and in which a ratio says little."""
+MOST = 3.0
+"""The largest ratio of two times: 2 is linear, 4 is quadratic."""
+
+VARIABLE = "variable {} {{ type discrete [ 2 ] {{ a, b }}; }}\n"
+
+
+def lines_of(text: str) -> Callable[[int], str]:
+    """As many copies as there is room for, numbered."""
+
+    def make(size: int) -> str:
+        return "".join(text.format(k) for k in range(size // len(text.format(size)) + 1))
+
+    return make
+
+
+def around(before: str, unit: str, after: str = "") -> Callable[[int], str]:
+    """Copies of a text between two others."""
+    return lambda size: before + unit * (size // len(unit)) + after
+
+
+BIF = {
+    "unclosed comments": around("", "/*"),
+    "comment openings after one": around("/**/", "/* "),
+    "slashes": around("", "/"),
+    "quotes": around("", '"'),
+    "an odd number of quotes": around('"', '""'),
+    "quoted comments": around("", '"/*"'),
+    "open braces": around("", "{"),
+    "closed braces": around("", "}"),
+    "open parentheses": around("variable a { type discrete [ 2 ] { a, b }; } probability ", "("),
+    "blanks": around("network n {}", " "),
+    "lines": around("network n {}", "\n"),
+    "one word": around("", "a"),
+    "one number": around("variable a { type discrete [ ", "1", " ] { a, b }; }"),
+    "a property": around("network n { property ", "a ", "; }"),
+    "unclosed properties": around("", "network n { property "),
+    "many variables": lines_of(VARIABLE),
+    "one variable again and again": around("", VARIABLE.format("x")),
+    "many levels": lambda size: (
+        f"variable a {{ type discrete [ {size // 7} ] {{ " + lines_of("l{}, ")(size) + "}; }"
+    ),
+    "rows without an end": around(
+        VARIABLE.format("a") + VARIABLE.format("b") + "probability ( a | b ) { ", "(a) 0.5, 0.5 "
+    ),
+    "many rows": around(
+        VARIABLE.format("a") + VARIABLE.format("b") + "probability ( a | b ) { ", "(a) 0.5, 0.5; ", "}"
+    ),
+    "original names": around("variable a { ", "// original name: x\n", "}"),
+    "many parents": lambda size: VARIABLE.format("a") + "probability ( a | " + lines_of("p{} ")(size) + ") {}",
+}
+ARROWS = {
+    "unclosed comments": around("", "/*"),
+    "comments": around("", "/**/"),
+    "slashes": around("", "/"),
+    "hashes": around("", "#"),
+    "hashes on lines": around("", "\n#"),
+    "quotes": around("", '"'),
+    "an odd number of quotes": around('"', '""'),
+    "unclosed quotes with backslashes": around('"', "\\"),
+    "open angles": around("", "<"),
+    "open angles and words": around("", "<a "),
+    "closed angles": around("", ">"),
+    "pairs of angles in one": around("<", "<>"),
+    "braces": around("", "{"),
+    "nested groups": around("", "{a ", "}"),
+    "brackets": around("a ", "["),
+    "blanks": around("", " "),
+    "blank lines": around("", "\n"),
+    "one word": around("", "a"),
+    "a path": around("a", " -> a"),
+    "a long path": lines_of("x{} -> "),
+    "groups joined": around("", "{a b} -> "),
+    "arrows alone": around("", "->"),
+    "minus signs": around("", "-"),
+    "attributes": around("a [", "b=c,", "]"),
+    "equals": around("", "a="),
+    "colons": around("a", ":a"),
+    "plus": around('"a"', '+"a"'),
+    "many nodes": lines_of("n{};"),
+    "many edges of one node": lines_of("a -> n{};"),
+}
+TEXTS = {
+    "brackets": around("", "["),
+    "braces": around("", '{"a":'),
+    "quotes": around("", '"'),
+    "backslashes": around('"', "\\"),
+    "commas": around("", ","),
+    "lines": around("", "\n"),
+    "returns": around("", "\r"),
+    "blanks": around("", " "),
+    "digits": around("", "1"),
+    "letters": around("", "a"),
+    "arrows": around("Graph Edges:\n", "1. a --> b\n"),
+    "numbered": lines_of("{}. a --> n{}\n"),
+    "nodes": around("Graph Nodes:\n", "a;", "\nGraph Edges:\n"),
+    "different nodes": lambda size: "Graph Nodes:\n" + lines_of("n{};")(size) + "\nGraph Edges:\n",
+    "tags": around("<graphml>", "<node>"),
+    "closed tags": around("<graphml>", '<node id="a"/>', "</graphml>"),
+    "open angles": around("", "<"),
+    "entities": around("<graphml>", "&amp;", "</graphml>"),
+    "columns": lines_of("c{},"),
+    "rows": around("a,b\n", "0,1\n"),
+}
+GRAPHML = {
+    "different nodes": lambda size: (
+        '<graphml><graph edgedefault="directed">' + lines_of('<node id="n{}"/>')(size) + "</graph></graphml>"
+    ),
+    "edges to one": lambda size: (
+        '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>'
+        + '<edge source="a" target="b"/>' * (size // 32)
+        + "</graph></graphml>"
+    ),
+}
+NODES = {
+    "a chain": lambda size: json.dumps(
+        {"nodes": [f"n{k}" for k in range(size // 24)], "edges": [[f"n{k}", f"n{k + 1}"] for k in range(size // 24 - 1)]}
+    ),
+}
+
+
+def edges_of(size: int, step: int = 1) -> list[list[str]]:
+    return [[f"n{k}", f"n{k + step}"] for k in range(size // 20)]
+
+
+KNOWLEDGE = {
+    "required": lambda size: {"required": edges_of(size)},
+    "forbidden": lambda size: {"forbidden": edges_of(size)},
+    "both": lambda size: {"required": edges_of(size // 2), "forbidden": edges_of(size // 2, 2)},
+    "one edge, again and again": lambda size: {"required": [["a", "b"]] * (size // 12)},
+    "tiers": lambda size: {"tiers": [[f"n{k}"] for k in range(size // 10)]},
+    "one tier": lambda size: {"tiers": [[f"n{k}" for k in range(size // 10)]]},
+    "tiers and edges": lambda size: {
+        "required": edges_of(size // 2),
+        "tiers": [[f"n{k}"] for k in range(size // 20)],
+    },
+    "a star": lambda size: {"required": [["a", f"n{k}"] for k in range(size // 20)]},
+    "a long name": lambda size: {"required": [["a" * size, "b"]]},
+    "a circle": lambda size: {"required": [*edges_of(size), [f"n{size // 20}", "n0"]]},
+}
+
+
+def ask_knowledge(content: dict) -> None:
+    known = Knowledge.from_dict(content)
+    known.check_nodes(["a", "b", *(f"n{k}" for k in range(20_000))])
+
+
+CASES = {
+    **{f"bif: {name}": (bif.parse, make) for name, make in BIF.items()},
+    **{f"dot: {name}": (dot.parse_graph, make) for name, make in ARROWS.items()},
+    **{
+        f"{kind.__name__.rpartition('.')[2]} with {start.strip()}: {name}": (kind.parse_graph, add(start, make))
+        for kind, start in ((dot, "digraph {"), (dagitty, "dag {"))
+        for add in (lambda start, make: lambda size: start + make(size),)
+        for name, make in ARROWS.items()
+    },
+    **{
+        f"{kind.__name__.rpartition('.')[2]}: {name}": (kind.parse_graph, make)
+        for kind in (adjacency_csv, json_format, tetrad, graphml)
+        for name, make in TEXTS.items()
+    },
+    **{f"graphml: {name}": (graphml.parse_graph, make) for name, make in GRAPHML.items()},
+    **{f"json: {name}": (json_format.parse_graph, make) for name, make in NODES.items()},
+    **{f"knowledge: {name}": (ask_knowledge, make) for name, make in KNOWLEDGE.items()},
+}
+
+
+def seconds(read: Callable[[object], object], text: object) -> float:
+    """The least processor time of three readings."""
+    times = []
+    for _ in range(3):
+        begun = time.process_time()
+        with contextlib.suppress(DagoraError):
+            read(text)
+        times.append(time.process_time() - begun)
+        if times[-1] < FREE:
+            break
+    return min(times)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_twice_the_text_takes_twice_the_time(case):
+    read, make = CASES[case]
+    twice = seconds(read, make(2 * SIZE))
+    if twice > FREE:
+        assert twice < MOST * seconds(read, make(SIZE))
