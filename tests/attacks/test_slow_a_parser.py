@@ -63,7 +63,9 @@ BIF = {
         VARIABLE.format("a") + VARIABLE.format("b") + "probability ( a | b ) { ", "(a) 0.5, 0.5; ", "}"
     ),
     "original names": around("variable a { ", "// original name: x\n", "}"),
-    "many parents": lambda size: VARIABLE.format("a") + "probability ( a | " + lines_of("p{} ")(size) + ") {}",
+    "many parents": lambda size: (
+        VARIABLE.format("a") + "probability ( a | " + lines_of("p{} ")(size) + ") {}"
+    ),
 }
 ARROWS = {
     "unclosed comments": around("", "/*"),
@@ -85,7 +87,7 @@ ARROWS = {
     "blank lines": around("", "\n"),
     "one word": around("", "a"),
     "a path": around("a", " -> a"),
-    "a long path": lines_of("x{} -> "),
+    "a long path": lines_of("node_number_{} -> "),
     "groups joined": around("", "{a b} -> "),
     "arrows alone": around("", "->"),
     "minus signs": around("", "-"),
@@ -93,8 +95,8 @@ ARROWS = {
     "equals": around("", "a="),
     "colons": around("a", ":a"),
     "plus": around('"a"', '+"a"'),
-    "many nodes": lines_of("n{};"),
-    "many edges of one node": lines_of("a -> n{};"),
+    "many nodes": lines_of("node_number_{};"),
+    "many edges of one node": lines_of("a -> node_number_{};"),
 }
 TEXTS = {
     "brackets": around("", "["),
@@ -108,9 +110,10 @@ TEXTS = {
     "digits": around("", "1"),
     "letters": around("", "a"),
     "arrows": around("Graph Edges:\n", "1. a --> b\n"),
-    "numbered": lines_of("{}. a --> n{}\n"),
+    "numbered": lines_of("{}. a --> b\n"),
     "nodes": around("Graph Nodes:\n", "a;", "\nGraph Edges:\n"),
-    "different nodes": lambda size: "Graph Nodes:\n" + lines_of("n{};")(size) + "\nGraph Edges:\n",
+    "different nodes": lambda size: "Graph Nodes:\n" + lines_of("node number {};")(size) + "\nGraph Edges:\n",
+    "words after an edge": around("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> ", "b "),
     "tags": around("<graphml>", "<node>"),
     "closed tags": around("<graphml>", '<node id="a"/>', "</graphml>"),
     "open angles": around("", "<"),
@@ -130,8 +133,11 @@ GRAPHML = {
 }
 NODES = {
     "a chain": lambda size: json.dumps(
-        {"nodes": [f"n{k}" for k in range(size // 24)], "edges": [[f"n{k}", f"n{k + 1}"] for k in range(size // 24 - 1)]}
-    ),
+        {
+            "nodes": [f"n{k}" for k in range(size // 24)],
+            "edges": [[f"n{k}", f"n{k + 1}"] for k in range(size // 24 - 1)],
+        }
+    )
 }
 
 
@@ -165,7 +171,10 @@ CASES = {
     **{f"bif: {name}": (bif.parse, make) for name, make in BIF.items()},
     **{f"dot: {name}": (dot.parse_graph, make) for name, make in ARROWS.items()},
     **{
-        f"{kind.__name__.rpartition('.')[2]} with {start.strip()}: {name}": (kind.parse_graph, add(start, make))
+        f"{kind.__name__.rpartition('.')[2]} with {start.strip()}: {name}": (
+            kind.parse_graph,
+            add(start, make),
+        )
         for kind, start in ((dot, "digraph {"), (dagitty, "dag {"))
         for add in (lambda start, make: lambda size: start + make(size),)
         for name, make in ARROWS.items()

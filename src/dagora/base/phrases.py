@@ -23,13 +23,19 @@ def amount(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
+LONGEST_MISSPELT = 200
+"""Letters of a name that is compared with others: the comparison takes the square of it."""
+
+
 def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
     """The name that was probably meant: one that is spelt alike, in small or capital letters.
 
     >>> nearest("Age", ["wage", "age"]), nearest("cuogh", ["cough", "dust"]), nearest("zebra", ["dust"])
     ('age', 'cough', None)
     """
-    listed = {known.lower(): known for known in reversed(list(names))}
+    if len(name) > LONGEST_MISSPELT:
+        return None
+    listed = {known.lower(): known for known in reversed(list(names)) if len(known) <= LONGEST_MISSPELT}
     found = difflib.get_close_matches(name.lower(), listed, n=1, cutoff=likeness)
     return listed[found[0]] if found else None
 

@@ -52,7 +52,8 @@ TOKEN = re.compile(
 )
 NUMBERS = re.compile(r'([^;{}()"]*);')
 BLOCK = re.compile(r'(?:[^"}]++|"[^"]*")*+\}')
-STRING_OR_COMMENT = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# A comment that is not closed reaches to the end, so that the search for its end is made once.
+STRING_OR_COMMENT = re.compile(r'"[^"]*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 UNWRITTEN_NUMBERS = 1 << 21  # most numbers of all tables that only default rows stand for
 MOST_PARENTS = 63  # NumPy's limit on dimensions, less the variable itself
 LONGEST_COUNT = 6  # digits of a number of levels
@@ -464,12 +465,11 @@ class BIFParser:
                 self.kept.append((match.start(), found))
             elif found.startswith(ORIGIN):
                 self.origin = found
+            elif found.startswith("/*") and (len(found) < 4 or not found.endswith("*/")):
+                raise self._error("a comment /* is not closed", match.start())
             return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
 
         self.text = STRING_OR_COMMENT.sub(blank, self.text)
-        unclosed = re.search(r"/\*", re.sub(r'"[^"]*"', lambda match: " " * len(match[0]), self.text))
-        if unclosed:
-            raise self._error("a comment /* is not closed", unclosed.start())
 
     def _error(self, message: str, position: int) -> FormatError:
         after = re.compile(r"\s*").match(self.text, position)

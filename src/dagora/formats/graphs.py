@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dagora.base.errors import FormatError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+MOST_NODES = 20_000
+"""A graph takes the square of it in memory while it is made: 400 MB."""
 
 
 def build_graph(nodes: Iterable[str], edges: Iterable[Edge], undirected: Iterable[Edge] = ()) -> Graph:
@@ -20,6 +24,8 @@ def build_graph(nodes: Iterable[str], edges: Iterable[Edge], undirected: Iterabl
     (('b', 'c'),)
     """
     names, directed, plain = tuple(nodes), list(edges), list(undirected)
+    if len(names) > MOST_NODES:
+        raise FormatError(f"has {len(names):,} nodes, and at most {MOST_NODES:,} can be read")
     dag = DAG(names, directed)
     return CPDAG(names, directed, plain) if plain else dag
 

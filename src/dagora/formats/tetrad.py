@@ -21,7 +21,7 @@ from dagora.formats.graphs import build_graph
 from dagora.graph.ancestral.pag import PAG, SIGNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
@@ -51,7 +51,9 @@ def parse_graph(text: str) -> AnyGraph:
     listed = [line for _, line in sections[NODES]]
     separator = ";" if any(";" in line for line in listed) else ","
     nodes = [name.strip() for line in listed for name in line.split(separator) if name.strip()]
-    found = [parse_edge(line, number, nodes) for number, line in sections.get(EDGES, [])]
+    known = frozenset(nodes)
+    longest = max(map(len, known), default=0)
+    found = [parse_edge(line, number, known, longest) for number, line in sections.get(EDGES, [])]
     if any(sign in ONLY_PAG for _, sign, _ in found):
         return PAG(nodes, found)
     directed = [
@@ -60,15 +62,14 @@ def parse_graph(text: str) -> AnyGraph:
     return build_graph(nodes, directed, [(one, other) for one, sign, other in found if sign == "---"])
 
 
-def parse_edge(line: str, number: int, nodes: Sequence[str]) -> tuple[str, str, str]:
-    """One edge: its first node, the sign, its second node."""
+def parse_edge(line: str, number: int, known: Set[str], longest: int) -> tuple[str, str, str]:
+    """One edge: its first node, the sign, its second node. `longest` is the length of the longest name."""
     numbered = NUMBERED.fullmatch(line)
     found = SIGN.search(numbered[1]) if numbered else None
     if numbered is None or found is None or found[1] not in SIGNS:
         raise FormatError(f"line {number}: '{line[:60]}' is no edge such as '1. a --> b'")
     one, rest = numbered[1][: found.start()].strip(), numbered[1][found.end() :].strip()
-    known = set(nodes)
-    other = rest
+    other = rest if rest in known else rest[: longest + 1]
     while other not in known and " " in other:  # what stands behind the edge
         other = other.rpartition(" ")[0].rstrip()
     for name in (one, rest if other not in known else other):

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Edge = tuple[str, str]
+# Nodes from which a shortest cycle is looked for: each takes a search of the whole graph.
+MOST_STARTS = 100
+# Nodes of a cycle that a message names.
+MOST_NAMED = 12
 
 
 class DAG(NamedGraph):
@@ -49,7 +53,10 @@ class DAG(NamedGraph):
         order = topological_order(matrix)
         if order is None:
             cycle = find_cycle(matrix)
-            raise GraphError("the graph has a cycle: " + " → ".join(names[i] for i in [*cycle, cycle[0]]))
+            named = [names[i] for i in [*cycle, cycle[0]]]
+            if len(named) > MOST_NAMED:
+                named[MOST_NAMED // 2 : -MOST_NAMED // 2] = [f"… ({len(cycle)} nodes)"]
+            raise GraphError("the graph has a cycle: " + " → ".join(named))
         self._nodes = names
         self._index = {name: i for i, name in enumerate(names)}
         self._order = tuple(order.tolist())
@@ -226,15 +233,24 @@ def topological_order(matrix: NDArray[np.bool_]) -> NDArray[np.int64] | None:
 
 
 def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:
-    """Nodes of one shortest directed cycle, in order; an empty list where there is none."""
+    """Nodes of a directed cycle, in order; an empty list where there is none.
+
+    It is a shortest one where at most `MOST_STARTS` nodes cannot be sorted. Where more cannot, it is the
+    shortest through some nodes of one cycle.
+    """
+    left = unsorted_nodes(matrix)
+    starts = np.flatnonzero(left).tolist()
+    if len(starts) > MOST_STARTS:
+        starts = walk_back(matrix, left)[:MOST_STARTS]
+    children = [np.flatnonzero(row).tolist() for row in matrix]
     best: list[int] = []
-    for start in range(len(matrix)):
+    for start in starts:
         came_from: dict[int, int] = {}
         frontier = [start]
         while frontier and start not in came_from:
             following = []
             for node in frontier:
-                for child in np.flatnonzero(matrix[node]).tolist():
+                for child in children[node]:
                     if child not in came_from:
                         came_from[child] = node
                         following.append(child)
@@ -247,3 +263,27 @@ def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:
         if not best or len(cycle) < len(best):
             best = [cycle[0], *reversed(cycle[1:])]
     return best
+
+
+def unsorted_nodes(matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes that have no place in a topological order: those of cycles, and below them."""
+    waiting = matrix.sum(axis=0)  # parents that are not sorted yet
+    left = np.ones(len(matrix), dtype=np.bool_)
+    sources = np.flatnonzero(waiting == 0).tolist()
+    while sources:
+        node = sources.pop()
+        left[node] = False
+        children = np.flatnonzero(matrix[node])
+        waiting[children] -= 1
+        sources += children[waiting[children] == 0].tolist()
+    return left
+
+
+def walk_back(matrix: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]:
+    """Nodes of some cycle: each of those left has a parent among them, so that a walk to parents returns."""
+    walk = [int(left.argmax())]
+    place = {walk[0]: 0}
+    while (parent := int((matrix[:, walk[-1]] & left).argmax())) not in place:
+        place[parent] = len(walk)
+        walk.append(parent)
+    return walk[place[parent] :]

@@ -7,8 +7,10 @@ groups of variables in temporal order: an edge may not lead from a later tier to
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,15 +49,15 @@ class Knowledge:
         self._check()
 
     def _check(self) -> None:
-        listed = [name for tier in self.tiers for name in tier]
-        if len(set(listed)) < len(listed):
-            twice = next(name for name in listed if listed.count(name) > 1)
-            raise KnowledgeError(f"'{twice}' is in two tiers: keep it in one of them")
+        mentions = Counter(name for tier in self.tiers for name in tier)
+        for name, count in mentions.items():
+            if count > 1:
+                raise KnowledgeError(f"'{name}' is in two tiers: keep it in one of them")
         limit = self.max_parents
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise KnowledgeError(option="max_parents", value=limit, must="be a whole number, 0 or more")
         for tail, head in self.required:
-            if (tail, head) in self.forbidden:
+            if (tail, head) in self._forbidden:
                 raise KnowledgeError(
                     f"the edge {tail} → {head} is both required and forbidden: keep it in one of them"
                 )
@@ -108,9 +110,18 @@ class Knowledge:
 
     def allows(self, tail: str, head: str) -> bool:
         """Return True if tiers and forbidden edges permit tail → head."""
-        rank = {name: position for position, tier in enumerate(self.tiers) for name in tier}
+        rank = self._rank
         backwards = tail in rank and head in rank and rank[tail] > rank[head]
-        return (tail, head) not in self.forbidden and not backwards
+        return (tail, head) not in self._forbidden and not backwards
+
+    @cached_property
+    def _rank(self) -> dict[str, int]:
+        """The tier of each variable that is in one."""
+        return {name: position for position, tier in enumerate(self.tiers) for name in tier}
+
+    @cached_property
+    def _forbidden(self) -> frozenset[Edge]:
+        return frozenset(self.forbidden)
 
     def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal.
