@@ -147,6 +147,7 @@ def test_repeats_of_an_open_document(more, of_cell, text, message, tmp_path):
         dagora.read_table(document(tmp_path / "t.ods", row("a") + row(text, more=more, of_cell=of_cell)))
 
 
+@pytest.mark.full
 def test_sizes_that_a_file_of_stata_or_spss_states(tmp_path):
     pyreadstat.write_dta(CODED, str(tmp_path / "t.dta"), version=15)
     raw = (tmp_path / "t.dta").read_bytes()

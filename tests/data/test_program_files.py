@@ -17,6 +17,7 @@ import dagora
 from dagora.base.errors import DagoraError
 from dagora.cli.main import main
 
+FULL = pytest.mark.full  # each reading of a file of Stata or SPSS starts a process
 R = np.random.default_rng(5)
 ROWS = 120
 FRAME = pd.DataFrame(
@@ -63,7 +64,7 @@ def written(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("ending", ["xlsx", *(pytest.param(e, marks=FULL) for e in ("dta", "sav", "zsav"))])
 def test_the_same_table_as_from_csv(ending, written):
     file, plain = written(ending)
     for options in ({"missing": "drop"}, {"missing": "drop", "continuous": ["day"], "discrete": ["age"]}):
@@ -186,6 +187,7 @@ def coded(tmp_path):
     return tmp_path
 
 
+@FULL
 @pytest.mark.parametrize("ending", ["sav", "dta"])
 def test_labels_are_levels_in_the_order_of_values(coded, ending):
     file = coded / f"c.{ending}"
@@ -204,6 +206,7 @@ def test_labels_are_levels_in_the_order_of_values(coded, ending):
     assert dagora.open_rows(file).schema == table.schema
 
 
+@FULL
 def test_methods_for_numbers_see_the_codes(coded):
     result = dagora.learn(coded / "c.sav", "notears", drop=["sex"], na="income:-1", missing="drop")
     assert set(result.graph.nodes) == {"rank", "income", "plain"}
@@ -216,6 +219,7 @@ def test_two_values_of_one_label_stay_two(tmp_path):
     assert dagora.read_table(tmp_path / "c.sav").schema[0].levels == ("other (1)", "some", "other (3)")
 
 
+@FULL
 def test_what_the_file_calls_missing_is_missing(tmp_path):
     frame = CODED.assign(rank=[9.0, 1.0, np.nan, 2.0] * 10)
     labels = {"rank": {1: "low", 2: "high", 9: "no answer"}}

@@ -146,6 +146,23 @@ def test_how_an_upload_is_read(client: Client, garden) -> None:
     session.open(garden)
 
 
+def test_an_uploaded_spreadsheet(client: Client, garden, tmp_path) -> None:
+    from tests.data.test_program_files import save_book
+
+    book = save_book(
+        tmp_path / "b.xlsx", first=[["a", "b"], ["x", 1], ["y", 2]], second=[["c"], ["u"], ["v"]]
+    )
+    refused = client.upload(book.read_bytes(), "b.xlsx")
+    assert (refused.status, refused.error) == (
+        400,
+        "it has several sheets: choose one with “sheet of a spreadsheet”; known are first, second",
+    )
+    found = client.upload(book.read_bytes(), "b.xlsx", "?table=first").json
+    assert (found["reading"], found["columns"]) == ({"table": "first"}, ["a", "b"])
+    assert len(client.post("/api/look", found["reading"]).json["table"]["columns"]) == 2
+    client.server.session.open(garden)
+
+
 def test_what_the_command_was_told_is_kept_for_a_file_that_is_chosen_on_the_page() -> None:
     session = Session(reading={"missing": "drop", "na": "?", "separator": ";", "drop": ["a"]})
     try:

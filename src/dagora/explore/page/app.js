@@ -76,7 +76,7 @@ const take = (file) => trying(async () => {
   byId("heading").textContent = `reading ${file.name} …`;
   let found;
   try {
-    const text = /\.(csv|tsv|tab|txt|dat|data|asc)(\.gz)?$|^[^.]*$/i.test(file.name);
+    const text = !/\.(parquet|feather|arrow|xlsx|xlsm|xls|ods|dta|sav|zsav|rds|rda|rdata)$/i.test(file.name);
     const sheets = /\.(xlsx|xlsm|xls|ods|rda|rdata)$/i.test(file.name);
     found = await upload(file, { separator: text ? byId("separator").value : "", table: sheets ? byId("table").value.trim() : "" });
   } catch (error) {
