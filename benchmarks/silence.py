@@ -131,7 +131,7 @@ def direction_of_confounded_drug(rng: Rng) -> Columns:
     return {"severe": np.where(severe, "yes", "no"), "drug": drug, "death": death}
 
 
-@case(r"rests on|determine 0")
+@case(r"rests on|determine 0", lambda r: {("a", "c"), ("b", "c")} == {tuple(edge) for edge in r["edges"]})
 def direction_on_a_weak_edge(rng: Rng) -> Columns:
     n = 250
     a, b = rng.normal(size=n), rng.normal(size=n)

@@ -38,6 +38,8 @@ LEAST_LOSS = 3.0
 MOST_WORK = 3e8
 """Rows times squared numbers of features, over all sets that are fitted: about a second."""
 
+COUNTING = 30.0  # products in the time that a cell of a row is counted
+
 SINGULAR = 1e-9  # relative size of a pivot that counts as zero
 
 
@@ -113,12 +115,11 @@ class Fits:
 
     def __init__(self, table: Table) -> None:
         self.rows = table.n_rows
+        self._table = table
         self._names = {name: i for i, name in enumerate(table.names)}
         self._continuous = [one.kind is Kind.CONTINUOUS for one in table.schema]
         self._powers = POWERS if len(table.schema.kinds) > 1 else 1
-        self._table = table
         self._made: dict[int, Floats] = {}
-        self._codes = [None if line else table.codes(i) for i, line in enumerate(self._continuous)]
         self._known: dict[frozenset[int], tuple[float, Floats] | None] = {}
 
     def place(self, name: str) -> int:
@@ -136,23 +137,24 @@ class Fits:
         return self._made[column]
 
     def work(self, dag: DAG) -> float:
-        """About how many products all fits of a graph take."""
-        widths = {one.name: max(one.cardinality, self._powers + 1) for one in self._table.schema}
-        families = [(node, dag.parents(node)) for node in dag]
-        return float(
-            sum(
-                2 * len(parents) * self.rows * (widths[node] + sum(widths[one] for one in parents)) ** 2
-                for node, parents in families
-            )
-        )
+        """About how many products all fits of a graph take, counts included."""
+        widths = {
+            one.name: self._powers if one.kind is Kind.CONTINUOUS else max(one.cardinality - 1, 1)
+            for one in self._table.schema
+        }
+        total = 0.0
+        for node in dag:
+            family = (node, *dag.parents(node))
+            square = (1 + sum(widths[name] for name in family)) ** 2 if any(self._continuous) else 0
+            total += 2 * (len(family) - 1) * self.rows * (square + COUNTING * len(family))
+        return total
 
     def saved(self, t: int, h: int, price: float) -> Floats:
         """The price of parameters that are gone with a row, as its level beside a continuous column is."""
         found = np.zeros(self.rows)
         if self._continuous[t] != self._continuous[h]:
             column = h if self._continuous[t] else t
-            codes = self._codes[column]
-            assert codes is not None, "one of the two is discrete"
+            codes = self._table.codes(column)
             once = np.bincount(codes)[codes] == 1
             found[once] = price / max(1, self._features(column).shape[1])
         return found
@@ -194,8 +196,7 @@ class Fits:
         """For each row, the number of rows in its cell."""
         cell = np.zeros(self.rows, dtype=np.int64)
         for i in levels:
-            codes = self._codes[i]
-            assert codes is not None, "these are discrete"
+            codes = self._table.codes(i)
             _, cell = np.unique(cell * (int(codes.max()) + 1) + codes, return_inverse=True)
         return np.asarray(np.bincount(cell)[cell], dtype=np.float64)
 
