@@ -65,6 +65,28 @@ def test_periods_are_the_day_on_which_they_begin(texts: list[str | None], expect
     assert as_days("t", column).to_pylist() == known
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1/31/2024", "02/01/2024", None], ["2024-01-31", "2024-02-01", None]),
+        (["31/01/2024", "1/2/2024"], ["2024-01-31", "2024-02-01"]),
+    ],
+)
+def test_dates_with_slashes_are_read_where_a_day_tells(
+    texts: list[str | None], expected: list[str | None]
+) -> None:
+    known = [None if day is None else float(np.datetime64(day).astype(int)) for day in expected]
+    assert as_days("t", pa.chunked_array([texts])).to_pylist() == known
+
+
+@pytest.mark.parametrize(
+    "texts", [["1/2/2024", "3/4/2024"], ["13/13/2024"], ["2/30/2024"], ["31/1/2024", "1/31/2024"]]
+)
+def test_dates_with_slashes_that_can_be_read_in_two_ways_or_none_are_refused(texts: list[str]) -> None:
+    with pytest.raises(DataError, match="cannot be read as days"):
+        as_days("t", pa.chunked_array([texts]))
+
+
 @pytest.mark.parametrize("texts", [["2020-13"], ["2020-01", "2020-Q1"], ["20-01"], ["2020Q5"], ["1234-01"]])
 def test_what_is_no_period(texts: list[str]) -> None:
     assert not spells_dates(pa.chunked_array([texts]))

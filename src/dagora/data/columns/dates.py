@@ -34,6 +34,10 @@ READABLE = (
     ),
 )
 
+# Day or month first: a number above 12 tells.
+SLASHES = r"^(?P<first>[0-9]{1,2})/(?P<second>[0-9]{1,2})/[0-9]{4}$"
+DAY_FIRST = (r"^(?P<day>[0-9]{1,2})/[0-9]{1,2}/[0-9]{4}$", "%d/%m/%Y")
+MONTH_FIRST = (r"^[0-9]{1,2}/(?P<day>[0-9]{1,2})/[0-9]{4}$", "%m/%d/%Y")
 YEAR = "(?P<year>(?:19|20)[0-9]{2})"
 # Periods, by the parts of a year that they count.
 PERIODS = (
@@ -81,7 +85,7 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for pattern, form in READABLE:
+    for pattern, form in (*READABLE, *slashed_form(column)):
         if pc.all(pc.match_substring_regex(column, pattern)).as_py():
             spaced = pc.replace_substring(column, "T", " ") if "%H" in form else column
             if form == PARTS_OF_SECONDS:
@@ -95,6 +99,29 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
         if pc.all(pc.match_substring_regex(column, pattern)).as_py():
             return first_days(pc.extract_regex(column, pattern), part)
     raise pa.ArrowInvalid("no known form")
+
+
+def slashed_form(column: pa.ChunkedArray) -> tuple[tuple[str, str], ...]:
+    """How dates with slashes are read: none, unless a number above 12 tells where the day stands.
+
+    >>> import pyarrow as pa
+    >>> [slashed_form(pa.chunked_array([day]))[0][1] for day in (["1/31/2024", "2/1/2024"], ["31/1/2024"])]
+    ['%m/%d/%Y', '%d/%m/%Y']
+    >>> slashed_form(pa.chunked_array([["1/2/2024"]]))
+    ()
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.match_substring_regex(column, SLASHES)).as_py():
+        return ()
+    parts = pc.extract_regex(column, SLASHES)
+    first, second = (
+        pc.max(pc.struct_field(parts, name).cast(pa.int64())).as_py() for name in ("first", "second")
+    )
+    if (first > 12) == (second > 12):
+        return ()
+    return (DAY_FIRST,) if first > 12 else (MONTH_FIRST,)
 
 
 def first_days(periods: pa.ChunkedArray, part: str) -> pa.ChunkedArray:

@@ -1,8 +1,8 @@
 """Texts too many to be kept, as one example of each form: by those the rules for columns judge all of them.
 
 The form of a text that may be a number or a date is a pattern: its marks as they stand, its runs of digits by
-their length, and by whether the first begins with zero. No rule tells texts of one form apart. Other texts
-are words, of which the first few are kept.
+their length, and by whether the first begins with zero; of dates with slashes, which numbers are above 12. No
+rule tells texts of one form apart. Other texts are words, of which the first few are kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.data.columns.cells import ZERO_PADDED
-from dagora.data.columns.dates import IS_DATE, as_days
+from dagora.data.columns.dates import IS_DATE, SLASHES, as_days
 from dagora.data.columns.spelled_numbers import CURRENCY, PLAIN_MARKS, marks_of_plain, rewrite_numbers
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ MARKS = "".join(map(chr, PLAIN_MARKS)) + CURRENCY
 LIKE_NUMBER_OR_DATE = rf"{IS_DATE}|^[0-9eETZ+.,'%():/ {MARKS}-]{{1,40}}$"
 DIGITS = re.compile("[0-9]+")
 LONG_RUN = 5  # digits: a year has four, and groups of thousands have three
+UP_TO_12, ABOVE_12 = "(?:0?[0-9]|1[0-2])", "(?:1[3-9]|[2-9][0-9])"
 MOST_FORMS = 200  # numbers of one spelling, with any digits before and after a mark, have about fifty
 MOST_WORDS = 6  # one more than a message lists
 
@@ -141,6 +142,9 @@ def form_of(text: str) -> str:
     >>> form_of("1,234,567"), form_of("012 %")
     ('[1-9],[0-9]{3},[0-9]{3}', '0[0-9]{2}\\ %')
     """
+    if found := re.fullmatch(SLASHES, text):  # a number above 12 tells where the day stands
+        first, second = (ABOVE_12 if int(part) > 12 else UP_TO_12 for part in found.groups())
+        return f"{first}/{second}/[0-9]{{4}}"
     parts, end = [], 0
     for run in DIGITS.finditer(text):
         parts.append(re.escape(text[end : run.start()]))
