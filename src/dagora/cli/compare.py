@@ -11,6 +11,7 @@ import click
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.graph.compare import EdgeDifferences
@@ -66,7 +67,7 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
         listed = list_differences(estimated, known)
     if as_json:
         edges = {} if listed is None else {"edges": listed.to_dict()}
-        click.echo(json.dumps({**comparison.to_dict(), **edges}, ensure_ascii=False))
+        echo(json.dumps({**comparison.to_dict(), **edges}, ensure_ascii=False))
     else:
         show_comparison(comparison)
         if listed is not None:
@@ -80,7 +81,7 @@ def show_differences(listed: EdgeDifferences) -> None:
         "extra": "extra (only in ESTIMATE)",
         "reversed": "reversed or directed otherwise",
     }
-    click.echo("")
+    echo("")
     for kind, edges in listed.to_dict().items():
         more = f", … {len(edges) - MOST_LISTED} more" if len(edges) > MOST_LISTED else ""
-        click.echo(f"{words[kind]}: {', '.join(edges[:MOST_LISTED]) or 'none'}{more}")
+        echo(f"{words[kind]}: {', '.join(edges[:MOST_LISTED]) or 'none'}{more}")

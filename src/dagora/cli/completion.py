@@ -6,6 +6,7 @@ import click
 
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = """\b
@@ -29,4 +30,4 @@ def command(ctx: click.Context, /, *, shell: str) -> None:
 
     complete = get_completion_class(shell)
     assert complete is not None, "click knows all three"
-    click.echo(complete(ctx.find_root().command, {}, "dagora", "_DAGORA_COMPLETE").source())
+    echo(complete(ctx.find_root().command, {}, "dagora", "_DAGORA_COMPLETE").source())

@@ -7,6 +7,7 @@ import click
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 EXAMPLES = """\b
 Examples:
@@ -34,4 +35,4 @@ def command(*, source: str, target: str) -> None:
         write_picture(read_graph(source), target)
         return
     for note in convert(source, target):
-        click.echo(f"dagora: note: {note}", err=True)
+        echo(f"dagora: note: {note}", err=True)

@@ -13,6 +13,7 @@ import click
 from dagora.base.events import Event, Observer
 from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.live_line import live_line
+from dagora.cli.terminal import echo
 from dagora.data.columns.reading_options import READING, NameList, ReadingOptions, select_options
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
     """Say how a table was understood; warnings go to standard error."""
     first, *others = overview.lines(everything=everything)
     for line in (f"{path}: {first}", *others):
-        click.echo(line, err=err)
+        echo(line, err=err)
     show_warnings(overview.warnings)
 
 
@@ -236,7 +237,7 @@ def overview_first(
 def show_warnings(warnings: Iterable[str], kind: str = "warning") -> None:
     """Print warnings or notes, a line each, on standard error."""
     for warning in warnings:
-        click.echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
+        echo(f"dagora: {kind}: {' '.join(warning.split())}", err=True)
 
 
 def option_of(entry: ReadingOption) -> Decorator:

@@ -8,6 +8,7 @@ import click
 
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 EXAMPLES = """\b
 Examples:
@@ -51,16 +52,14 @@ def command(*, output: str, rows: int, seed: int, data: str | None) -> None:
     network = greenhouse()
     table = sample_network(network, rows, seed)
     statistics = TableStatistics(table)
-    click.echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
+    echo(f"{rows} rows simulated from the network '{network.name}': {len(network.graph)} variables, "
                f"{len(network.graph.edges)} edges")  # fmt: skip
     result = learn(statistics, "tabu", score="bic", seed=seed)
     comparison = compare(result.plain_graph, network.graph)
-    click.echo(f"learned by tabu search on BIC in {result.seconds:.2f} s: {len(result.graph.edges)} edges, "
+    echo(f"learned by tabu search on BIC in {result.seconds:.2f} s: {len(result.graph.edges)} edges, "
                f"BIC {result.score:.1f}\n")  # fmt: skip
     show_comparison(comparison)
-    click.echo(
-        "\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n"
-    )
+    echo("\nData alone cannot tell the direction of some edges: CPDAG compares only what they can tell.\n")
     names = ("data.csv", "truth.bif", "network.bif", "result.json", "network.svg", "report.html")
     rows_file, truth, bif, json, picture, report = (str(folder / name) for name in names)
     title = f"{network.name}: learned and true"
@@ -77,10 +76,10 @@ def command(*, output: str, rows: int, seed: int, data: str | None) -> None:
         ),
     )
     files.end()
-    click.echo(f"report:   {report}   (open it in a browser)")
-    click.echo(f"picture:  {picture}")
-    click.echo(f"network:  {bif}   with its probabilities")
-    click.echo(f"next:     dagora learn {rows_file} --truth {truth} --method hill-climb")
+    echo(f"report:   {report}   (open it in a browser)")
+    echo(f"picture:  {picture}")
+    echo(f"network:  {bif}   with its probabilities")
+    echo(f"next:     dagora learn {rows_file} --truth {truth} --method hill-climb")
 
 
 def write_example(path: str) -> None:
@@ -92,4 +91,4 @@ def write_example(path: str) -> None:
     check_target(path)
     table = example()
     write_table(table, path)
-    click.echo(f"{path}: {table.n_rows} patients; next: dagora learn {path} --report network.html")
+    echo(f"{path}: {table.n_rows} patients; next: dagora learn {path} --report network.html")

@@ -15,6 +15,7 @@ from dagora.cli import completing
 from dagora.cli.data_options import Reading, data_options_with_model
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
+from dagora.cli.terminal import echo
 
 EXAMPLES = """\b
 Examples:
@@ -94,8 +95,8 @@ def endings() -> list[signal.Signals]:
 
 def announce(address: str, folder: Path | None) -> None:
     """Say where the page is, and open it by way of a file in `folder`; without a folder, do not."""
-    click.echo(address)
-    click.echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
+    echo(address)
+    echo("dagora: keep this address to yourself: it shows your data. Ctrl-C ends the server.", err=True)
     if folder is not None:
         webbrowser.open(launch_file(address, folder).as_uri())
 

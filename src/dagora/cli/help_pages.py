@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from dagora.cli.terminal import echo
 from dagora.data.columns.reading_options import READING
 
 LINES = 40  # of a screen
@@ -110,7 +111,7 @@ def show_all(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
     """Print the whole page and exit."""
     if value and not ctx.resilient_parsing:
         ctx.meta[EVERYTHING] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
 
 

@@ -12,6 +12,7 @@ from dagora.cli import completing
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options_with_model, show_warnings
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.network.incomplete.imputation import FilledCell
@@ -112,7 +113,7 @@ def command(
         files.write(target, partial(write_table, each))
     files.write(certainty, lambda path: write_whole(path, cells_as_csv(filled.cells)))
     estimated = f" ({filled.message})" if filled.message else ""
-    click.echo(f"{len(filled.cells)} cells filled{estimated}; written: {', '.join(files.written)}")
+    echo(f"{len(filled.cells)} cells filled{estimated}; written: {', '.join(files.written)}")
     files.end()
 
 

@@ -8,6 +8,7 @@ from dagora.cli import completing
 from dagora.cli.data_options import Reading, data_options_with_model, show_overview
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 EXAMPLES = """\b
 Examples:
@@ -45,6 +46,6 @@ def command(*, data: str, as_json: bool, reading: Reading) -> None:
     else:
         overview = look_at_file(Path(data), options)
     if as_json:
-        click.echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
+        echo(json_text({**overview.to_dict(), "warnings": list(overview.warnings)}))
     else:
         show_overview(overview, data, everything=True, err=False)

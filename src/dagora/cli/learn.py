@@ -16,6 +16,7 @@ from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.rehearsal import rehearsing
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.data.incomplete import AnyTable
@@ -146,7 +147,7 @@ def say_time(
     request.check_data(rows.schema.names, rows.schema)
     asked = {name: value for name, value in asked.items() if name not in {"time_limit", "budget"}}
     found = estimate_time(rows, samples=again.bootstrap or 0, **asked)
-    click.echo(json_text(found.to_dict()) if request.as_json else f"{found}.")
+    echo(json_text(found.to_dict()) if request.as_json else f"{found}.")
 
 
 def learn_from_rows(

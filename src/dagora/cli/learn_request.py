@@ -14,6 +14,7 @@ import click
 from dagora.base.files import json_text
 from dagora.cli.command_line import command_line
 from dagora.cli.data_options import Reading, TimeRequest, overview_first, show_warnings
+from dagora.cli.terminal import echo
 from dagora.cli.truth_checks import check_kind_of_truth, check_truth
 from dagora.cli.written_options import parse_options
 from dagora.network.table_prior import ONE_ROW, PseudoCount
@@ -227,8 +228,8 @@ class CommonRequest:
     def give_up(self, content: Mapping[str, Any]) -> NoReturn:
         """Say that the method found nothing, write no file, and exit with code 1."""
         if self.as_json:
-            click.echo(json_text(content))
-        click.echo(f"dagora: {content['method']} failed: {content['message']}", err=True)
+            echo(json_text(content))
+        echo(f"dagora: {content['method']} failed: {content['message']}", err=True)
         raise click.exceptions.Exit(1)
 
 
@@ -380,7 +381,7 @@ class LearnRequest(CommonRequest):
             content = {**result.to_dict(), **strengths_content(strengths, self.plain_truth)}
             if comparison is not None:
                 content["comparison"] = comparison.to_dict()
-            click.echo(json_text(content))
+            echo(json_text(content))
         else:
             show_result(result, comparison, files.written)
             if strengths is not None:

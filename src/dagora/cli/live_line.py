@@ -20,6 +20,7 @@ from typing import Any, TextIO, TypeVar, cast
 import click
 
 from dagora.base.events import Event
+from dagora.cli.terminal import echo
 from dagora.kernels.compilation import compilation
 
 FIRST_SECONDS = 0.6  # before the first line in a terminal
@@ -63,7 +64,7 @@ class LiveLine:
         if said := PROGRESS.fullmatch(line):
             self.phase(said[1])
         else:
-            click.echo(line, err=True)
+            echo(line, err=True)
 
     def silence(self) -> None:
         """Show nothing any more."""

@@ -28,6 +28,7 @@ from dagora.cli.command_line import answering
 from dagora.cli.ctrl_c import INTERRUPTED, ending_compilation
 from dagora.cli.help_pages import WIDTH
 from dagora.cli.live_line import LiveLine
+from dagora.cli.terminal import echo
 
 COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
@@ -122,7 +123,7 @@ def warnings_in_one_line(line: LiveLine) -> Iterator[None]:
         if not issubclass(category, DagoraWarning):
             usual(message, category, *where, **how)
         elif not line.silent:
-            click.echo(f"dagora: warning: {printable(str(message))}", err=True)
+            echo(f"dagora: warning: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagoraWarning)  # the command prints those of its result
@@ -139,7 +140,7 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
         with answering(given):
             code = cli.main(args=given, prog_name="dagora", standalone_mode=False, obj=line)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     except click.UsageError as error:
         return refuse(in_plain_words(error))
@@ -151,18 +152,18 @@ def answer(arguments: list[str] | None, line: LiveLine) -> int:
     except DagoraError as error:
         return refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
-        click.echo("dagora: interrupted", err=True)
+        echo("dagora: interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return 1
     except OSError as error:
         with contextlib.suppress(OSError):
-            click.echo(f"dagora: error: {error.strerror or error}", err=True)
+            echo(f"dagora: error: {error.strerror or error}", err=True)
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (what is left cannot be written)
         return 1
     except MemoryError:
-        click.echo("dagora: error: out of memory", err=True)
+        echo("dagora: error: out of memory", err=True)
         return 1
     return code if isinstance(code, int) else 0
 
@@ -176,7 +177,7 @@ def refuse_passwords(arguments: Sequence[str]) -> None:
 
 def refuse(message: str, code: int = 2) -> int:
     """Print one line that says what is wrong, and return the exit code (by default that of bad input)."""
-    click.echo(f"dagora: error: {printable(' '.join(message.split()))}", err=True)
+    echo(f"dagora: error: {printable(' '.join(message.split()))}", err=True)
     return code
 
 

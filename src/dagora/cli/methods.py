@@ -10,6 +10,7 @@ from dagora.api.methods import Catalogue, Entry, methods
 from dagora.cli import completing
 from dagora.cli.help_pages import WIDTH, PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 EXAMPLES = """\b
 Examples:
@@ -30,14 +31,14 @@ def command(*, name: str | None, all_of_them: bool, as_json: bool) -> None:
     catalogue = methods()
     if name is None:
         page = overview if all_of_them else first_page
-        click.echo(json.dumps(catalogue.to_dict(), ensure_ascii=False) if as_json else page(catalogue))
+        echo(json.dumps(catalogue.to_dict(), ensure_ascii=False) if as_json else page(catalogue))
         return
     chosen = catalogue.entries_named(name)
     if as_json:
         shown = {entry.kind: entry.to_dict() for entry in chosen}
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        echo(json.dumps(shown, ensure_ascii=False))
     else:
-        click.echo("\n\n".join(map(repr, chosen)))
+        echo("\n\n".join(map(repr, chosen)))
 
 
 def overview(catalogue: Catalogue) -> str:

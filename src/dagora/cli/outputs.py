@@ -7,11 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from dagora.base.errors import FormatError
 from dagora.base.files import report_failure, write_whole
 from dagora.base.wording import render
+from dagora.cli.terminal import echo
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
@@ -199,49 +198,49 @@ def show_result(
     edges = number_of_edges(graph)
     in_time = result.lagged_graph
     if in_time is None:
-        click.echo(f"{result.method}: {amount(edges, 'edge')} among {len(graph)} variables")
+        echo(f"{result.method}: {amount(edges, 'edge')} among {len(graph)} variables")
     else:
         lagged = len(in_time.lagged)
-        click.echo(
+        echo(
             f"{result.method}: {amount(edges - lagged, 'edge')} within a step and {lagged} from earlier "
             f"steps, among {len(in_time.variables)} variables"
         )
     if result.score is not None:
-        click.echo(f"{result.score_name or 'score'}: {result.score:.4f}")
-    click.echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
+        echo(f"{result.score_name or 'score'}: {result.score:.4f}")
+    echo(f"{result.status}: {result.message} ({result.seconds:.2f} s)")
     if assumed := parameter_prior(result.score_name, result.settings):
-        click.echo(f"prior of parameters: {assumed}")
+        echo(f"prior of parameters: {assumed}")
     if "varsortability" in result.stats or "sort_and_regress_objective" in result.stats:
-        click.echo(describe_scale(result.stats))
+        echo(describe_scale(result.stats))
     if "score_error_median" in result.stats:
-        click.echo(describe_errors(result.stats))
-    click.echo("")
+        echo(describe_errors(result.stats))
+    echo("")
     if isinstance(graph, PAG):
         for one, sign, other in graph.marked_edges:
-            click.echo(f"  {one} {SHOWN[sign]} {other}")
+            echo(f"  {one} {SHOWN[sign]} {other}")
     else:
         show_edges(result)
     if comparison is not None:
-        click.echo("")
+        echo("")
         show_comparison(comparison)
     for path in written:
-        click.echo(f"written: {path}", err=True)
+        echo(f"written: {path}", err=True)
 
 
 def show_edges(result: Result) -> None:
     """Print the edges, an arrow only where the direction is determined, and what the directions rest on."""
     graph = result.shown_graph
     for tail, head in graph.edges:
-        click.echo(f"  {tail} → {head}")
+        echo(f"  {tail} → {head}")
     for tail, head in graph.undirected:
-        click.echo(f"  {tail} — {head}")
+        echo(f"  {tail} — {head}")
     if words := result.describe_directions():
-        click.echo(f"\n{words}")
+        echo(f"\n{words}")
     unsure = result.unsure_directions()
     for line in unsure[:MOST_UNSURE]:
-        click.echo(f"  {line}")
+        echo(f"  {line}")
     if len(unsure) > MOST_UNSURE:
-        click.echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak edges")
+        echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak edges")
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:
@@ -267,8 +266,8 @@ def show_comparison(comparison: Comparison | PAGComparison) -> None:
     """Print a comparison as a small table."""
     from dagora.graph.pag_metrics import PAGComparison
 
-    click.echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
+    echo(f"{'':10}{'SHD':>6}{'TPR':>8}{'FDR':>8}{'FPR':>8}{'F1':>8}")
     for label, row in comparison.rows():
-        click.echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")
+        echo(f"{label:10}{row.shd:6d}{row.tpr:8.3f}{row.fdr:8.3f}{row.fpr:8.3f}{row.f1:8.3f}")
     if isinstance(comparison, PAGComparison):
-        click.echo(comparison.marks.describe())
+        echo(comparison.marks.describe())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.base.phrases import printable
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,4 +106,4 @@ def tidy_end() -> Iterator[None]:
 
 def warn(line: str) -> None:
     """Print a warning."""
-    click.echo(f"dagora: warning: {printable(line)}", err=True)
+    echo(f"dagora: warning: {printable(line)}", err=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
 from dagora.base.files import write_whole
 from dagora.base.phrases import amount
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,28 +65,28 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     number = f"{draws.chains} × {draws.per_chain} graphs"
     if draws.particles:
         number = f"{amount(draws.per_chain, 'distinct graph')} of particles"
-    click.echo(f"{posterior.method}: {number} on {len(posterior.nodes)} variables{score}")
-    click.echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
-    click.echo(f"prior: {posterior.prior}")
+    echo(f"{posterior.method}: {number} on {len(posterior.nodes)} variables{score}")
+    echo(f"{posterior.status}: {posterior.message} ({posterior.seconds:.2f} s)")
+    echo(f"prior: {posterior.prior}")
     if posterior.parameter_prior:
-        click.echo(f"prior of parameters: {posterior.parameter_prior}")
-    click.echo(f"space: {posterior.space}")
+        echo(f"prior of parameters: {posterior.parameter_prior}")
+    echo(f"space: {posterior.space}")
     if "score_error_median" in posterior.stats:
-        click.echo(describe_errors(posterior.stats))
-    click.echo("")
+        echo(describe_errors(posterior.stats))
+    echo("")
     for line in edge_lines(posterior):
-        click.echo(line)
-    click.echo("")
+        echo(line)
+    echo("")
     if draws.independent or draws.particles:
-        click.echo(f"draws: {posterior.diagnostics.verdict}")
+        echo(f"draws: {posterior.diagnostics.verdict}")
     else:
-        click.echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
-    click.echo(f"highest log score: {posterior.score:.4f}")
+        echo(f"{mixing_label(posterior.diagnostics)}: {posterior.diagnostics}")
+    echo(f"highest log score: {posterior.score:.4f}")
     if truth is not None:
-        click.echo("")
+        echo("")
         show_expectations(expectations(posterior, truth))
     for path in written:
-        click.echo(f"written: {path}", err=True)
+        echo(f"written: {path}", err=True)
 
 
 def mixing_label(found: Diagnostics) -> str:
@@ -136,10 +136,10 @@ def spread(error: float) -> str:
 
 def show_expectations(found: dict[str, Any]) -> None:
     """Print expected distances as a small table."""
-    click.echo(f"{'':8}{'E-SHD':>16}{'E-TP':>16}{'E-FP':>16}")
+    echo(f"{'':8}{'E-SHD':>16}{'E-TP':>16}{'E-FP':>16}")
     for label, part in (("DAG", found), ("CPDAG", found["cpdag"])):
         cells = (f"{part[key]:.2f}{spread(part['errors'][key] or 0.0)}" for key in ("shd", "tp", "fp"))
-        click.echo(f"{label:8}" + "".join(f"{cell:>16}" for cell in cells))
+        echo(f"{label:8}" + "".join(f"{cell:>16}" for cell in cells))
 
 
 def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -> dict[str, Any]:
@@ -156,14 +156,14 @@ def strengths_content(strengths: Strengths | None, truth: Graph | None = None) -
 
 def show_strengths(strengths: Strengths, learned: Graph, truth: Graph | None) -> None:
     """Print how often pairs were joined, and in which direction."""
-    click.echo("")
-    click.echo(f"strengths: {strengths.message}")
+    echo("")
+    echo(f"strengths: {strengths.message}")
     if not strengths.samples:
         return
     for line in strength_lines(strengths, learned):
-        click.echo(line)
+        echo(line)
     if truth is not None:
-        click.echo("")
+        echo("")
         show_expectations(expectations(strengths, truth))
 
 

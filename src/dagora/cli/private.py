@@ -25,6 +25,7 @@ from dagora.cli.party_options import (
 )
 from dagora.cli.private_group import command as group_command
 from dagora.cli.private_options import PrivateRequest, private_options
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.learners.result import Result
@@ -92,7 +93,7 @@ def certificates(*, folder: str, days: int) -> None:
     with as_bad_input():
         make_certificates(folder, [HOST, GUEST], days=days)
     for name in (HOST, GUEST):
-        click.echo(str(Path(folder) / name))
+        echo(str(Path(folder) / name))
 
 
 @command.command("host", cls=PagedCommand, short_help="Wait for the other owner, then learn together.")
@@ -130,7 +131,7 @@ def host(
     with Listener(
         credentials, [GUEST], host=where, port=port, timeout=request.patience, on_refusal=warn
     ) as listener:
-        click.echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
+        echo(f"dagora: listening on {where}:{listener.port} for the guest", err=True)
         live_line().phase("waiting for the guest")
         transport = listener.accept(timeout=wait)
     run_over_sites(transport, "host", GUEST, party_data, request, sessions)

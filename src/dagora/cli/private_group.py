@@ -26,6 +26,7 @@ from dagora.cli.party_options import (
     seconds_option,
     warn,
 )
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.learners.result import Result
@@ -106,7 +107,7 @@ class GroupRequest:
 
         if not self.quiet:
             for peer, shown in transport.fingerprints.items():
-                click.echo(f"dagora: '{peer}' shows the certificate {shown}", err=True)
+                echo(f"dagora: '{peer}' shows the certificate {shown}", err=True)
         result = join_group(
             transport,
             owners,
@@ -127,7 +128,7 @@ class GroupRequest:
             show_warnings(overview.warnings)
         elif overview is not None:
             show_overview(overview, brought.source)
-        click.echo(f"dagora: agreed: {terms.describe()}", err=True)
+        echo(f"dagora: agreed: {terms.describe()}", err=True)
 
 
 def present(result: Result, output: str | None, report: str | None, *, as_json: bool, quiet: bool) -> None:
@@ -143,13 +144,13 @@ def present(result: Result, output: str | None, report: str | None, *, as_json: 
     if not quiet:
         show_warnings(files.notes, "note")
     if as_json:
-        click.echo(result.to_json())
+        echo(result.to_json())
     else:
         show_result(result, None, files.written)
         if not quiet:
-            click.echo("")
+            echo("")
             for sentence in result.settings["leakage"]:
-                click.echo(f"· {sentence}")
+                echo(f"· {sentence}")
     files.end()
 
 
@@ -232,7 +233,7 @@ def certificates(*, folder: str, names: tuple[str, ...], days: int) -> None:
     with as_bad_input():
         make_certificates(folder, check_owners(names), days=days)
     for name in names:
-        click.echo(str(Path(folder) / name))
+        echo(str(Path(folder) / name))
 
 
 @command.command("host", cls=PagedCommand, short_help="Wait for the other owners, then learn together.")
@@ -258,7 +259,7 @@ def host(*, where: str, port: int, request: GroupRequest) -> None:
         credentials, owners[1:], host=where, port=port, timeout=request.patience, on_refusal=warn
     ) as listener:
         others = f"{len(owners) - 1} other owners"
-        click.echo(f"dagora: listening on {where}:{listener.port} for {others}", err=True)
+        echo(f"dagora: listening on {where}:{listener.port} for {others}", err=True)
         live_line().phase("waiting for the other owners")
         transport, roster = receive_owners(listener, owners, wait=request.wait)
     request.learn(transport, roster, brought, log)

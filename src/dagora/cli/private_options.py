@@ -17,6 +17,7 @@ from dagora.cli.gathering import Decorator, F, gather_options
 from dagora.cli.learn_options import REPORT
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import seconds_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.learners.result import Result
@@ -112,7 +113,7 @@ class PrivateRequest:
     def greet(self, peer: str, fingerprint: str) -> None:
         """Say whose certificate was shown: its owner can compare it with what the peer says it has."""
         if not self.quiet:
-            click.echo(f"dagora: the {peer} shows the certificate {fingerprint}", err=True)
+            echo(f"dagora: the {peer} shows the certificate {fingerprint}", err=True)
 
     def state_costs(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print what the run will cost at most, before this party agrees to the terms."""
@@ -122,18 +123,18 @@ class PrivateRequest:
             keys = len(brought.keys)
             if terms.security == "malicious":
                 costs = bound_costs(terms, keys).describe()
-                click.echo(f"dagora: with {keys} rows it takes {costs}", err=True)
+                echo(f"dagora: with {keys} rows it takes {costs}", err=True)
                 return
             more = MORE_KEY_BYTES["host" if terms.host == brought.table.names else "guest"]
             costs = bound_costs(terms, keys).describe()
             beyond = f"about {more} bytes for each key that the other has beyond {keys}"
-            click.echo(f"dagora: with {keys} common rows it would take {costs}, and {beyond}", err=True)
+            echo(f"dagora: with {keys} common rows it would take {costs}, and {beyond}", err=True)
 
     def tell(self, terms: AgreedTerms, brought: PartyData) -> None:
         """Print how the columns were understood and the agreed terms, before anything about rows is sent."""
         if not self.quiet:
             self.show_reading(brought)
-            click.echo(f"dagora: agreed: {terms.describe()}", err=True)
+            echo(f"dagora: agreed: {terms.describe()}", err=True)
             first = terms.names[terms.order[0]]
             if self.output and self._writes_network and first not in brought.table.names:
                 lacking = f"{self.output} will lack variables, or may not be written at all"
@@ -164,13 +165,13 @@ class PrivateRequest:
             show_warnings(warning for warning in result.warnings if warning not in told)
             show_warnings(files.notes, "note")
         if self.as_json:
-            click.echo(result.to_json())
+            echo(result.to_json())
         else:
             show_result(result, None, files.written)
             if not self.quiet:
-                click.echo("")
+                echo("")
                 for sentence in result.settings["leakage"]:
-                    click.echo(f"· {sentence}")
+                    echo(f"· {sentence}")
         files.end()
 
     def arguments(self, *, host: bool) -> list[str]:

@@ -8,6 +8,7 @@ from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import PseudoCountType
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 from dagora.network.table_prior import PseudoCount
 
 EXAMPLES = """\b
@@ -88,12 +89,12 @@ def command(
             else {"question": str(question), "error": render(str(answer))}
             for question, answer in zip(asked, found, strict=True)
         ]
-        click.echo(json_text({"network": network, "answers": listed}))
+        echo(json_text({"network": network, "answers": listed}))
     else:
-        click.echo("\n\n".join(map(repr, answers)))
+        echo("\n\n".join(map(repr, answers)))
         if known.origin is not None:
-            click.echo(f"\nparameters from {known.origin.describe()}", err=True)
+            echo(f"\nparameters from {known.origin.describe()}", err=True)
     for question, error in refused.items():
-        click.echo(f"dagora: error: no answer to {question}: {render(str(error))}", err=True)
+        echo(f"dagora: error: no answer to {question}: {render(str(error))}", err=True)
     if refused:
         click.get_current_context().exit(2)

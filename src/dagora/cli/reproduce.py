@@ -14,6 +14,7 @@ from dagora.base.files import json_text
 from dagora.cli.cluster_options import dask_option
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.base.events import Budget
@@ -114,13 +115,13 @@ def command(
             **({} if report is None else report.to_dict()),
             "files": [str(path) for path in written],
         }
-        click.echo(json_text(content))
+        echo(json_text(content))
         return
     if report is not None:
         show_report(report)
-    click.echo(f"{status}: {message} ({budget.elapsed:.0f} s)")
+    echo(f"{status}: {message} ({budget.elapsed:.0f} s)")
     for path in written:
-        click.echo(f"written: {path}", err=True)
+        echo(f"written: {path}", err=True)
 
 
 def show_items(item: str | None, *, as_json: bool) -> None:
@@ -134,12 +135,12 @@ def show_items(item: str | None, *, as_json: bool) -> None:
         )
     if as_json:
         entries = [{key: value for key, value in asdict(entry).items() if key != "maker"} for entry in shown]
-        click.echo(json_text(entries))
+        echo(json_text(entries))
         return
     width = max(len(entry.name) for entry in shown) + 2
     for entry in shown:
-        click.echo(f"{entry.name:{width}}{entry.summary}")
-        click.echo(f"{'':{width}}quick: {entry.quick}; --full: {entry.full}  ({entry.reference})")
+        echo(f"{entry.name:{width}}{entry.summary}")
+        echo(f"{'':{width}}quick: {entry.quick}; --full: {entry.full}  ({entry.reference})")
 
 
 def make_folder(output: str) -> Path:
@@ -173,12 +174,12 @@ def ending(harvest: Harvest, budget: Budget, cells: Path) -> tuple[str, str]:
 
 def show_report(report: Report) -> None:
     """Print tables and notes for people."""
-    click.echo(report.title)
+    echo(report.title)
     for table in report.tables:
         if len(report.tables) > 1:
-            click.echo(f"\n{table.title}")
-        click.echo(f"\n{table.to_markdown()}")
-    click.echo("")
+            echo(f"\n{table.title}")
+        echo(f"\n{table.to_markdown()}")
+    echo("")
     for note in report.notes:
-        click.echo(f"- {note}")
-    click.echo("")
+        echo(f"- {note}")
+    echo("")

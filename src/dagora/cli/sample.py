@@ -18,6 +18,7 @@ from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT
 from dagora.cli.learn_request import CommonRequest, untold
+from dagora.cli.terminal import echo
 from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
@@ -132,7 +133,7 @@ class SampleRequest(CommonRequest):
             if truth is not None:
                 content["comparison"] = compare(posterior.consensus(), truth).to_dict()
                 content["expected"] = expectations(posterior, truth)
-            click.echo(json_text(content))
+            echo(json_text(content))
         else:
             show_posterior(posterior, truth, files.written)
         files.end()

@@ -11,6 +11,7 @@ from dagora.cli.cluster_options import READING_THERE, check_reading_there, dask_
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options, overview_first
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import Purpose
@@ -120,7 +121,7 @@ def command(
                 **values,
             )
     write_whole(output, render_jkl(found))
-    click.echo(
+    echo(
         f"{sum(len(child) for child in found)} parent sets of {len(found)} columns written to {output}",
         err=True,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.base.errors import DagoraError
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,5 +41,5 @@ class Files:
     def end(self) -> None:
         """Name every file that was not written, in one line; exit with code 2, or 1 without memory."""
         if self._failures:
-            click.echo(f"dagora: error: {'; '.join(line for line, _ in self._failures)}", err=True)
+            echo(f"dagora: error: {'; '.join(line for line, _ in self._failures)}", err=True)
             raise click.exceptions.Exit(max(code for _, code in self._failures))

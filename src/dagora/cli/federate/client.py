@@ -26,6 +26,7 @@ from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import address, as_bad_input, seconds_option
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ def account_of(log: SiteLog, *, quiet: bool) -> Iterator[None]:
         yield
     finally:
         if not quiet:
-            click.echo(f"dagora: {summarise(log.events[before:])}", err=True)
+            echo(f"dagora: {summarise(log.events[before:])}", err=True)
 
 
 def rehearse(plan_file: str, site: str, policy: SitePolicy, log_file: Path) -> None:
@@ -192,8 +193,8 @@ def rehearse(plan_file: str, site: str, policy: SitePolicy, log_file: Path) -> N
         check_private(log_file, "log", FormatError)
         history = History.of(read_log(log_file).events)
     for line in plan_in_words(plan):
-        click.echo(line)
+        echo(line)
     # Before the sites have met, the plan may leave certificates open.
     known = {name: fingerprint or policy.sites.get(name, "") for name, fingerprint in plan.sites.items()}
     policy.check(replace(plan, sites=known), site, history)
-    click.echo("this site's policy allows it")
+    echo("this site's policy allows it")

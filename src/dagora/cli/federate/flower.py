@@ -17,6 +17,7 @@ from dagora.cli.learn_options import learn_options_over_sites
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line
 from dagora.cli.party_options import seconds_option, tidy_end, warn
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.parties.transport.transport import Transport
@@ -75,7 +76,7 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
     except OSError as error:
         raise OptionError(f"{file}: cannot write the token: {error.strerror}") from None
     with tidy_end(), Daemon(name, place, read_token(file), idle=serving.idle, on_refusal=warn) as daemon:
-        click.echo(f"dagora: '{name}' serves runs at {daemon.place}, with the token in {file}", err=True)
+        echo(f"dagora: '{name}' serves runs at {daemon.place}, with the token in {file}", err=True)
         live_line().silence()  # a daemon may wait for weeks: its log gets a line per run
         served = 0
         while serving.runs == 0 or served < serving.runs:
@@ -88,7 +89,7 @@ def serve_runs(serving: Serving, name: str, answer: Callable[[Transport], None])
                     raise
                 foreseen = isinstance(error, DagoraError)
                 line = str(error) if foreseen else f"the run failed: {type(error).__name__}: {error}"
-                click.echo(f"dagora: error: {printable(' '.join(line.split()))}", err=True)
+                echo(f"dagora: error: {printable(' '.join(line.split()))}", err=True)
 
 
 PROJECT = """\
@@ -225,4 +226,4 @@ def flower_app(*, app: str, planning: Planning, wait: float, patience: float, re
     request = prepare(planning, request).request
     arguments = tuple(planned_arguments(planning))
     write_app(app, AppRequest(planning.folder, wait, patience, arguments, request))
-    click.echo(app)
+    echo(app)

@@ -22,6 +22,7 @@ from dagora.cli.learn_options import learn_options_over_sites
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import LiveLine
 from dagora.cli.party_options import warn
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.flower.coordinator_transport import Exchange, FlowerTransport
@@ -82,7 +83,7 @@ def coordinate(arguments: list[str], exchange: Exchange, nodes: Any) -> None:  #
         transport = meet(COORDINATOR, listed, nodes, exchange, wait=wait, timeout=patience, on_warning=warn)
         with transport:
             learn_over_transport(transport, prepared, patience)
-        click.echo(describe_exchanges(transport), err=True)
+        echo(describe_exchanges(transport), err=True)
 
     try:
         with speaking(COMMAND), warnings.catch_warnings():
@@ -106,7 +107,7 @@ def describe_exchanges(transport: FlowerTransport) -> str:
 def fail(message: str) -> None:
     """Print one line and end the run with it."""
     line = " ".join(message.split())
-    click.echo(f"dagora: error: {line}", err=True)
+    echo(f"dagora: error: {line}", err=True)
     # Flower prints what an app raises; the way there would hide the line.
     sys.tracebacklimit = 0
     raise RunFailedError(line) from None

@@ -20,6 +20,7 @@ from dagora.cli.learn_options import learn_options_over_sites
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.party_options import listening_host, listening_port, seconds_option, warn
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.plan.plan import RunPlan
@@ -83,7 +84,7 @@ def coordinator(
     with Listener(
         prepared.credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn
     ) as listener:
-        click.echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
+        echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
         live_line().phase(f"waiting for {', '.join(listed)}")
         transport = listener.accept(timeout=wait, on_absence=name_absent)
     learn_over_transport(transport, prepared, patience)
@@ -92,7 +93,7 @@ def coordinator(
 def name_absent(absent: tuple[str, ...]) -> None:
     """Say which sites the coordinator waits for."""
     waiting = f"waiting for {', '.join(absent)}" if absent else "all sites are there"
-    click.echo(f"dagora: {waiting}", err=True)
+    echo(f"dagora: {waiting}", err=True)
     live_line().phase(waiting)
 
 
@@ -101,7 +102,7 @@ def save_plan(plan: RunPlan, path: str) -> None:
     from dagora.base.files import json_text, write_whole
 
     write_whole(path, json_text(plan.to_dict()) + "\n")
-    click.echo(f"wrote {path}", err=True)
+    echo(f"wrote {path}", err=True)
 
 
 @click.command("log", cls=PagedCommand, short_help="Print what a site has answered, in words.")
@@ -125,11 +126,9 @@ def log(*, path: str, everything: bool) -> None:
     if way_out := exposure_of(file):
         warn(f"{file}: other users of this machine may read this log; {way_out}")
     for line in log_in_words(found.events, everything=everything):
-        click.echo(line)
+        echo(line)
     if found.torn:
-        click.echo(
-            "the last line was cut off while it was written: the answer that it announces did not leave"
-        )
+        echo("the last line was cut off while it was written: the answer that it announces did not leave")
 
 
 for subcommand in (keys, policy, coordinator, client, log, simulate, flower_app):

@@ -11,6 +11,7 @@ from dagora.base.phrases import split_list
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 from dagora.cli.party_options import DAYS, as_bad_input
+from dagora.cli.terminal import echo
 
 COORDINATOR = "coordinator"
 
@@ -32,7 +33,7 @@ def keys(*, folder: str, sites: str, days: int) -> None:
     with as_bad_input():
         make_certificates(folder, [COORDINATOR, *listed], days=days)
     for name in (COORDINATOR, *listed):
-        click.echo(str(Path(folder) / name))
+        echo(str(Path(folder) / name))
 
 
 def site_names(listed: str) -> list[str]:

@@ -12,6 +12,7 @@ from dagora.cli.federate.keys import COORDINATOR, MINIMUM, check_number, site_na
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.party_options import as_bad_input
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,7 +172,7 @@ def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience:
         request.progress() as on_event,
     ):
         # From here on, Ctrl-C returns the best graph found so far.
-        click.echo("dagora: all sites are connected", err=True)
+        echo("dagora: all sites are connected", err=True)
         session.agree()
         statistics = (
             statistics_over(session, request.method, request.settings)

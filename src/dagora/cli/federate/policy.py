@@ -23,6 +23,7 @@ from dagora.cli.federate.keys import COORDINATOR, MINIMUM
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 from dagora.cli.party_options import as_bad_input
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,7 +152,7 @@ def init(
         raise OptionError(f"{taken[0]}: is there already: --overwrite replaces it")
     for path, content in files.items():
         write_whole(path, content)
-        click.echo(str(path))
+        echo(str(path))
     note_gaps(found)
 
 
@@ -172,10 +173,10 @@ def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:
     path = Path(policy_file)
     found = read_policy(path, [method.name for method in METHODS])
     for line in policy_in_words(found):
-        click.echo(line)
+        echo(line)
     if data is not None:
         table = reading.table(data, found.codebook)
-        click.echo(f"{data}: {table.n_rows} rows follow the codebook")
+        echo(f"{data}: {table.n_rows} rows follow the codebook")
 
 
 def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -> Folders:
@@ -309,4 +310,4 @@ def note_gaps(found: Folders) -> None:
     if len(found.certificates) - (COORDINATOR in found.certificates) < 2:
         missing.append("the other sites' certificates (--site)")
     if missing:
-        click.echo(f"dagora: note: fill in {' and '.join(missing)} before you use the policy", err=True)
+        echo(f"dagora: note: fill in {' and '.join(missing)} before you use the policy", err=True)

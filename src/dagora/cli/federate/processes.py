@@ -12,6 +12,7 @@ import click
 from dagora.cli.federate.keys import COORDINATOR
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.live_line import live_line
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,11 +113,11 @@ def failing_as_the_party() -> Iterator[None]:
         if ended.code < 0 or not ended.last_words.startswith("dagora: "):
             raise  # it was killed, or crashed
         whose = "" if ended.name == COORDINATOR else f"{ended.name}: "
-        click.echo(ended.out, nl=False)
+        echo(ended.out, nl=False)
         # A file that could not be written has a line of its own, before the last one.
         errors = [line for line in ended.err.splitlines() if line.startswith("dagora: error: ")]
         for line in errors or [ended.last_words]:
-            click.echo(line.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
+            echo(line.replace("dagora: error: ", f"dagora: error: {whose}", 1), err=True)
         raise click.exceptions.Exit(ended.code) from None
 
 

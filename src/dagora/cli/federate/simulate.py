@@ -16,6 +16,7 @@ from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options_over_sites
 from dagora.cli.learn_request import LearnRequest
 from dagora.cli.party_options import IN_MEMORY, tidy_end
+from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.data.series import Timing
@@ -77,7 +78,7 @@ def simulate(
         return request.present(result, TableStatistics(table), f"{parties} sites")
     with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
         found = run_parties(files, codebook, table.n_rows, minimum, request)
-    return click.echo(found, nl=False)
+    return echo(found, nl=False)
 
 
 def simulate_in_time(
@@ -127,4 +128,4 @@ def simulate_in_time(
     with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
         step = statistics.panel.step or ANY_STEP
         found = run_parties(files, codebook, table.n_rows, minimum, request, timing, step)
-    return click.echo(found, nl=False)
+    return echo(found, nl=False)
