@@ -111,7 +111,7 @@ def show_all(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
     """Print the whole page and exit."""
     if value and not ctx.resilient_parsing:
         ctx.meta[EVERYTHING] = True
-        echo(ctx.get_help(), color=ctx.color)
+        echo(ctx.get_help())
         ctx.exit()
 
 
