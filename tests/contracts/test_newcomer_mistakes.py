@@ -158,7 +158,7 @@ REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     ("learn comment.csv", ("'# made on monday'", "remove what stands above the names"), None),
     ("learn title.csv", ("'Survey of 2024'", "remove what stands above the names"), None),
     # the cells
-    ("learn codes.csv", ("'code' has 100000 levels", "--drop code"), "inspect codes.csv --drop code"),
+    ("learn codes.csv", ("1 column", "'code' was left out", "more than 10000 levels"), None),
     ("learn thousands.csv", ("'pay'", "with a decimal point", "--decimal point"), "inspect thousands.csv --decimal point"),
     ("learn constant.csv --continuous ward", ("'ward'", "constant", "--drop ward"), "inspect constant.csv --drop ward"),
     # columns and knowledge
