@@ -44,7 +44,8 @@ def is_harmless(text: str) -> bool:
 def test_what_is_printed_of_a_table(table, run, command, tmp_path):
     more = ("-o", tmp_path / "scores.jkl") if command == ("score",) else ()
     ran = run(command[0], table, *command[1:], *more)
-    assert is_harmless(ran.out) and is_harmless(ran.err)
+    assert is_harmless(ran.out)
+    assert is_harmless(ran.err)
     if "--json" in command:
         assert any(name in json.dumps(json.loads(ran.out), ensure_ascii=False) for name in NAMES[2:])
 
@@ -54,7 +55,8 @@ def test_what_is_printed_of_a_network(table, run, tmp_path):
     run("learn", table, "-o", network)
     for arguments in (("query", network, NAMES[2]), ("compare", network, network)):
         ran = run(*arguments)
-        assert is_harmless(ran.out) and is_harmless(ran.err)
+        assert is_harmless(ran.out)
+        assert is_harmless(ran.err)
 
 
 def test_commands_print_through_one_place():

@@ -55,9 +55,12 @@ def in_words(size: int) -> str:
 def large_file(file: Path) -> LargeFile | None:
     """The file, if it takes more than its share of the free memory; None where that is not known."""
     free = free_memory()
-    if free is None or not file.is_file():
+    try:
+        needed = memory_for(file) if file.is_file() else None
+    except OSError:  # no name of a file, which its reader tells
         return None
-    needed = memory_for(file)
+    if free is None:
+        return None
     return LargeFile(file, needed, free) if needed is not None and needed > SHARE * free else None
 
 
