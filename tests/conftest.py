@@ -95,7 +95,7 @@ FULL = {
     "stats/scan/test_push_down.py": "a database server",
 }
 # Of the cases of one test, `make test` runs so many: the first, the last and some between.
-CASES = 6
+CASES = 5
 # Of what is asked of all methods, `make test` checks one or two of each kind.
 REPRESENTATIVES = frozenset(
     {

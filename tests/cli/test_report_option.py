@@ -28,6 +28,7 @@ def edges_on(file: Path) -> set[tuple[str, str]]:
     return {(row[0], row[1]) for row in rows if row[2].startswith(words)}
 
 
+@pytest.mark.full
 def test_learn_writes_the_edges_it_found(run: Callable, garden: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     ran = run("learn", garden / "garden.csv", "--report", file, "--truth", garden / "garden.bif")
@@ -66,6 +67,7 @@ def test_scores_alone_have_no_parameters(run: Callable, garden: Path, tmp_path: 
     assert "Conditional probabilities" not in read(file.read_text()).within("h2")
 
 
+@pytest.mark.full
 def test_sample(run: Callable, garden: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     ran = run("sample", garden / "garden.csv", "--draws", 20, "--chains", 2, "--report", file, "--quiet")

@@ -38,13 +38,13 @@ def read_rows(file, door):
 def readers(monkeypatch):
     """The threads in which Python reads; a Python file may not be handed to Arrow."""
     threads = set()
-    plain = files._Unpacked.readinto
+    plain = files._PackedContent.readinto
 
     def readinto(self, buffer):
         threads.add(threading.get_ident())
         return plain(self, buffer)
 
-    monkeypatch.setattr(files._Unpacked, "readinto", readinto)
+    monkeypatch.setattr(files._PackedContent, "readinto", readinto)
     monkeypatch.setattr(pa, "PythonFile", lambda *_, **__: pytest.fail("Arrow would call Python"))
     return threads
 

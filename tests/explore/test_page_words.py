@@ -71,6 +71,7 @@ def table(**columns: list[str]) -> bytes:
     return ("\n".join([",".join(columns), *(",".join(row) for row in rows)]) + "\n").encode()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("cells", "said", "then"),
     [

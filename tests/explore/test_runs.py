@@ -70,6 +70,7 @@ def test_stop_returns_the_best_so_far(client: Client, garden) -> None:
     assert client.post("/api/stop", {}).error == "nothing is running"
 
 
+@pytest.mark.full
 def test_the_best_graph_so_far_is_drawn_while_a_method_runs(client: Client, first: int, garden) -> None:
     assert client.post("/api/learn", ENDLESS).status == 200
     client.wait_for_score()

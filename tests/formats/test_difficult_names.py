@@ -17,6 +17,7 @@ from tests.formats.strict_bif import assert_like, strict_reading
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["json", "dot", "dagitty", "csv", "graphml"])
 @given(graph=graphs())
 @example(DAG([]))

@@ -20,6 +20,7 @@ def test_edges_and_lines_sorted_by_position():
     assert list(graph) == ["c", "a", "b"]
 
 
+@pytest.mark.full
 @given(mixed_matrices())
 def test_round_trips(matrix):
     graph = CPDAG.from_numpy(matrix)

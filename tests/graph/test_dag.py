@@ -11,6 +11,7 @@ from dagora.graph.dag import DAG, find_cycle, topological_order
 from tests.graph.graph_strategies import dags
 
 
+@pytest.mark.full
 @given(dags())
 def test_agrees_with_networkx(dag):
     graph = dag.to_networkx()
@@ -24,6 +25,7 @@ def test_agrees_with_networkx(dag):
     assert list(dag.order) == list(nx.lexicographical_topological_sort(graph, key=dag.index))
 
 
+@pytest.mark.full
 @given(dags())
 def test_round_trips(dag):
     assert DAG(dag.nodes, dag.edges) == dag

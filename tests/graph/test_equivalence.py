@@ -94,12 +94,14 @@ def test_two_ways_to_the_cpdag(dag):
     assert np.array_equal(cpdag_matrix(extension), completed)
 
 
+@pytest.mark.full
 @given(dags(max_nodes=7))
 def test_undirected_part_of_a_cpdag_is_chordal(dag):
     completed = cpdag_matrix(dag.to_numpy())
     assert nx.is_chordal(nx.from_numpy_array(completed & completed.T))
 
 
+@pytest.mark.full
 @settings(max_examples=150)
 @given(mixed_matrices(max_nodes=5))
 def test_extension_exists_exactly_where_brute_force_finds_one(matrix):
@@ -110,6 +112,7 @@ def test_extension_exists_exactly_where_brute_force_finds_one(matrix):
         assert any(np.array_equal(extension, dag) for dag in possible)
 
 
+@pytest.mark.full
 @settings(max_examples=60)
 @given(dags(min_nodes=3, max_nodes=5))
 def test_meek_closure_with_knowledge_is_maximal(dag):

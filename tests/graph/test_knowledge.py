@@ -45,6 +45,7 @@ def test_what_closes_a_cycle_with_required_edges_is_forbidden(data):
                 assert not matrix[i, j], (tail, head)
 
 
+@pytest.mark.full
 @given(st.data())
 def test_forbidden_matrix_is_allows_pair_by_pair(data):
     names = "abcde"
@@ -72,6 +73,7 @@ def test_violations_name_each_fault():
     assert known.violations(DAG("abcd", [("a", "b"), ("d", "c")])) == []
 
 
+@pytest.mark.full
 @given(dags(min_nodes=2))
 def test_a_graph_obeys_itself(dag):
     absent = [(a, b) for a in dag for b in dag if a != b and not dag.has_edge(a, b)]

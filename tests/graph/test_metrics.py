@@ -64,6 +64,7 @@ def test_all_pairs_of_dags_on_three_nodes():
         assert found.cpdag == by_hand(CPDAG.from_dag(estimate), CPDAG.from_dag(truth), same)
 
 
+@pytest.mark.full
 @given(mixed_matrices(max_nodes=5), st.data())
 def test_partially_directed_against_a_dag(matrix, data):
     size = len(matrix)
@@ -74,6 +75,7 @@ def test_partially_directed_against_a_dag(matrix, data):
     assert found.cpdag == by_hand(estimate, CPDAG.from_dag(truth), same)
 
 
+@pytest.mark.full
 @given(mixed_matrices(max_nodes=5), st.data())
 def test_against_a_partially_directed_truth_marks_must_agree(matrix, data):
     size = len(matrix)

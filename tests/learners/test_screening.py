@@ -147,6 +147,7 @@ def test_no_pass_begins_after_the_time_limit(limit, method, small_samples, arrow
     assert not late or len(rows.begun) == 1
 
 
+@pytest.mark.full
 def test_what_would_take_too_long_is_not_counted_early(small_samples, arrow, monkeypatch):
     """What a trial took, times as many rows, may be a share of the time that is left."""
     early = []
@@ -193,6 +194,7 @@ def test_rows_are_put_together_before_they_take_much_memory(small_samples, tmp_p
     assert row_sample.compact_words(taken).column("word").chunk(0).dictionary.to_pylist() == ["a"]
 
 
+@pytest.mark.full
 def test_a_time_limit_that_is_not_reached_takes_no_more_passes():
     """Of many columns, too, all families of a round are counted in one pass."""
     columns = {f"x{k}": np.random.default_rng(k).integers(0, 2, 50) for k in range(70)}

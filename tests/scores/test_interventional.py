@@ -34,6 +34,7 @@ def marked(name, seed=1, rows=80):
     return InterventionalStatistics(table, Interventions.of_rows([CHOICES[k] for k in drawn], table.names))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["bic", "aic", "bdeu", "bic-gaussian", "bge"])
 def test_graphs_equivalent_under_interventions_score_the_same(name):
     statistics = marked(name)

@@ -69,6 +69,7 @@ def test_families_and_blocks_agree(kind, name):
     assert score.block(children, parents) == pytest.approx(score.families(asked), rel=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mixed", [False, True])
 def test_columns_that_do_not_depend_get_few_edges_however_much_is_missing(mixed):
     edges = 0

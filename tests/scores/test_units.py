@@ -27,6 +27,7 @@ CASES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("score", "options", "within"), CASES)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_edge_probabilities_are_the_same_in_any_units(score, options, within, seed):

@@ -68,6 +68,7 @@ def test_what_is_not_refused_comes_out_finite(method, given, units):
     assert result.score is None or math.isfinite(result.score)
 
 
+@pytest.mark.full
 def test_large_units_are_taken_out_of_networks():
     tables = [continuous_table(related() * [unit, 1.0, 1.0]) for unit in (1.0, 1e60)]
     one, other = (dagora.learn(table, "notears-mlp", hidden=2, standardise=True).graph for table in tables)

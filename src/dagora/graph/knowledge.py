@@ -95,7 +95,11 @@ class Knowledge:
 
     @property
     def directs(self) -> bool:
-        """True if it may direct an edge."""
+        """True if it may direct an edge.
+
+        >>> Knowledge(tiers=[["a"], ["b"]]).directs, Knowledge(max_parents=2).directs
+        (True, False)
+        """
         return bool(self.required or self.forbidden or self.tiers)
 
     @property

@@ -65,6 +65,7 @@ def test_categorical_columns_keep_their_levels(table):
     assert Table.from_frame(pl.DataFrame(enums)).equals(table)
 
 
+@pytest.mark.full
 @quick
 @given(st.lists(st.one_of(st.none(), words), min_size=1, max_size=6))
 def test_missing_cells_mean_the_same_everywhere(values):

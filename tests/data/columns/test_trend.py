@@ -114,6 +114,7 @@ def test_scanned_rows_say_that_the_order_was_not_looked_at(tmp_path):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "codes"),
     [

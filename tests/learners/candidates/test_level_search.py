@@ -87,6 +87,7 @@ def test_small_batches_change_nothing(monkeypatch):
     assert max(len(parents) for entry in found for parents in entry.parents) >= 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [40, 300, 3000])
 @pytest.mark.parametrize("name", ["bic", "aic"])
 def test_the_rules_cut_nothing_that_matters(name, rows):

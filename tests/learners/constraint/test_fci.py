@@ -215,6 +215,7 @@ def test_limits_on_what_is_given_and_on_time():
     assert "may be missing or wrong" in found.message or "no mark was worked out" in found.message
 
 
+@pytest.mark.full
 def test_tests_that_contradict_each_other_are_warned_of():
     rng = np.random.default_rng(5)
     warned = 0

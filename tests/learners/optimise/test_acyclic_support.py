@@ -27,6 +27,7 @@ def problems(draw):
     return strength, draw(st.sampled_from([0.0, 0.3, 1.0, 10.0])), required
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(problems())
 def test_what_is_cut_closes_a_cycle_with_stronger_edges(problem):
@@ -64,6 +65,7 @@ def test_nothing_is_dropped_from_a_dag(problem):
     assert np.array_equal(again, support)
 
 
+@pytest.mark.full
 @settings(max_examples=200)
 @given(st.integers(1, 8), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.15, 0.4]))
 def test_topological_order(d, seed, density):

@@ -78,6 +78,7 @@ def test_linear_models_are_recovered(sem):
 COLLIDER = DAG("abcde", [("a", "c"), ("b", "c"), ("c", "d"), ("c", "e")])
 
 
+@pytest.mark.full
 def test_binary_models_are_recovered():
     table = simulate(COLLIDER, "logistic", 4000, 1, weight_range=(1.5, 2.0)).table
     loss = logistic_loss(logistic_rows(TableStatistics(table)), intercept=False)
@@ -86,6 +87,7 @@ def test_binary_models_are_recovered():
     assert solution.converged
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [logistic_loss, poisson_loss])
 def test_independent_columns_of_any_level_get_no_edge(kind):
     rng = np.random.default_rng(0)
@@ -166,6 +168,7 @@ def test_a_callable_may_measure_cycles():
         augmented_lagrangian(loss, Run(), lambda1=0.1, acyclicity="trace")
 
 
+@pytest.mark.full
 def test_the_budget_and_the_limit_of_rho_end_it():
     loss = least_squares(random_dag("er", 8, 3, 0), 0)
     spent = Budget(0.0)
@@ -195,6 +198,7 @@ def test_events_tell_of_every_round():
     assert "h = " in events[-1].message
 
 
+@pytest.mark.full
 def test_the_same_input_gives_the_same_bits():
     loss = least_squares(random_dag("er", 5, 1, 5), 5)
     first, second = (augmented_lagrangian(loss, Run(), lambda1=0.1, h_tolerance=1e-3) for _ in range(2))

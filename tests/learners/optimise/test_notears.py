@@ -379,6 +379,7 @@ def test_unknown_names_are_refused():
 # Odd data
 
 
+@pytest.mark.full
 def test_fewer_rows_than_columns():
     _, table = simulated(50, 15, 1)
     result = learn(table, disturbances=0)
@@ -465,6 +466,7 @@ def knowledge_of(kind, graph):
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["required", "forbidden", pytest.param("tiers", marks=pytest.mark.slow)])
 def test_the_baseline_obeys_knowledge(loss, kind, monkeypatch):

@@ -86,6 +86,7 @@ def test_who_looks_at_graphs_on_the_way_changes_nothing(numbers, method, options
     assert [point.score for point in alone.trace] == [point.score for point in watched.trace]
 
 
+@pytest.mark.full
 def test_the_last_graph_on_the_way_is_near_the_result(numbers):
     def last(method, **options):
         seen = []

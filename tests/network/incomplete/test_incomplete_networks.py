@@ -99,6 +99,7 @@ def test_draws_have_the_probabilities_given_what_was_seen() -> None:
             np.testing.assert_allclose(share, marginal[node], atol=0.04)
 
 
+@pytest.mark.full
 def test_em_climbs_and_ends_at_a_fixed_point() -> None:
     network = random_network(4)
     table = with_holes(network, 200, 4)

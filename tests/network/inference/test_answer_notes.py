@@ -89,6 +89,7 @@ def test_an_answer_says_where_the_error_from_the_rows_is_not_known():
     assert told not in discrete.query("P(death | severity=mild)").notes
 
 
+@pytest.mark.full
 def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     n = 4000
     x = RNG.normal(size=n)

@@ -54,6 +54,7 @@ def test_draws_follow_the_law(variance: Fraction) -> None:
     assert p_value(drawn, law(1.3 * float(variance), reach)) < LEAST_P  # the test can tell
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sites", [2, 5])
 def test_sums_over_sites_follow_the_law_of_sums(sites: int) -> None:
     variance, reach = Fraction(17, 4), 40

@@ -103,6 +103,7 @@ def test_exact_tables_stay_as_they_are(table: Table) -> None:
         assert (tables.table(j, i) == tables.table(i, j).T).all()
 
 
+@pytest.mark.full
 def test_noisy_tables_agree_and_their_noise_has_its_variance() -> None:
     """4 columns of 3, 2, 5, 2 levels, equal counts; 300 releases."""
     sizes, variance, rows = np.array([3, 2, 5, 2]), 400.0, 60_000

@@ -94,6 +94,7 @@ def slow_line(port: int, delay: float):
         listening.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "count"), [("passing", 600), ("greeting", 500)])
 def test_sites_far_away_are_in_while_a_crowd_comes_again_and_again(credentials, kind, count):
     """Round trips of 300 ms, and a crowd at the same address: 600 a second, or 500 who come again at once."""

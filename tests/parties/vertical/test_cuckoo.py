@@ -66,6 +66,7 @@ def test_every_triple_of_bins_is_equally_likely():
     assert chisquare(counts).pvalue > 1e-6
 
 
+@pytest.mark.full
 def test_failure_is_rarer_than_two_to_the_minus_forty():
     sizes = [*range(1, 200), *range(200, 3000, 97), 4096, 10_000, 30_000, 100_000]
     worst = max(log2_failure(n, number_of_bins(n)) for n in sizes)

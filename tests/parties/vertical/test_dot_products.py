@@ -163,6 +163,7 @@ def test_paillier_at_full_size():
     assert (sum(shares) % (1 << 21) == exact(a, b, pairs)).all()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("small_paillier")
 @pytest.mark.parametrize("crypto", ["rlwe", "paillier"])
 def test_each_share_alone_is_uniform(crypto):

@@ -77,6 +77,7 @@ def test_common_rows_against_sets(dealt, host, guest, roles):
     assert_common(wires(), shuffled(host), shuffled(guest, 1), roles=roles)
 
 
+@pytest.mark.full
 def test_random_sets(dealt):
     rng = np.random.default_rng(0)
     found = []

@@ -148,6 +148,7 @@ def test_beyond_complete_tables(rows: int) -> None:
         assert hidden_edges(data, order, 3) == expected
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [4, 25, 150, 1400])
 def test_the_score_of_the_paper(rows: int) -> None:
     rng = np.random.default_rng(rows)

@@ -84,6 +84,7 @@ def test_values_follow_from_the_bits_of_a_count_alone() -> None:
     assert slope(few) == slope(many)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [60, 10**6])
 def test_equal_rationals_are_equal_to_the_last_bit(rows: int) -> None:
     # Of all sets of three configurations with few rows, in tables: equal as fractions, equal as words.

@@ -115,6 +115,7 @@ def test_opened_parameters_are_the_central_ones_to_three_digits(mode):
     assert host.outcome.stats["ands"] <= bound_costs(host.terms, 400).gates
 
 
+@pytest.mark.full
 def test_who_owns_the_parents_works_out_every_count():
     """What the documents warn of: N_j is known to that party, so three digits are enough up to 1000 rows."""
     data = chained(900)
@@ -145,6 +146,7 @@ def test_a_family_with_a_rare_configuration_is_withheld_and_its_levels_are_not_n
     assert sorted(len(levels) for some in named for levels in some) == [3, 4]
 
 
+@pytest.mark.full
 def test_shares_add_up_to_counts_and_are_uniform_alone():
     data = chained(60)
     proposal = TermsProposal(max_parents=1, parameters="shares")

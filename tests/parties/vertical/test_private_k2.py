@@ -105,6 +105,7 @@ def test_no_column_is_on_the_wire():
         assert b"row-" not in everything
 
 
+@pytest.mark.full
 def test_nothing_of_two_runs_is_the_same_but_the_terms():
     data = random_data(np.random.default_rng(12), 30, 2)
     runs = []
@@ -145,6 +146,7 @@ def one_line(error):
     return str(error)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("mortal", [0, 1])
@@ -157,6 +159,7 @@ def test_a_peer_that_dies_at_any_step(mode, mortal):
         assert one_line(ended[1 - mortal]).startswith("the connection to party '"), tag
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("liar", [0, 1])
 @pytest.mark.parametrize("kind", ["short", "inverted"])

@@ -46,6 +46,7 @@ def sampler(request: pytest.FixtureRequest) -> Sampler:
     return request.param
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("score", "prior"),
     [*((name, "uniform") for name in SCORES), ("BGe, noise", "fair"), ("BGe, dependent", "sparse")],

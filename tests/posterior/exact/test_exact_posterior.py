@@ -72,6 +72,7 @@ def test_sums_families_and_edges_agree_with_a_list_of_all_graphs(nodes, scale, f
     np.testing.assert_allclose(edge_posteriors(families), listed.edges, atol=rounding)
 
 
+@pytest.mark.full
 def test_a_large_constant_in_the_scores_costs_no_digits():
     weights = random_weights(np.random.default_rng(3), 5, 2.0)
     listed = enumerate_weights("abcde", weights)

@@ -67,6 +67,7 @@ def test_the_number_of_threads_does_not_matter() -> None:
     assert not np.array_equal(one.marks, other.marks)
 
 
+@pytest.mark.full
 def test_frequencies_are_shares_of_the_graphs() -> None:
     strengths = dagora.bootstrap(DISCRETE, "hill-climb", samples=12)
     graphs = [(graph, round(12 * share)) for graph, share in strengths.graphs()]

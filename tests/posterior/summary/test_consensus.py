@@ -23,6 +23,7 @@ def test_no_graph_gains_more(seed: int, threshold: float) -> None:
     assert gain[graph.to_numpy()].sum() == pytest.approx(np.max(np.where(ALL, gain, 0).sum(axis=(1, 2))))
 
 
+@pytest.mark.full
 @settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_of_a_distribution_it_is_the_best_guess(seed: int) -> None:

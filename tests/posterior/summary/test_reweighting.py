@@ -39,6 +39,7 @@ class Counting:
         return self._score.families(families)
 
 
+@pytest.mark.full
 def test_weighted_draws_speak_for_the_target() -> None:
     draws = enumeration(SAMPLED, Run(seed=1), draws=5000, chains=4)
     found = reweight(draws, SAMPLED, TARGET, Run())

@@ -64,6 +64,7 @@ def scores(columns):
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("child", "parent"), [(4, 0), (4, 1), (0, 2), (2, 4)])
 def test_one_parent_against_quadrature(columns, scores, child, parent):
     exact = grid_evidence(columns, child, parent)

@@ -33,6 +33,7 @@ def score(columns):
     return score_of(columns)
 
 
+@pytest.mark.full
 def test_scores_do_not_depend_on_order_shift_or_scale(columns, score):
     plain = score.families(FAMILIES)
     scaled = score_of(columns * [1e-6, 3.0, 1e5, -2.0, 7.0] + [1e3, 0.0, 5.0, -1.0, 2.0]).families(FAMILIES)
@@ -47,6 +48,7 @@ def test_scores_do_not_depend_on_order_shift_or_scale(columns, score):
     assert moved == pytest.approx(plain, abs=0.06)
 
 
+@pytest.mark.full
 def test_the_same_family_gives_the_same_number(columns, score):
     one, other = score, score_of(columns)
     assert np.array_equal(one.families(FAMILIES), other.families(FAMILIES))
@@ -155,6 +157,7 @@ def test_the_registry_makes_both():
     assert one.families([(4, (0,))]) != two.families([(4, (0,))])
 
 
+@pytest.mark.full
 def test_the_cost_does_not_grow_with_the_rows():
     """What a family's evaluation touches has the same size for 300 and for 3 000 rows, nearly."""
     ranks = []

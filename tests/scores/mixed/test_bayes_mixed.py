@@ -74,6 +74,7 @@ def test_a_continuous_parent_of_a_discrete_child_is_impossible():
     np.testing.assert_allclose(in_blocks(made(table), FAMILIES), values, rtol=1e-12)
 
 
+@pytest.mark.full
 def test_methods_keep_the_order_and_find_the_best_graph():
     table = table_of(seed=5, rows=150, kinds=[2, 0, 3, 0])
     score = made(table)

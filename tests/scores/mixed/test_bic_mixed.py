@@ -227,6 +227,7 @@ def test_collinear_numbers_score_finitely():
     assert dagora.learn(doubled).status == "finished"
 
 
+@pytest.mark.full
 def test_numbers_that_add_up_bring_no_edges_by_rounding():
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -60,6 +60,7 @@ def problems(draw):
     return coded(levels, rows, draw(st.integers(0, 99))), sets, draw(st.sampled_from([1, 64]))
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None)
 @given(problems())
 def test_counts_equal_those_of_the_other_kernel(problem):

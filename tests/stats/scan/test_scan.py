@@ -169,6 +169,7 @@ def test_declared_levels_are_kept_whether_seen_or_not(tmp_path):
     assert scanned.schema[2].levels == ("much", "some", "no", "never", "rare")
 
 
+@pytest.mark.full
 def test_sets_without_a_table(monkeypatch):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({name: rng.integers(0, 300, 2000).astype(str) for name in "abcdefghi"})
@@ -339,6 +340,7 @@ def test_bad_places(tmp_path):
         dagora.open_rows(pl.LazyFrame({"a": [1]}).select("b"))
 
 
+@pytest.mark.full
 def test_methods_run_on_scanned_rows():
     table = frame(3000)
     discrete, numbers = ["cold", "cough", "word", "dose"], ["weight", "age"]
@@ -404,6 +406,7 @@ def long_table():
     return dagora.sample_network(dagora.DiscreteNetwork(graph, levels, tables), 4000, 1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("method", "most"), [("hill-climb", 20), ("tabu", 30)])
 def test_greedy_searches_take_few_passes(method, most, long_table):
     arrow = long_table.to_arrow()

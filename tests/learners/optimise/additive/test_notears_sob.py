@@ -196,6 +196,7 @@ def test_knowledge_is_obeyed_and_nothing_has_to_be_dropped_for_it():
     assert nothing.graph.edges == (("x2", "x0"),)
 
 
+@pytest.mark.full
 def test_units_of_all_columns_together_do_not_matter_and_single_ones_do_not_if_standardised():
     table = curved()
     plain = notears_sob(TableStatistics(table), Run())

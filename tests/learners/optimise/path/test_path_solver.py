@@ -42,6 +42,7 @@ def seen(monkeypatch):
     monkeypatch.setattr(path_solver, "find_gpu", lambda: CPU)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("profile", [False, True])
 @pytest.mark.parametrize("d", [BLOCK * 4, 109])
 def test_every_step_has_the_numbers_of_the_processor(d, profile):
@@ -109,6 +110,7 @@ def test_same_graph_on_both(seen):
     assert theirs.dropped == ()
 
 
+@pytest.mark.full
 def test_auto_takes_a_gpu_for_wide_tables_alone(seen, monkeypatch):
     used = []
     monkeypatch.setattr(path_solver, "PathOnGpu", lambda *given: used.append("gpu") or PathOnGpu(*given))
@@ -182,6 +184,7 @@ def test_an_unknown_device():
     assert "device" in refusal(device="tpu")
 
 
+@pytest.mark.full
 def test_the_path_ends_where_that_of_the_processor_does():
     program = simulated(120)
     (ours, number), (theirs, device_number) = (

@@ -38,6 +38,7 @@ def neighbouring(dag, kind, regimes):
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["bic", "bdeu", "bic-gaussian"])
 def test_each_step_is_the_best_one_and_the_end_is_a_local_optimum(name):
     seen = set()

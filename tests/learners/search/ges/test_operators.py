@@ -53,6 +53,7 @@ def test_the_oracle_knows_all_members():
         assert len(members(dag)) == sizes[CPDAG.from_dag(dag)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "size"), [("bic", 3), ("bge", 4), ("bdeu", 5), ("bic-gaussian", 6)])
 def test_operators_lead_to_every_neighbouring_class_with_its_gain(kind, name, size):
@@ -105,6 +106,7 @@ def changeable(member, graph, operator):
     return topological_order(present) is not None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_a_limit_on_parents_keeps_the_classes_that_obey_it(most):
     """All members of a class have the same largest number of parents, so the limit is one on classes."""

@@ -31,6 +31,7 @@ KNOWLEDGE = [
 ]
 
 
+@pytest.mark.full
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(SCORES), st.sampled_from(KNOWLEDGE), st.integers(0, 1000), st.booleans())
 def test_the_end_is_a_local_optimum_that_obeys(name, knowledge, seed, tabu):

@@ -214,6 +214,7 @@ def test_an_interruption_ends_learning():
     assert outcome.stats["episodes"] == 7
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "optimum"), [("alarm_1000", -11537.6593), ("water_500c", -6785.3185)])
 def test_proven_optima_are_reached(data_dir, name, optimum):
     result = dagora.learn(data_dir / "scores" / f"{name}.jkl", "rbnets", seed=1)
@@ -221,6 +222,7 @@ def test_proven_optima_are_reached(data_dir, name, optimum):
     assert result.stats["seeded"] <= result.score + 1e-9
 
 
+@pytest.mark.full
 def test_as_published_on_real_scores(data_dir):
     candidates = read_jkl(data_dir / "scores" / "alarm_1000.jkl")
     outcome = rbnets(candidates, Run(seed=0), published=True, episodes=10)

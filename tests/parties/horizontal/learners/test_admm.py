@@ -183,6 +183,7 @@ def test_a_column_in_another_unit_costs_nothing_against_pooled_rows(scale):
     assert -outcome.score == pytest.approx(mine.sum(), rel=1e-6)
 
 
+@pytest.mark.full
 def test_all_columns_in_units_of_their_own():
     _, table = simulated(8, 256, 2)
     rows = np.column_stack(table.columns) * 10.0 ** np.random.default_rng(0).permutation(
@@ -205,6 +206,7 @@ def test_a_coordinator_that_cannot_move_does_not_claim_agreement(monkeypatch):
     assert "away from a solution" in outcome.message
 
 
+@pytest.mark.full
 def test_residuals_are_those_of_the_published_definitions():
     """After any round: of all B_k and β_k that the sites hold, and of the step that W made."""
     _, table = simulated(6, 90, 0)
@@ -301,6 +303,7 @@ def test_time_and_rounds_are_limited():
     assert outcome.stats["rounds"] == 7
 
 
+@pytest.mark.full
 def test_out_of_rounds_while_weak_parents_are_removed_the_threshold_holds_all_the_same():
     _, table = simulated(8, 200, 5)
     complete = admm(open_federation(table, 3), Run(), threshold=0.6)

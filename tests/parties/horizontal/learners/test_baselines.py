@@ -88,6 +88,7 @@ def test_one_site_is_central_notears():
         assert np.allclose(outcome.weights, central.weights, atol=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("parties", [8, 32])
 def test_fewer_rows_than_columns_at_every_site(parties):
     truth, table = simulated(20, 32, 1)
