@@ -37,9 +37,9 @@ def test_random_discrete_tables(seed):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("score", ["bic-gaussian", "bge"])
-def test_random_continuous_tables(score):
-    check(random_continuous(np.random.default_rng(5), 80, 9), score, max_parents=4)
+@pytest.mark.parametrize(("score", "options"), [("bic-gaussian", {"penalty": 1.0}), ("bge", {})])
+def test_random_continuous_tables(score, options):
+    check(random_continuous(np.random.default_rng(5), 80, 9), score, max_parents=4, **options)
 
 
 @pytest.mark.full
