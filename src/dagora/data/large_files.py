@@ -5,6 +5,7 @@ The factors were measured with tables of ten columns of a million cells each, wh
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,7 +77,7 @@ def memory_for(file: Path) -> int | None:
             return memory_for_parquet(file)
         if ending in (".feather", ".arrow"):
             return memory_for_arrow(file)
-    except (DataError, OSError, EOFError, pa.ArrowException):
+    except (DataError, OSError, EOFError, zlib.error, pa.ArrowException):
         return None  # its reader says what is wrong
     return None
 
