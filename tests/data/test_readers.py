@@ -126,10 +126,6 @@ BAD = {
         "2 cells are missing, the first in column 'a', data row 2: .*missing=.drop",
     ),
     "infinite": ("a,b\n1.5,2\n-inf,3\n", "column 'a' has infinite values .1., the first in data row 2"),
-    "many levels": (
-        "word,b\n" + "".join(f"k{i},1\nk{i},0\nk{i},1\n" for i in range(20_000)),
-        "20000 levels.*drop=..word",
-    ),
     "spoilt numbers": (
         "a,b\n" + "".join(f"{i}.5,1\n" for i in range(40)) + "none of them,1\n",
         "but also 'none of them' .first in data row 41.*na=.a:none of them",
