@@ -55,3 +55,19 @@ def test_undirected_edges_survive(run: Callable, tmp_path: Path) -> None:
 def test_a_picture_is_a_format_to_write(run: Callable, garden: Path, tmp_path: Path) -> None:
     assert run("convert", garden / "garden.bif", tmp_path / "g.svg").code == 0
     assert ET.parse(tmp_path / "g.svg").getroot().tag.endswith("svg")
+
+
+def test_open_directions_are_told_where_a_format_has_only_arrows(run: Callable, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 600)
+    b = np.where(rng.random(600) < 0.1, 1 - a, a)
+    table, network = tmp_path / "t.csv", tmp_path / "n.json"
+    table.write_text("a,b\n" + "".join(f"l{x},l{y}\n" for x, y in zip(a, b, strict=True)))
+    assert run("learn", table, "-o", network).code == 0
+    told = "the data do not determine the direction of a — b"
+    assert told in run("learn", table, "-o", tmp_path / "n.dot").err
+    assert told in run("convert", network, tmp_path / "n.dagitty").err
+    assert run("convert", network, tmp_path / "n.svg").code == 0
+    picture = (tmp_path / "n.svg").read_text()
+    assert "a — b" in picture
+    assert "→" not in picture

@@ -27,12 +27,12 @@ def command(*, source: str, target: str) -> None:
     """
     from pathlib import Path
 
-    from dagora.formats.registry import convert, read_graph
+    from dagora.formats.registry import convert, read_determined
 
     if Path(target).suffix.lower() == ".svg":
         from dagora.cli.outputs import write_picture
 
-        write_picture(read_graph(source), target)
+        write_picture(read_determined(source), target)
         return
     for note in convert(source, target):
         echo(f"dagora: note: {note}", err=True)

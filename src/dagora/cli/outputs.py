@@ -134,7 +134,7 @@ def write_result(
     """
     from dagora.api.fit import fit
     from dagora.formats.json_format import render_result
-    from dagora.formats.registry import find_format, write_graph, write_network
+    from dagora.formats.registry import describe_arrows, find_format, write_graph, write_network
     from dagora.graph.dag import DAG
     from dagora.report.fitted_parameters import fit_parameters
 
@@ -148,6 +148,8 @@ def write_result(
         write_network(fit(result, statistics, pseudocount=pseudocount, name="learned"), path)
     else:
         write_graph(result.graph, path)
+        if isinstance(result.graph, DAG):
+            return describe_arrows(path, result.open_edges)
     return []
 
 

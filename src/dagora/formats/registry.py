@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
 from dagora.base.files import PathLike, naming, read_text, require_path, write_whole
+from dagora.base.phrases import some_of
 from dagora.base.wording import by_door
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
+from dagora.graph.cpdag import CPDAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network, require_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
+    from dagora.graph.dag import Edge
+
+# Open directions that one sentence names.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +290,39 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
         return []
     write_graph(content.graph, target)
     lost = LOST[type(content)]
-    return [f"{target}: the {lost} were left out: {writer.name} holds only the graph."]
+    directions = content.origin.directions if content.origin is not None else None
+    return [
+        f"{target}: the {lost} were left out: {writer.name} holds only the graph.",
+        *describe_arrows(target, directions.open if directions is not None else ()),
+    ]
+
+
+def describe_arrows(path: PathLike, open_edges: Sequence[Edge]) -> list[str]:
+    """A sentence about arrows in a file whose format cannot say that their direction is open.
+
+    >>> describe_arrows("x.dot", [("a", "b")])
+    ['x.dot: the data do not determine the direction of a — b, which has an arrow there']
+    """
+    if not open_edges:
+        return []
+    named = some_of([f"{tail} — {head}" for tail, head in open_edges], MOST_NAMED)
+    have = "which has an arrow there" if len(open_edges) == 1 else "which have arrows there"
+    return [f"{path}: the data do not determine the direction of {named}, {have}"]
+
+
+def read_determined(source: PathLike) -> AnyGraph:
+    """Read the graph of a file, with an arrow only where the file does not say that the direction is open."""
+    known = find_format(source)
+    text = read_text(source)
+    with naming(source):
+        content = known.parse(text)
+    if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
+        return content
+    directions = content.origin.directions if content.origin is not None else None
+    if directions is None or not directions.open:
+        return content.graph
+    directed = [edge for edge in content.graph.edges if edge not in directions.open]
+    return CPDAG(content.graph.nodes, directed, directions.open)
 
 
 def _network_format(path: PathLike) -> Format:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dagora
 from dagora.base.errors import DataError
 from dagora.base.wording import render
 from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
@@ -265,3 +266,18 @@ def test_too_many_levels_suggest_leaving_the_column_out():
     with pytest.raises(DataError, match=r"100000 levels .at most 10000.: .*drop="):
         typed([f"k{i}" for i in range(100_000)])
     assert typed([f"k{i}" for i in range(MAX_LEVELS)]).variable.cardinality == MAX_LEVELS
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("mrn", np.random.default_rng(0).permutation(10_000)[:200] * 7, "called an identifier"),
+        ("hospital", np.random.default_rng(1).choice(np.arange(1000, 9000, 97), 200), "belong together"),
+    ],
+)
+def test_numbers_of_patients_and_hospitals_are_no_amounts(name, values, why):
+    frame = {name: values, "x": np.arange(200) % 2, "y": np.arange(200) % 3}
+    overview = dagora.inspect(frame)
+    assert any(f"'{name}'" in warning and why in warning for warning in overview.warnings)
+    shared = any("are not independent" in warning for warning in overview.warnings)
+    assert shared == (name == "hospital")

@@ -86,7 +86,7 @@ def test_the_overview_says_why_and_what_changes_it():
         '10 distinct whole numbers: neighbouring ones behave alike; if they are codes, discrete=["visits"]'
     )
     assert ward_why == (
-        '7 distinct whole numbers: no trend in the other columns; if they are amounts, continuous=["ward"]'
+        '7 distinct whole numbers: a trend fits the other columns no better; if they are amounts, continuous=["ward"]'
     )
     assert kinds(table, discrete="visits")["visits"] == "discrete"
     assert kinds(table, discretise="quantile")["visits"] == "discrete"

@@ -20,7 +20,14 @@ from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.dates import IS_DATE, IS_TIME, spell_days, spells_dates
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
-from dagora.data.columns.names import IS_MOMENT, IS_PLACE, UNNAMED, called_identifier, called_unit
+from dagora.data.columns.names import (
+    IS_MOMENT,
+    IS_PLACE,
+    UNNAMED,
+    called_group,
+    called_identifier,
+    called_unit,
+)
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -233,17 +240,18 @@ def reason_numbers_identify(profile: ColumnProfile) -> str | None:
     import pyarrow as pa
 
     name = profile.name
-    called_so = called_identifier(name) or called_unit(name) or bool(IS_PLACE.match(name))
+    unit = called_unit(name) or called_group(name)
+    called_so = called_identifier(name) or unit or bool(IS_PLACE.match(name))
     whole = pa.types.is_integer(profile.type)
     if not whole and not (called_so and pa.types.is_floating(profile.type) and profile.is_whole):
         return None
     if profile.runs_on:
         return "numbers the rows"
-    if called_identifier(name) and profile.all_differ:
+    if (called_identifier(name) or called_unit(name)) and profile.all_differ:
         return f"{profile.differing}, and called an identifier"
     if profile.values is not None and len(profile.values) <= FEWEST_VALUES:
         return None
-    if called_unit(name):
+    if unit:
         return UNIT
     if IS_PLACE.match(name):
         return PLACES

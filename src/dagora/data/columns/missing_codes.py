@@ -168,7 +168,7 @@ def large_codes(facts: NumberFacts) -> list[float]:
     found: list[float] = []
     for code, companions in COMPANIONS.items():
         beside = [one for one in companions if one in facts.codes and one > facts.high]
-        lone = (code, companions[1]) if code > 100 else (code,)  # 888 too, but not 8
+        lone = (code, *companions[:2]) if code > 100 else (code,)  # 777 and 888 too, but not 7 and 8
         alone = [one for one in lone if one in facts.codes and stands_apart(facts, one)]
         found += alone + (beside if alone else [])
     return found

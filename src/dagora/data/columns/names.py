@@ -15,6 +15,12 @@ IS_UNIT = re.compile(
     rf"(^|[^a-z])(id|ids|uuid|guid|mrn|pid|ssn)$|^({UNITS})s?([ _.-]?(no|nr|num|number|code|key|index))?$",
     re.IGNORECASE,
 )
+# Where rows come from, as a number: rows of one hospital are not independent.
+IS_GROUP = re.compile(
+    r"^(hospital|hosp|clinic|site|centre|center|doctor|physician|school|cluster)s?"
+    r"([ _.-]?(no|nr|num|number|code|key|index))?$",
+    re.IGNORECASE,
+)
 IS_CAMEL_UNIT = re.compile(r"[a-z](ID|Id|UUID)$")
 IS_PLACE = re.compile(r"^(zip|zip[ _.-]?codes?|post[ _.-]?codes?|postal([ _.-]?codes?)?|plz)$", re.IGNORECASE)
 IS_MOMENT = re.compile(
@@ -46,3 +52,12 @@ def called_unit(name: str) -> bool:
     [True, True, True, False, False]
     """
     return bool(IS_UNIT.search(name) or IS_CAMEL_UNIT.search(name))
+
+
+def called_group(name: str) -> bool:
+    """Return True if a column is called by where rows come from.
+
+    >>> [called_group(name) for name in ("hospital", "clinic_no", "Site Code", "website", "site_temperature")]
+    [True, True, True, False, False]
+    """
+    return bool(IS_GROUP.match(name))

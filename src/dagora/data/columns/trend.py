@@ -280,7 +280,7 @@ def explain_order(column: Column, *, ordered: bool, tested: bool) -> Column:
         return column
     name = column.variable.name
     if not ordered:
-        found = "no trend in the other columns" if tested else "their order was not looked at"
+        found = "a trend fits the other columns no better" if tested else "their order was not looked at"
         advice = f"{found}; if they are amounts, {option('continuous', name)}"
         return replace(column, why=f"{column.why}: {advice}")
     values = numbers_of_levels(column)[column.values]
