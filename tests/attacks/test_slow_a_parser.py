@@ -13,7 +13,7 @@ from dagora.graph.knowledge import Knowledge
 
 SIZE = 50_000
 """Characters: a quadratic reader takes seconds for twice as many."""
-FREE = 0.3
+FREE = 1.5
 """Seconds for twice the size that nobody minds, and in which a ratio says little."""
 MOST = 3.0
 """The largest ratio of two times: 2 is linear, 4 is quadratic."""
