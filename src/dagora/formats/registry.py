@@ -17,7 +17,7 @@ from dagora.base.wording import by_door
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
-from dagora.graph.cpdag import CPDAG
+from dagora.graph.directions import without_arrows
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network, require_network
 
 if TYPE_CHECKING:
@@ -278,10 +278,7 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
     Parameters are kept where both formats hold them. Attributes that say nothing about the graph (colours,
     positions, comments) are not carried over.
     """
-    reader, writer = find_format(source), find_format(target)
-    text = read_text(source)
-    with naming(source):
-        content = reader.parse(text)
+    writer, content = find_format(target), _read_content(source)
     if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         write_graph(content, target)
         return []
@@ -290,10 +287,9 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
         return []
     write_graph(content.graph, target)
     lost = LOST[type(content)]
-    directions = content.origin.directions if content.origin is not None else None
     return [
         f"{target}: the {lost} were left out: {writer.name} holds only the graph.",
-        *describe_arrows(target, directions.open if directions is not None else ()),
+        *describe_arrows(target, _open_edges(content)),
     ]
 
 
@@ -312,17 +308,22 @@ def describe_arrows(path: PathLike, open_edges: Sequence[Edge]) -> list[str]:
 
 def read_determined(source: PathLike) -> AnyGraph:
     """Read the graph of a file, with an arrow only where the file does not say that the direction is open."""
+    content = _read_content(source)
+    if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
+        return content
+    return without_arrows(content.graph, _open_edges(content))
+
+
+def _read_content(source: PathLike) -> AnyGraph | Network:
     known = find_format(source)
     text = read_text(source)
     with naming(source):
-        content = known.parse(text)
-    if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
-        return content
-    directions = content.origin.directions if content.origin is not None else None
-    if directions is None or not directions.open:
-        return content.graph
-    directed = [edge for edge in content.graph.edges if edge not in directions.open]
-    return CPDAG(content.graph.nodes, directed, directions.open)
+        return known.parse(text)
+
+
+def _open_edges(network: Network) -> tuple[Edge, ...]:
+    directions = None if network.origin is None else network.origin.directions
+    return () if directions is None else directions.undetermined
 
 
 def _network_format(path: PathLike) -> Format:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
 from dagora.base.phrases import some_of
+from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, v_structures
 from dagora.graph.interventions import interventional_cpdag
@@ -192,3 +193,14 @@ def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float]) -> str:
     """
     named = [f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)" for tail, head in weak]
     return some_of(named, MOST_NAMED)
+
+
+def without_arrows(graph: Graph, edges: Collection[Edge]) -> Graph:
+    """The graph with lines in the place of some arrows.
+
+    >>> without_arrows(DAG("abc", [("a", "b"), ("b", "c")]), [("a", "b")]).undirected
+    (('a', 'b'),)
+    """
+    if not edges:
+        return graph
+    return CPDAG(graph.nodes, [edge for edge in graph.edges if edge not in edges], edges)

@@ -24,7 +24,7 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
-from dagora.graph.directions import Directions, directions_of, name_weak
+from dagora.graph.directions import Directions, directions_of, name_weak, without_arrows
 from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
@@ -214,8 +214,7 @@ class Result(NotebookView):
         graph = self.graph
         if isinstance(graph, PAG) or not self.open_edges:
             return graph
-        directed = [edge for edge in graph.edges if edge not in self.open_edges]
-        return CPDAG(graph.nodes, directed, self.open_edges)
+        return without_arrows(graph, self.open_edges)
 
     def describe_directions(self) -> str:
         """A sentence about how many directions are determined, and by what.
