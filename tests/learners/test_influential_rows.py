@@ -49,6 +49,25 @@ def test_leaving_out_each_row_is_exact(kind, seed):
             assert left[row] == pytest.approx(gain_without(table, row, head, tail, others), abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["continuous", "discrete"])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_row_costs_an_edge_more_than_the_largest_loss(kind, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "continuous":
+        values = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+        values[7] *= rng.choice([1, 5, 50], 4)
+        table = continuous_table(values)
+    else:
+        table = random_discrete(rng, 30, [2, 3, 4, 6])
+    fits, rows = Fits(table), table.n_rows
+    for tail, head, others in ((0, 1, [2, 3]), (1, 2, [3]), (2, 3, []), (3, 0, [1])):
+        sets = [{*others, tail, head}, {*others, tail}, {*others, head}, {*others}]
+        parts = [fits.of(frozenset(one)) for one in sets]
+        gain = parts[0][0] - parts[1][0] - parts[2][0] + parts[3][0]
+        left = parts[0][1] - parts[1][1] - parts[2][1] + parts[3][1]
+        assert gain - left.min() - gain / rows <= fits.largest_loss() * (rows - 1) / rows - 0.999
+
+
 def test_a_level_that_is_gone_with_its_row_costs_nothing_then():
     rng = np.random.default_rng(5)
     x = rng.normal(size=80)

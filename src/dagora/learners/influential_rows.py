@@ -10,12 +10,16 @@ with S the scatter of the residuals of X (in tables of both kinds, of x and x²)
 parts are known without any one row: a count less 1, and a determinant times 1 − q/(1 − l), where l is the
 row's leverage on the indicators and q its squared residual in the metric of S. So all rows are left out at
 the cost of one fit.
+
+Both parts grow with the set. So no row costs an edge more than f(h P) − f(P) changes with it: at most
+1 + ln m between discrete columns, and −(m/2) ln(1 − q) with q of all columns between continuous ones. An edge
+that gains more is not looked at.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +99,10 @@ def row_number(table: Table, row: int) -> int:
 def fallen(fits: Fits, dag: DAG, gains: Mapping[Edge, float]) -> Iterator[tuple[int, Edge]]:
     """The edges that do not gain without some row, each with the row that it loses most with."""
     shrink = math.log(max(fits.rows - 1, 1)) / math.log(fits.rows)
+    most = fits.largest_loss()
     for edge, gain in gains.items():
+        if gain > most:
+            continue
         tail, head = edge if dag.has_edge(*edge) else edge[::-1]
         t, h = fits.place(tail), fits.place(head)
         others = frozenset(fits.place(name) for name in dag.parents(head)) - {t}
@@ -149,6 +156,18 @@ class Fits:
             total += 2 * (len(family) - 1) * self.rows * (square + COUNTING * len(family))
         return total
 
+    def largest_loss(self) -> float:
+        """Nats that an edge of any family can lose with one row, rounded up."""
+        if not any(self._continuous):
+            return 2.0 + math.log(self.rows)
+        if not all(self._continuous):
+            return math.inf
+        scatter = self._scatter(range(len(self._continuous)), [])
+        if scatter is None:
+            return math.inf
+        loss = -(self.rows - 1) / 2 * math.log(float(scatter[1].min()))
+        return (loss + 1.0) * self.rows / (self.rows - 1)
+
     def saved(self, t: int, h: int, price: float) -> Floats:
         """The price of parameters that are gone with a row, as its level beside a continuous column is."""
         found = np.zeros(self.rows)
@@ -174,6 +193,15 @@ class Fits:
         without = largest - counts * np.log(counts) + (counts - 1) * np.log(fewer)
         if not lines:
             return largest, without
+        scatter = self._scatter(lines, levels)
+        if scatter is None:
+            return None
+        determinant, left = scatter
+        shrunk = np.log(left) + determinant
+        return largest - self.rows / 2 * determinant, without - (self.rows - 1) / 2 * shrunk
+
+    def _scatter(self, lines: Iterable[int], levels: list[int]) -> tuple[float, Floats] | None:
+        """The log-determinant of a scatter within levels, and the share of it left without each row."""
         values = np.column_stack([self._features(i) for i in lines])
         basis = orthonormal(np.column_stack([np.ones(self.rows), *(self._features(i) for i in levels)]))
         residuals = values - basis @ (basis.T @ values)
@@ -188,9 +216,7 @@ class Fits:
         turned = np.linalg.solve(factor, residuals.T)
         q = np.einsum("ij,ij->j", turned, turned)
         left = np.where(free > SINGULAR, 1.0 - q / np.maximum(free, SINGULAR), 1.0)
-        determinant = 2 * float(np.log(np.diag(factor)).sum())
-        shrunk = np.log(np.maximum(left, SINGULAR)) + determinant
-        return largest - self.rows / 2 * determinant, without - (self.rows - 1) / 2 * shrunk
+        return 2 * float(np.log(np.diag(factor)).sum()), np.maximum(left, SINGULAR)
 
     def _counts(self, levels: list[int]) -> Floats:
         """For each row, the number of rows in its cell."""
