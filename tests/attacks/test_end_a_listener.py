@@ -12,7 +12,7 @@ import pytest
 
 from dagora.parties.transport.certificates import client_context
 from dagora.parties.transport.door import ListenerDoor
-from dagora.parties.transport.listener import Listener
+from dagora.parties.transport.listener import Listener, greeter
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
@@ -71,7 +71,7 @@ class Member:
 def door(credentials):
     with socket.create_server((HERE, 0), backlog=100) as listening:
         listening.setblocking(False)
-        door = ListenerDoor(listening, credentials["host"], MessageLimits())
+        door = ListenerDoor(listening, greeter(credentials["host"], MessageLimits()))
         yield door, listening.getsockname()
         door.close()
 

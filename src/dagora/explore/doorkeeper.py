@@ -11,7 +11,8 @@ browser has open, can reach it. Three things keep them out:
   cookies to every server on this host, whatever its port: so it opens nothing but these files.
 
 Every answer forbids the browser to keep it, to show it within another page, and to load anything from
-elsewhere. There are no headers that would let other origins read it.
+elsewhere. There are no headers that would let other origins read it. A connection that has not shown the
+token gets one answer and is closed (`visitors`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
+VISITOR = "dagora.visitor"  # where the state of a request has its connection, a `Visitor`
 TOKEN_HEADER = "x-dagora-token"  # noqa: S105 (a name)
 SAFE = frozenset({"GET", "HEAD"})
 POLICY = (
@@ -96,14 +98,19 @@ class Door:
         ours = {"same-origin", "none"} if method in SAFE else {"same-origin"}
         if site is not None and site not in ours and not followed:
             return "requests from other pages are refused"
-        if equal(given.only(TOKEN_HEADER), self.token):
-            return ""
-        if opens_page and equal(parse_qs(query).get("token", [None])[-1], self.token):
+        if self.sees_token(method, path, query, headers):
             return ""
         is_file = method in SAFE and not path.startswith("/api/")
         if is_file and equal(given.cookies().get(self.cookie_name), self.cookie):
             return ""
         return "open the address that `dagora explore` printed: it holds the token that is needed here"
+
+    def sees_token(self, method: str, path: str, query: str, headers: list[tuple[str, str]]) -> bool:
+        """Return True if a request has the token, in its header or, for the page itself, in the address."""
+        if equal(Headers(headers).only(TOKEN_HEADER), self.token):
+            return True
+        opens_page = method in SAFE and path == "/"
+        return opens_page and equal(parse_qs(query).get("token", [None])[-1], self.token)
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,13 @@ def equal(given: str | None, secret: str) -> bool:
     return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
+def let_stay(scope: MutableMapping[str, Any]) -> None:
+    """Let the connection of a request with the token stay, where there is one."""
+    visitor = scope.get("state", {}).get(VISITOR)
+    if visitor is not None:
+        visitor.end_wait()
+
+
 class Doorkeeper:
     """Stands before an application: refuses, or lets in and protects the answer."""
 
@@ -147,14 +161,20 @@ class Doorkeeper:
                 await send({"type": "websocket.close", "code": 1008})
             return
 
-        async def send_protected(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *PROTECTION]}
-            await send(message)
-
         headers = [(key.decode("latin1").lower(), value.decode("latin1")) for key, value in scope["headers"]]
         query = scope.get("query_string", b"").decode("latin1")
-        reason = self._door.reason_to_refuse(scope["method"], scope["path"], query, headers)
+        request = scope["method"], scope["path"], query, headers
+        reason = self._door.reason_to_refuse(*request)
+        may_stay = not reason and self._door.sees_token(*request)
+        if may_stay:
+            let_stay(scope)
+
+        async def send_protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                more = PROTECTION if may_stay else (*PROTECTION, (b"connection", b"close"))
+                message = {**message, "headers": [*message.get("headers", ()), *more]}
+            await send(message)
+
         if not reason:
             await self._application(scope, receive, send_protected)
             return

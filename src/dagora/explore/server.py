@@ -7,6 +7,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from dagora.base.errors import OptionError
 from dagora.explore.doorkeeper import Door
 from dagora.explore.routes import application
 from dagora.explore.session import Session
+from dagora.explore.visitors import Visitor, WaitingRoom
 
 LOOPBACK = "127.0.0.1"
 EVERY = 0.1  # seconds between two looks at whether the server has ended
+BACKLOG = 64  # connections that are accepted at once, before the first of them can give way
 GRACE = 1  # seconds for answers that are under way when the server ends
 
 
@@ -37,12 +40,13 @@ class Server:
             access_log=False,  # it would hold the token
             log_level="error",
             lifespan="off",
-            http="h11",
+            http=partial(Visitor, room=WaitingRoom()),
             loop="asyncio",
             ws="none",
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=GRACE,
+            backlog=BACKLOG,
         )
         self._server = uvicorn.Server(config)
         # Answers that are cut short because the user ends the server are no errors.
@@ -83,5 +87,5 @@ def listening(port: int) -> socket.socket:
         raise OptionError(
             f"port {port} cannot be used ({error.strerror}): leave --port out for any that is free"
         ) from None
-    made.listen(64)
+    made.listen(BACKLOG)
     return made

@@ -13,13 +13,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from dagora.base import crowds
+from dagora.base.crowds import FAIR_SHARE
 from dagora.base.errors import ProtocolError
 from dagora.parties.transport import door, listener, tcp
-from dagora.parties.transport.caller import CallerStage
+from dagora.parties.transport.caller import CallerStage, TlsCaller
 from dagora.parties.transport.certificates import client_context
 from dagora.parties.transport.connection import Connection
-from dagora.parties.transport.door import FAIR_SHARE, ROOMS, ListenerDoor, Refusal, StageRoom
-from dagora.parties.transport.listener import Listener, RefusalLog
+from dagora.parties.transport.door import ROOMS, ListenerDoor, Refusal, StageRoom
+from dagora.parties.transport.listener import Listener, RefusalLog, greeter
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
@@ -115,7 +117,7 @@ def outside(credentials):
         listening.setblocking(False)
 
         class Outside:
-            inside = ListenerDoor(listening, credentials["host"], MessageLimits())
+            inside = ListenerDoor(listening, greeter(credentials["host"], MessageLimits()))
 
             @staticmethod
             def call() -> socket.socket:
@@ -174,7 +176,7 @@ def test_the_oldest_silent_caller_gives_way(outside, monkeypatch):
 
 def test_where_nobody_had_a_moment_one_gives_way_by_chance(outside, monkeypatch):
     monkeypatch.setitem(ROOMS, CallerStage.SILENT, StageRoom(3, PATIENCE))
-    monkeypatch.setattr(door.secrets, "choice", lambda callers: sorted(callers, key=lambda c: c.came)[1])
+    monkeypatch.setattr(crowds.secrets, "choice", lambda callers: sorted(callers, key=lambda c: c.came)[1])
     silent = []
     for _ in range(5):
         silent.append(outside.call())
@@ -237,7 +239,7 @@ def closed_after_reading(line: socket.socket) -> bool:
 )
 def test_an_address_with_more_than_its_share_gives_way(hosts, crowded):
     callers = [SimpleNamespace(host=host) for host in hosts]
-    assert {caller.host for caller in door._crowd(callers)} == crowded
+    assert {caller.host for caller in crowds.crowd_of(callers)} == crowded
 
 
 def test_the_number_of_unfinished_callers_is_bounded(outside, monkeypatch):
@@ -303,16 +305,16 @@ def test_a_thousand_refusals_are_a_few_lines(monkeypatch):
 def test_a_site_that_was_pushed_out_comes_again(credentials, monkeypatch):
     """A crowded door may close a connection half way; the site tries again by itself."""
     pushed: list[str] = []
-    accept = door.Caller.accept
+    accept = TlsCaller.accept
 
-    def push(raw, address, context, own):
+    def push(raw, address, *more):
         if len(pushed) < 20:
             pushed.append(f"{address}")
             raw.close()
             raise ProtocolError("it did not finish, and others wait")
-        return accept(raw, address, context, own)
+        return accept(raw, address, *more)
 
-    monkeypatch.setattr(door.Caller, "accept", push)
+    monkeypatch.setattr(TlsCaller, "accept", push)
     monkeypatch.setattr(tcp, "LONGEST_PAUSE", 0.05)
     with Listener(credentials["host"], ["b"]) as listener:
         accepting = start(listener.accept, PATIENCE)

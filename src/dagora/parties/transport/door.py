@@ -1,44 +1,29 @@
 """The handshakes of a listener, all in one loop, so that callers who never finish keep nobody out.
 
-A caller has no thread. It has two seconds for its first byte and five for everything up to its hello. Each
-stage of the handshake has a number of places, and only callers of the same stage compete for them: a caller
-that has sent something never loses its place to silent ones, and one whose TLS hello was answered never to
-those with half a hello. If a stage is full, a caller of the address with most callers is dropped: the oldest
-that had the stage's time, or if none had, one at random, so that no flood is certain to keep a slow site out.
-A caller with a certificate of our CA is not dropped, but a second connection under the same name replaces it.
+A caller has no thread. `dagora.base.crowds` has the rule by which callers give way: here a caller that has
+sent something never loses its place to silent ones, and one whose TLS hello was answered never to those with
+half a hello. A caller with a certificate of our CA is not dropped, but a second connection under the same
+name replaces it. What a caller must say is its own business (`Caller`): Flower daemons have this door, too.
 """
 
 from __future__ import annotations
 
-import secrets
+import errno
 import selectors
 import socket
 import threading
 import time
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
+from dagora.base.crowds import FIRST_BYTE_SECONDS, HELLO_SECONDS, StageRoom, surplus, weakest
 from dagora.base.errors import ProtocolError
-from dagora.parties.transport.caller import Caller, CallerStage
-from dagora.parties.transport.certificates import Credentials, server_context
-from dagora.parties.transport.connection import Connection
-from dagora.parties.transport.transport import MessageLimits, in_seconds, one_line
+from dagora.parties.transport.caller import Caller, CallerStage, name_of
+from dagora.parties.transport.transport import in_seconds, one_line
 
-FIRST_BYTE_SECONDS = 2.0  # larger: silent callers hold places longer; smaller: slow sites are lost
-HELLO_SECONDS = 5.0  # the same, for a TLS handshake over a slow line
 LEAVING_SECONDS = 0.5  # for a refusal to be read by the peer
 ACCEPTED_AT_ONCE = 16  # so that a crowd of new callers does not delay the others
-FAIR_SHARE = 16  # callers of one address that are no flood: sites behind a router, or of one machine
-
-
-class StageRoom(NamedTuple):
-    """The most callers of a stage, and the seconds that each should have there."""
-
-    places: int
-    seconds: float
-
 
 # A site sends its whole TLS hello as soon as it is connected, and its certificate a round trip later.
 ROOMS = {
@@ -47,6 +32,9 @@ ROOMS = {
     CallerStage.TALKING: StageRoom(64, 0.25),
     CallerStage.GREETED: StageRoom(448, 1.0),
 }
+
+CROWDED = "it did not finish, and others wait"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +46,19 @@ class Refusal:
     idle: bool = False
 
 
-class ListenerDoor:
-    """The callers of a listening socket whose handshakes are not finished."""
+class ListenerDoor(Generic[T]):
+    """The callers of a listening socket that are not in yet.
 
-    def __init__(self, listening: socket.socket, credentials: Credentials, limits: MessageLimits) -> None:
+    `greet` makes a caller of a socket and its address, or raises `ProtocolError` and closes the socket.
+    """
+
+    def __init__(
+        self, listening: socket.socket, greet: Callable[[socket.socket, tuple[str, int]], Caller[T]]
+    ) -> None:
         self._listening = listening
-        self._own = credentials.certificate
-        self._context = server_context(credentials)
-        self._limits = limits
-        self._callers: dict[int, Caller] = {}
-        self._news: list[Connection | Refusal] = []
+        self._greet = greet
+        self._callers: dict[int, Caller[T]] = {}
+        self._news: list[T | Refusal] = []
         self._selector = selectors.DefaultSelector()
         self._accepting = False
 
@@ -76,7 +67,7 @@ class ListenerDoor:
         """The number of callers that are neither connected nor gone."""
         return len(self._callers)
 
-    def look(self, seconds: float) -> list[Connection | Refusal]:
+    def look(self, seconds: float) -> list[T | Refusal]:
         """Wait until something happens, not longer than `seconds`; return connections and refusals."""
         self._listen(on=True)
         self._serve(seconds)
@@ -107,24 +98,34 @@ class ListenerDoor:
         for _ in range(ACCEPTED_AT_ONCE):
             try:
                 raw, address = self._listening.accept()
-            except OSError:
+            except OSError as error:
+                if error.errno in (errno.EMFILE, errno.ENFILE):
+                    self._free_a_file()
                 return
+            where = (str(address[0]), int(address[1])) if isinstance(address, tuple) else ("", 0)
             try:
-                caller = Caller.accept(raw, address[:2], self._context, self._own)
+                caller = self._greet(raw, where)
             except ProtocolError as error:
-                self._news.append(Refusal(f"{address[0]}:{address[1]}", str(error)))
+                self._news.append(Refusal(name_of(where), str(error)))
                 continue
             self._follow(caller)
             self._advance(caller)
 
-    def _thin_out(self, stage: CallerStage, room: StageRoom) -> None:
-        there = [caller for caller in self._callers.values() if caller.stage is stage]
-        while len(there) > room.places:
-            weakest = _weakest(_crowd(there), room.seconds)
-            there.remove(weakest)
-            self._give_up(weakest, "it did not finish, and others wait")
+    def _free_a_file(self) -> None:
+        """Drop a caller that is least far: this process may open no more files, and others wait."""
+        for stage in ROOMS:
+            if there := self._at(stage):
+                self._give_up(weakest(there, 0.0), CROWDED)
+                return
 
-    def _advance(self, caller: Caller) -> None:
+    def _thin_out(self, stage: CallerStage, room: StageRoom) -> None:
+        for caller in surplus(self._at(stage), room):
+            self._give_up(caller, CROWDED)
+
+    def _at(self, stage: CallerStage) -> list[Caller[T]]:
+        return [caller for caller in self._callers.values() if caller.stage is stage]
+
+    def _advance(self, caller: Caller[T]) -> None:
         """Let a caller do its next step; whatever goes wrong in it ends this caller alone."""
         try:
             self._step(caller)
@@ -132,10 +133,10 @@ class ListenerDoor:
             self._news.append(Refusal(caller.where, one_line(repr(error))))
             self._forget(caller).close()
 
-    def _step(self, caller: Caller) -> None:
+    def _step(self, caller: Caller[T]) -> None:
         before = caller.stage, caller.events
         try:
-            connection = caller.advance(self._limits)
+            connection = caller.advance()
         except ProtocolError as error:
             if before[0] is CallerStage.LEAVING:
                 self._forget(caller).close()
@@ -152,7 +153,7 @@ class ListenerDoor:
         if caller.events != before[1]:
             self._selector.modify(caller.descriptor, caller.events)
 
-    def _make_way_for(self, caller: Caller) -> None:
+    def _make_way_for(self, caller: Caller[T]) -> None:
         for other in list(self._callers.values()):
             if other is not caller and other.stage is CallerStage.PROVED and other.name == caller.name:
                 self._give_up(other, f"party '{other.name}' came again before it had finished")
@@ -169,30 +170,26 @@ class ListenerDoor:
                 what = "said nothing" if caller.stage is CallerStage.SILENT else "did not finish its greeting"
                 self._give_up(caller, f"it {what} within {in_seconds(most)}")
 
-    def _give_up(self, caller: Caller, why: str) -> None:
+    def _give_up(self, caller: Caller[T], why: str) -> None:
         if caller.stage is not CallerStage.LEAVING:
             self._news.append(Refusal(caller.where, why, idle=True))
         self._forget(caller).close()
 
-    def _follow(self, caller: Caller) -> None:
+    def _follow(self, caller: Caller[T]) -> None:
         self._callers[caller.descriptor] = caller
         self._selector.register(caller.descriptor, caller.events)
 
-    def _forget(self, caller: Caller) -> Caller:
+    def _forget(self, caller: Caller[T]) -> Caller[T]:
         if self._callers.pop(caller.descriptor, None) is not None:
             self._selector.unregister(caller.descriptor)
         return caller
 
-    def _see_off(self, caller: Caller) -> None:
+    def _see_off(self, caller: Caller[T]) -> None:
         caller.leave()
         self._selector.modify(caller.descriptor, caller.events)
 
-    def turn_away(self, connection: Connection, reason: str) -> None:
-        """Send a connected party the reason why it is refused, and close its connection."""
-        connection.end(reason)
-        if connection.tls.fileno() < 0:
-            return
-        caller = Caller(connection.tls, ("", 0))
+    def see_out(self, caller: Caller[T]) -> None:
+        """Close a connection that was sent a reason to leave, once the peer has read it."""
         caller.leave()
         self._follow(caller)
 
@@ -202,21 +199,9 @@ class ListenerDoor:
         for caller in list(self._callers.values()):
             if caller.stage is not CallerStage.LEAVING:
                 self._forget(caller).close()
-        threading.Thread(target=self._see_out, daemon=True).start()
+        threading.Thread(target=self._see_all_out, daemon=True).start()
 
-    def _see_out(self) -> None:
+    def _see_all_out(self) -> None:
         while self._callers:
             self._serve(LEAVING_SECONDS / 5)
         self._selector.close()
-
-
-def _crowd(callers: list[Caller]) -> list[Caller]:
-    """The callers of the address with most of them, if these are more than its share; otherwise all."""
-    host, most = max(Counter(caller.host for caller in callers).items(), key=itemgetter(1))
-    return [caller for caller in callers if caller.host == host] if most > FAIR_SHARE else callers
-
-
-def _weakest(callers: list[Caller], seconds: float) -> Caller:
-    """The oldest that had so many seconds; if none had, one at random."""
-    oldest = min(callers, key=attrgetter("since"))
-    return oldest if time.monotonic() - oldest.since >= seconds else secrets.choice(callers)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from dagora.base.errors import ProtocolError
-from dagora.parties.transport.certificates import Credentials
+from dagora.parties.transport.caller import TlsCaller
+from dagora.parties.transport.certificates import Credentials, server_context
 from dagora.parties.transport.connection import LINGER, Connection, LostError
 from dagora.parties.transport.door import ListenerDoor, Refusal
 from dagora.parties.transport.handshake import explain
@@ -67,7 +68,7 @@ class Listener:
             raise ProtocolError(f"cannot listen on {host}:{port}: {explain(error)}; choose another") from None
         self._socket.setblocking(False)
         try:
-            self._door = ListenerDoor(self._socket, credentials, self._limits)
+            self._door = ListenerDoor(self._socket, greeter(credentials, self._limits))
         except BaseException:
             self._socket.close()
             raise
@@ -139,9 +140,14 @@ class Listener:
             reason = self._objection(arrival.peer, there)
             if reason:
                 self._refusals.add(f"party '{arrival.peer}'", "", reason)
-                self._door.turn_away(arrival, reason)
+                self._turn_away(arrival, reason)
             else:
                 there[arrival.peer] = arrival
+
+    def _turn_away(self, arrival: Connection, reason: str) -> None:
+        arrival.end(reason)
+        if arrival.tls.fileno() >= 0:
+            self._door.see_out(TlsCaller(arrival.tls, ("", 0), self._limits))
 
     def _objection(self, name: str, there: dict[str, Connection]) -> str:
         if name in there or name == self.name:
@@ -164,6 +170,14 @@ class Listener:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def greeter(
+    credentials: Credentials, limits: MessageLimits
+) -> Callable[[socket.socket, tuple[str, int]], TlsCaller]:
+    """The function that greets callers over TLS, with our certificate."""
+    context, own = server_context(credentials), credentials.certificate
+    return lambda raw, address: TlsCaller.accept(raw, address, context, own, limits)
 
 
 class RefusalLog:

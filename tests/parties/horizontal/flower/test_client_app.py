@@ -5,11 +5,14 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from dagora.parties.horizontal.flower.client_app import pass_on
-from dagora.parties.horizontal.flower.local_socket import DaemonConnection, make_token, read_token
+from dagora.parties.horizontal.flower.daemon_caller import DaemonCaller
+from dagora.parties.horizontal.flower.local_socket import make_token, read_token
+from dagora.parties.transport.door import ListenerDoor
 from tests.parties.network import PATIENCE, start
 
 
@@ -19,13 +22,14 @@ def daemon_that_answers(folder, answer):
     token = folder / "token"
     make_token(token)
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
 
         def hear():
-            caller, _ = server.accept()
-            with caller:
-                line = DaemonConnection(caller)
+            line, door = None, ListenerDoor(server, partial(DaemonCaller.accept, token=read_token(token)))
+            while line is None:
+                line = next(iter(door.look(PATIENCE)), None)
+            with line.socket:
                 line.allow(PATIENCE)
-                assert line.prove_as_daemon(read_token(token))
                 told = line.receive()
                 line.send(answer)
                 return told

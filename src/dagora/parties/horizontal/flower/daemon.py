@@ -16,10 +16,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from dagora.base.errors import OptionError, PartyTimeoutError, ProtocolError
+from dagora.parties.horizontal.flower.daemon_caller import DaemonCaller
 from dagora.parties.horizontal.flower.local_socket import HANDSHAKE_SECONDS, DaemonAddress, DaemonConnection
 from dagora.parties.horizontal.flower.relay import (
     Envelope,
@@ -31,8 +33,10 @@ from dagora.parties.horizontal.flower.relay import (
     encode_welcome,
 )
 from dagora.parties.horizontal.session.replies import refusal
+from dagora.parties.transport.door import ListenerDoor, Refusal
 from dagora.parties.transport.inbox import SLICE, Inbox, InboxClosedError
 from dagora.parties.transport.ledger import Ledger
+from dagora.parties.transport.listener import BACKLOG, RefusalLog
 from dagora.parties.transport.transport import (
     MessageLimits,
     Payload,
@@ -48,7 +52,8 @@ from dagora.parties.transport.transport import (
 from dagora.parties.transport.wire_format import wire_size
 
 LINGER = 5.0  # seconds for the last answer to be fetched
-VISITS_AT_ONCE = 16  # threads, at most: further callers are hung up on
+VISITS_AT_ONCE = 16  # threads, at most, of visitors that know the token: further ones are hung up on
+LOOK_SECONDS = 0.1  # how late a closed daemon notices
 
 
 class DaemonTransport:
@@ -224,18 +229,20 @@ class Daemon:
         on_refusal: Callable[[str], None] | None = None,
     ) -> None:
         self.name = check_name(name)
-        self._token = token
         self._idle = idle
         self._limits = limits or MessageLimits()
-        self._on_refusal = on_refusal
+        self._refusals = RefusalLog(on_refusal)
         self._begun: queue.SimpleQueue[DaemonTransport] = queue.SimpleQueue()
         self._current: DaemonTransport | None = None
         self._lock = threading.Lock()
+        self._telling = threading.Lock()
         self._places = threading.Semaphore(VISITS_AT_ONCE)
         self._closed = False
         self._socket = _listen(place)
+        self._door = ListenerDoor(self._socket, partial(DaemonCaller.accept, token=token))
         self.place = place if place.path else DaemonAddress(port=self._socket.getsockname()[1])
-        threading.Thread(target=self._accept, name="daemon", daemon=True).start()
+        self._watching = threading.Thread(target=self._watch_door, name="daemon", daemon=True)
+        self._watching.start()
 
     def next_run(self, wait: float = math.inf) -> DaemonTransport:
         """Wait until a coordinator begins a run with this site."""
@@ -249,30 +256,27 @@ class Daemon:
                 if remaining <= 0.0:
                     raise ProtocolError(f"nobody began a run within {in_seconds(wait)}") from None
 
-    def _accept(self) -> None:
+    def _watch_door(self) -> None:
         while not self._closed:
-            try:
-                caller, _ = self._socket.accept()
-            except OSError:
-                return
-            if not self._places.acquire(blocking=False):
-                caller.close()
-                continue
-            threading.Thread(target=self._receive_visit, args=(caller,), daemon=True).start()
+            for news in self._door.look(LOOK_SECONDS):
+                if isinstance(news, Refusal):
+                    self._refuse("a visitor", news.why, where=news.where, idle=news.idle)
+                elif self._places.acquire(blocking=False):
+                    threading.Thread(target=self._receive_visit, args=(news,), daemon=True).start()
+                else:
+                    news.socket.close()
+                    self._refuse("a visitor", f"{VISITS_AT_ONCE} others are being answered")
+        self._door.close()
 
-    def _receive_visit(self, caller: socket.socket) -> None:
-        line = DaemonConnection(caller)
+    def _receive_visit(self, line: DaemonConnection) -> None:
         try:
-            with caller:
+            with line.socket:
                 line.allow(HANDSHAKE_SECONDS)
-                if not line.prove_as_daemon(self._token):
-                    self._refuse("a visitor that does not know the token")
-                    return
                 self._answer(line, decode_request(line.receive(), "coordinator", self._limits))
         except ProtocolError as error:
-            self._refuse(f"a visit: {error}")
+            self._refuse("a visit", str(error))
         except (OSError, EOFError):
-            self._refuse("a visit: it left before it had said what it wants")
+            self._refuse("a visit", "it left before it had said what it wants")
         finally:
             self._places.release()
 
@@ -286,7 +290,7 @@ class Daemon:
             else:
                 answer = encode_batch(transport.answer_batch(request))
         except ProtocolError as error:
-            self._refuse(f"a visit: {error}")
+            self._refuse("a visit", str(error))
             answer, transport = refusal(str(error)), None
         try:
             line.allow(HANDSHAKE_SECONDS)
@@ -311,17 +315,17 @@ class Daemon:
             self._begun.put(self._current)
         return Welcome(self.name, joins=True)
 
-    def _refuse(self, line: str) -> None:
-        if self._on_refusal is not None:
-            self._on_refusal(f"refused {line}")
+    def _refuse(self, who: str, why: str, *, where: str = "", idle: bool = False) -> None:
+        with self._telling:
+            self._refusals.add(who, where, why, idle=idle)
 
     def close(self) -> None:
         """Stop listening, and remove the socket file."""
         self._closed = True
-        with contextlib.suppress(OSError):
-            # A thread that waits in accept is not woken by a close alone.
-            self._socket.shutdown(socket.SHUT_RDWR)
+        self._watching.join(HANDSHAKE_SECONDS)
         self._socket.close()
+        with self._telling:
+            self._refusals.report()
         if self.place.path:
             Path(self.place.path).unlink(missing_ok=True)
 
@@ -343,7 +347,8 @@ def _listen(place: DaemonAddress) -> socket.socket:
         if place.path:
             # Nobody can call before `listen`, so there is no moment in which others could.
             Path(place.path).chmod(0o600)
-        listening.listen(VISITS_AT_ONCE)
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
     except OSError as error:
         listening.close()
         reason = (error.strerror or str(error)).lower()

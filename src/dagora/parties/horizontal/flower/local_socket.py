@@ -24,6 +24,7 @@ from dagora.base.errors import OptionError, ProtocolError
 
 GREETING = b"dagora daemon 1\n"
 NONCE_BYTES = 32  # never drawn twice
+PROOF_BYTES = 32  # of HMAC-SHA256
 LEAST_TOKEN = 32  # characters; in hexadecimal digits that is 128 bits
 HANDSHAKE_SECONDS = 10.0  # both ends are on one machine
 MAX_FRAME = (1 << 28) + (1 << 16)  # the largest message and the head of its batch
@@ -137,21 +138,8 @@ class DaemonConnection:
             raise ProtocolError("whoever listens there is not a daemon of dagora")
         theirs, ours = greeting[len(GREETING) :], secrets.token_bytes(NONCE_BYTES)
         self._write(ours + _proof(token, b"relay", theirs + ours))
-        if not hmac.compare_digest(self._exactly(32), _proof(token, b"daemon", theirs + ours)):
+        if not hmac.compare_digest(self._exactly(PROOF_BYTES), _proof(token, b"daemon", theirs + ours)):
             raise ProtocolError("the site's daemon has another token: give the SuperNode the daemon's file")
-
-    def prove_as_daemon(self, token: bytes) -> bool:
-        """Check that a caller knows the token, and if so show that we do."""
-        ours = secrets.token_bytes(NONCE_BYTES)
-        self._write(GREETING + ours)
-        answer = self._exactly(NONCE_BYTES + 32)
-        theirs, proof = answer[:NONCE_BYTES], answer[NONCE_BYTES:]
-        if not hmac.compare_digest(proof, _proof(token, b"relay", ours + theirs)):
-            # The same length as a proof, so that the caller reads it to the end and can say what is wrong.
-            self._write(bytes(32))
-            return False
-        self._write(_proof(token, b"daemon", ours + theirs))
-        return True
 
     def send(self, content: bytes) -> None:
         """Send one frame."""
@@ -187,6 +175,13 @@ class DaemonConnection:
         if left <= 0.0:
             raise TimeoutError
         self.socket.settimeout(left)
+
+
+def answer_proof(token: bytes, nonce: bytes, answer: bytes) -> bytes:
+    """The daemon's proof for a visitor that has answered its `nonce` rightly; empty for any other."""
+    theirs, proof = answer[:NONCE_BYTES], answer[NONCE_BYTES:]
+    known = hmac.compare_digest(proof, _proof(token, b"relay", nonce + theirs))
+    return _proof(token, b"daemon", nonce + theirs) if known else b""
 
 
 def _proof(token: bytes, role: bytes, nonces: bytes) -> bytes:
