@@ -2,6 +2,7 @@
 
 import json
 import stat
+import time
 
 import numpy as np
 import pytest
@@ -95,6 +96,24 @@ def test_the_limit_counts_the_most_used_column(tmp_path):
     assert SessionLog(log.path, 4).check(["a"]) == 3
     with pytest.raises(OptionError, match="1 or more"):
         SessionLog(log.path, 0)
+
+
+def test_sessions_that_begin_at_once_are_counted_one_after_the_other(tmp_path, monkeypatch):
+    """A guest that connects twice to two hosts of one owner has one session, not two."""
+    logs = [SessionLog(tmp_path / "sessions.jsonl", 1) for _ in range(4)]
+    earlier = SessionLog.earlier
+
+    def look_and_wait(log, columns):
+        count = earlier(log, columns)
+        time.sleep(0.1)
+        return count
+
+    monkeypatch.setattr(SessionLog, "earlier", look_and_wait)
+    ended = [start(begin, log, ("a",)) for log in logs]
+    refused = [work.exception(LONG) for work in ended]
+    assert sum(error is None for error in refused) == 1
+    assert all(isinstance(error, OptionError) for error in refused if error is not None)
+    assert len(logs[0].sessions()) == 1
 
 
 def fail(log):

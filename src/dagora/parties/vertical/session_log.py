@@ -9,6 +9,7 @@ its role, so the log holds the fingerprint of its certificate too; without TLS t
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dagora.base.errors import FormatError, OptionError, ProtocolError
 from dagora.base.files import read_text, report_failure
@@ -109,15 +110,32 @@ class SessionLog:
             raise
         session.end("finished")
 
+    def begin(self, content: dict[str, Any]) -> None:
+        """Add the first line of a session, or refuse its columns; sessions that begin at once take turns."""
+        with self._locked() as handle:
+            self.check(content["own"])
+            write_line(handle, content)
+
     def append(self, content: dict[str, Any]) -> None:
         """Add a line and wait until it is on disk."""
-        line = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
+        with self._locked() as handle:
+            write_line(handle, content)
+
+    @contextmanager
+    def _locked(self) -> Iterator[BinaryIO]:
+        """The log to append to, which no other session, of this process or another, reads or writes now."""
         with report_failure(self.path, FormatError):
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as handle:
-                handle.write(line.encode())
-                handle.flush()
-                os.fsync(handle.fileno())
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield handle
+
+
+def write_line(handle: BinaryIO, content: dict[str, Any]) -> None:
+    """Write a line and wait until it is on disk."""
+    handle.write((json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    handle.flush()
+    os.fsync(handle.fileno())
 
 
 class OpenSession:
@@ -132,8 +150,7 @@ class OpenSession:
 
     def begin(self, terms: dict[str, Any]) -> None:
         """Log the terms, or refuse; nothing that depends on rows has been sent yet."""
-        self._log.check(terms["own"])
-        self._log.append({"session": self._number, "time": now(), **terms})
+        self._log.begin({"session": self._number, "time": now(), **terms})
         self._begun = True
 
     def end(self, status: str, error: BaseException | None = None) -> None:
