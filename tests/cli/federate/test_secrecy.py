@@ -12,7 +12,7 @@ from dagora.data.writers import write_table
 from dagora.parties.horizontal.secure_sum import roster
 from dagora.parties.horizontal.session.questions import ANSWER
 from dagora.parties.horizontal.session.row_sums import SUMMED
-from dagora.parties.transport.in_memory import MemoryTransport
+from dagora.parties.horizontal.session.sealed_transport import SealedTransport
 from dagora.parties.transport.messages import decode
 from tests.cli.federate.consortium import COORDINATOR
 
@@ -23,15 +23,15 @@ class Recording:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.received: list[tuple[str, str, bytes]] = []
         self.plain: dict[str, list[np.ndarray]] = {}
-        receive = MemoryTransport.receive
+        receive = SealedTransport.receive
 
-        def hear(transport: MemoryTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        def hear(transport: SealedTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
             payload = receive(transport, sender, tag, timeout)
             if transport.name == COORDINATOR:
                 self.received.append((sender, tag, payload))
             return payload
 
-        patch.setattr(MemoryTransport, "receive", hear)
+        patch.setattr(SealedTransport, "receive", hear)
         for kind, compute in SUMMED.items():
 
             def remember(*arguments: object, compute: Callable = compute) -> np.ndarray:

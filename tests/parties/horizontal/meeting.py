@@ -38,12 +38,15 @@ class Meeting:
         self.plan = replace(self.trial, **(plan or {}))
         self.open = OpenFederation.over(list(self.sites.values()), tasks, self.codebook)
         network = transports or memory_network([COORDINATOR, *self.names], hub=COORDINATOR, timeout=patience)
-        self.hub = Wire(network[COORDINATOR])
         self.wires = {name: Wire(network[name], die=(die or {}).get(name, "")) for name in self.names}
         self.logs = {name: (logs or {}).get(name) or MemoryLog() for name in self.names}
         allowed = trial_policy(self.plan)
         self.policies = {name: replace(allowed, **(policies or {}).get(name, {})) for name in self.names}
-        self.session = CoordinatorSession(self.hub, self.plan, self.keys[COORDINATOR], patience=patience)
+        self.session = CoordinatorSession(
+            network[COORDINATOR], self.plan, self.keys[COORDINATOR], patience=patience
+        )
+        # What the coordinator itself says and hears: below it, questions and answers are sealed.
+        self.hub = self.session._transport = Wire(self.session._transport)
         self.working = {
             name: start(
                 serve_site, self.wires[name], self.sites[name], self.policies[name], self.keys[name],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagora.base.errors import DagoraError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
@@ -21,9 +21,6 @@ from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.session.federation import Site, rows_together
 from dagora.parties.privacy.terms import PrivacyTerms
 
-if TYPE_CHECKING:
-    from dagora.parties.transport.transport import Transport
-
 COORDINATOR = "coordinator"
 
 
@@ -34,13 +31,9 @@ def run_sites(
     method: str,
     settings: Mapping[str, Any],
     terms: PrivacyTerms | None = None,
-    watch: Callable[[Transport], Transport] | None = None,
     step: float = 0.0,
 ) -> Iterator[tuple[Any, Any]]:
-    """A coordinator's session with sites that are threads of this process; one person has all the tables.
-
-    `watch` may wrap the coordinator's transport, to record what it sees.
-    """
+    """A coordinator's session with sites that are threads of this process; one person has all the tables."""
     CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
     from dagora.parties.horizontal.plan.drafting import draft_trial
     from dagora.parties.horizontal.policy.drafted_policy import trial_policy
@@ -79,7 +72,7 @@ def run_sites(
         with (
             raise_own_refusal(work),
             network[COORDINATOR] as transport,
-            CoordinatorSession(watch(transport) if watch else transport, plan, keys[COORDINATOR]) as session,
+            CoordinatorSession(transport, plan, keys[COORDINATOR]) as session,
         ):
             yield session, transport.ledger.books
         for visit in work.values():

@@ -49,7 +49,7 @@ def changed(**parts):
 
 HOSTILE = {
     "an unknown part": changed(unit=3),
-    "another version": changed(version=2),
+    "another version": changed(version=1),
     "one site": changed(sites={"north": ""}),
     "a site with a path for a name": changed(sites={**PRINTS, "../x": ""}),
     "one certificate twice": changed(sites={**PRINTS, "west": PRINTS["north"]}),

@@ -22,7 +22,7 @@ from dagora.parties.privacy.release import feature_size
 from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.parties.transport.transport import check_name
 
-VERSION = 1
+VERSION = 2  # of plans and of the messages of a run: parties with another one refuse each other's plans
 # Methods whose answers are shown, not summed, and the tasks that each of them may need.
 SHOWN_BY = {
     "admm": ("own-squares", "admm-step", "admm-loss"),

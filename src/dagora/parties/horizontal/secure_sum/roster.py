@@ -1,10 +1,11 @@
 """The roster of a run: which sites take part, with which keys, and how each site checks it.
 
 Each site makes an X25519 key pair per run and signs its public key together with the digest of the plan: that
-is its signature under the plan. The coordinator passes on all of them in one message and signs it too. A site
-sends nothing that depends on rows before it has checked every signature, and that every certificate is the
-one whose fingerprint the plan names. The digest of plan and keys identifies the run in every key that is
-derived later: sites that were shown different plans, keys or sites add masks that do not cancel.
+is its signature under the plan. The coordinator passes on all of them in one message, with a fresh key of its
+own for what is sealed between it and each site (`sealing`), and signs it too. A site sends nothing that
+depends on rows before it has checked every signature, and that every certificate is the one whose fingerprint
+the plan names. The digest of plan and keys identifies the run in every key that is derived later: sites that
+were shown different plans, keys or sites add masks that do not cancel.
 
 A site masks one vector per question, in order, so nothing can be replayed: masks of different rounds,
 questions, plans or rosters are independent.
@@ -78,10 +79,11 @@ def _statement(name: str, plan: RunPlan, key: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Roster:
-    """The sites of a run, sorted by name, with their keys."""
+    """The sites of a run, sorted by name, with their keys, and the coordinator's `key`."""
 
     plan: RunPlan
     entries: Mapping[str, RosterEntry]
+    key: bytes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +94,8 @@ class Roster:
     def session(self) -> bytes:
         """The identifier of the run: a hash of the plan and of all fresh keys."""
         listed = [entry.encode() for entry in self.entries.values()]
-        return sha256(b"dagora session\0" + encode({"plan": self.plan.digest, "entries": listed})).digest()
+        content = encode({"plan": self.plan.digest, "entries": listed, "key": self.key})
+        return sha256(b"dagora session\0" + content).digest()
 
     def statement(self) -> bytes:
         """The bytes that the coordinator signs."""
@@ -101,17 +104,17 @@ class Roster:
     def encode(self, signature: bytes) -> bytes:
         """Write the roster with the coordinator's signature, the same bytes for all sites."""
         listed = [entry.encode() for entry in self.entries.values()]
-        return encode({"entries": listed, "signature": signature})
+        return encode({"entries": listed, "key": self.key, "signature": signature})
 
     @classmethod
-    def of(cls, plan: RunPlan, entries: Mapping[str, RosterEntry]) -> Roster:
-        """The roster of entries by name."""
-        return cls(plan, dict(sorted(entries.items())))
+    def of(cls, plan: RunPlan, entries: Mapping[str, RosterEntry], key: bytes) -> Roster:
+        """The roster of entries by name, and the coordinator's key."""
+        return cls(plan, dict(sorted(entries.items())), key)
 
     @classmethod
     def decode(cls, payload: bytes, plan: RunPlan, what: str) -> tuple[Roster, bytes]:
         """Read a roster and the coordinator's signature; they are checked by `check`."""
-        content = decode(payload, {"entries": list, "signature": bytes}, what=what)
+        content = decode(payload, {"entries": list, "key": bytes, "signature": bytes}, what=what)
         entries = []
         for listed in content["entries"]:
             if not isinstance(listed, bytes):
@@ -120,10 +123,10 @@ class Roster:
         names = [entry.name for entry in entries]
         if names != sorted(set(names)) or set(names) != set(plan.sites):
             raise ProtocolError(f"{what}: it must name the plan's sites once, in order")
-        keys = {entry.key for entry in entries}
-        if len(keys) != len(entries):
+        key = content["key"]
+        if len({key, *(entry.key for entry in entries)}) != 1 + len(entries):
             raise ProtocolError(f"{what}: two of its keys are the same")
-        return cls(plan, dict(zip(names, entries, strict=True))), content["signature"]
+        return cls(plan, dict(zip(names, entries, strict=True)), key), content["signature"]
 
     def check(self, identity: Identity, own: RosterEntry) -> None:
         """Refuse a roster that a site cannot trust."""
@@ -143,6 +146,7 @@ class SiteMasks:
     keys: KeyPair = field(repr=False)
     session: bytes = b""
     secrets: dict[str, bytes] = field(default_factory=dict, repr=False)
+    coordinator_secret: bytes = field(default=b"", repr=False)
     round: int = 0
 
     @classmethod
@@ -153,14 +157,16 @@ class SiteMasks:
         return cls(identity, plan, own, keys), own
 
     def check_roster(self, message: bytes, certificate: bytes, coordinator: str) -> SiteMasks:
-        """Check that all sites and the coordinator have signed, and agree on a secret with each site."""
+        """Check that all sites and the coordinator have signed, and agree on a secret with each of them."""
         roster, signature = Roster.decode(message, self.plan, "the roster")
         roster.check(self.identity, self.own)
         if not self.identity.verify(coordinator, roster.statement(), signature, certificate):
             raise ProtocolError("the coordinator did not sign the roster")
-        others = {name: entry.key for name, entry in roster.entries.items() if name != self.own.name}
-        secrets = {name: pair_secret(self.keys, self.own.name, name, key) for name, key in others.items()}
-        return replace(self, session=roster.session, secrets=secrets)
+        own = self.own.name
+        others = {name: entry.key for name, entry in roster.entries.items() if name != own}
+        secrets = {name: pair_secret(self.keys, own, name, key) for name, key in others.items()}
+        with_coordinator = pair_secret(self.keys, own, coordinator, roster.key)
+        return replace(self, session=roster.session, secrets=secrets, coordinator_secret=with_coordinator)
 
     def mask(self, label: str, vector: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The vector with the masks of the next round; `label` is what all sites must have in common."""

@@ -4,6 +4,7 @@
     keys    <  a site's fresh key, signed with the plan       answer  <  the site's masked vector
     roster  >  everyone's keys, signed by the coordinator
 
+Questions and answers are sealed between the coordinator and each site (`sealed_transport`).
 The masks cancel in the sum over all sites of the plan and in no other (`secure_sum`), so all sites take part
 or nobody: a site that is lost or refuses ends the run, at any time. Every site is sent the same questions in
 the same order; if sites receive different questions, the sum of their answers is noise.
@@ -32,6 +33,7 @@ from dagora.parties.horizontal.session.row_sums import (
     read_moments,
     read_release,
 )
+from dagora.parties.horizontal.session.sealed_transport import SealedTransport
 from dagora.parties.privacy.release import feature_size
 from dagora.parties.transport.messages import Array, Field, encode
 from dagora.parties.transport.transport import Transport, reason_to_tell
@@ -60,7 +62,7 @@ class CoordinatorSession:
         self, transport: Transport, plan: RunPlan, identity: Identity, *, patience: float = 600.0
     ) -> None:
         self.plan = plan
-        self._transport = transport
+        self._transport = SealedTransport(transport)
         self._identity = identity
         self._patience = patience
         self._conversation = Conversation()
@@ -88,6 +90,7 @@ class CoordinatorSession:
         if self._agreed:
             return
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
+        from dagora.parties.horizontal.secure_sum.masks import KeyPair, pair_secret
         from dagora.parties.horizontal.secure_sum.roster import ENTRY, Roster, RosterEntry
 
         with self._transport.ledger.phase("plan"):
@@ -99,8 +102,12 @@ class CoordinatorSession:
                 if entry.name != name:
                     raise ProtocolError(f"site '{name}' sent a key under another name", party=name)
                 entry.check(self._identity, self.plan)
-            roster = Roster.of(self.plan, entries)
+            own = KeyPair.make()
+            roster = Roster.of(self.plan, entries, own.public)
             self._tell(roster.encode(self._identity.sign(roster.statement())), ROSTER)
+            for name, entry in entries.items():
+                secret = pair_secret(own, self._identity.name, name, entry.key)
+                self._transport.agree(name, secret, roster.session)
         self._agreed = True
 
     def counts(self, sets: Sets) -> NDArray[np.int64]:
@@ -210,7 +217,7 @@ class CoordinatorSession:
 
     def close(self, reason: str | None = None) -> None:
         """Inform the sites that the run is done, or why it failed, and leave."""
-        if reason is None:
+        if reason is None and self._agreed:
             tell(self._transport, dict.fromkeys(self.parties, PlanQuestion(DONE).encode()), ASK)
         self._transport.close(reason)
 

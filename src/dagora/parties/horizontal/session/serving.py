@@ -39,6 +39,7 @@ from dagora.parties.horizontal.session.questions import (
 )
 from dagora.parties.horizontal.session.replies import refusal
 from dagora.parties.horizontal.session.row_sums import SUMMED, release_part
+from dagora.parties.horizontal.session.sealed_transport import SealedTransport
 from dagora.parties.privacy.discrete_gaussian import KEY_BYTES
 from dagora.parties.privacy.terms import PrivacyTerms
 from dagora.parties.transport.messages import decode, encode
@@ -73,7 +74,8 @@ def serve_site(
     """
     if identity.name != transport.name:
         raise ProtocolError(f"site '{transport.name}' cannot sign as '{identity.name}'")
-    service = _Service(transport, site, policy, identity, log, tasks, coordinator, patience, idle)
+    sealed = SealedTransport(transport)
+    service = _Service(sealed, site, policy, identity, log, tasks, coordinator, patience, idle)
     try:
         service.agree()
         while service.answer_next():
@@ -101,7 +103,7 @@ def error_for_owner(error: Exception, what: str) -> DagoraError:
 class _Service:
     """One run of a site."""
 
-    transport: Transport
+    transport: SealedTransport
     site: Site
     policy: SitePolicy
     identity: Identity
@@ -138,6 +140,7 @@ class _Service:
         self.transport.send(self.coordinator, KEYS, entry.encode())
         message = self.transport.receive(self.coordinator, ROSTER, self.patience)
         self.masks = masks.check_roster(message, offered["certificate"], self.coordinator)
+        self.transport.agree(self.coordinator, self.masks.coordinator_secret, self.masks.session)
 
     def _accept(self, plan: RunPlan) -> CodedRows:
         """The rows as the plan codes them, if the policy allows the plan; the log says so."""
