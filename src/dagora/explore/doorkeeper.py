@@ -29,7 +29,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-VISITOR = "dagora.visitor"  # where the state of a request has its connection, a `Visitor`
+VISITOR = "visitor"  # where the state of a request has its connection, a `Visitor`
 TOKEN_HEADER = "x-dagora-token"  # noqa: S105 (a name)
 SAFE = frozenset({"GET", "HEAD"})
 POLICY = (
