@@ -33,6 +33,11 @@ WITH = (
     "postgresql://localhost/shop?pgpassword=hunter2",
     "postgresql://localhost/shop#password=hunter2",
     "postgresql://localhost/shop?%2570assword=hunter2",
+    "https://bucket.s3.amazonaws.com/rows.parquet?X-Amz-Date=2&X-Amz-Signature=hunter2",
+    "s3://bucket/rows.parquet?X-Amz-Security-Token=hunter2",
+    "https://storage.googleapis.com/b/rows.csv?X-Goog-Signature=hunter2",
+    "https://account.blob.core.windows.net/c/rows.csv?sp=r&sig=hunter2",
+    "https://d1.cloudfront.net/rows.csv?Expires=1&Signature=hunter2&Key-Pair-Id=K",
 )
 WITHOUT = (
     "postgresql://ada@localhost:5432/shop?sslmode=require",
@@ -41,6 +46,7 @@ WITHOUT = (
     "SELECT password FROM users WHERE a = 1",
     "duckdb:shop.db",
     "year=2024/token=3/part.parquet",
+    "sig=1/signature=2/part.parquet",
     "service=shop user=ada",
     "jdbc:postgresql://localhost:5432/shop?user=ada",
 )
@@ -61,10 +67,15 @@ SECRETS = (
     "SELECT * FROM postgres_scan('postgresql://ada:p/hunter2@h/x', 'public', 't')",
     "SELECT * FROM 'https://h/rows.csv?access_token=hunter2&part=3'",
     "SELECT a FROM t WHERE password = 'hunter2' AND b = 1",
+    "SELECT * FROM 'https://b.s3.amazonaws.com/rows.parquet?X-Amz-Date=2&X-Amz-Signature=hunter2'",
+    "SELECT * FROM read_csv('https://a.blob.core.windows.net/c/rows.csv?sp=r&sig=hunter2')",
+    "SELECT * FROM read_csv('https://a.blob.core.windows.net/c/rows.csv?sp=r&%73ig=hunter2')",
 )
 PLAIN = (
     "SELECT password, a FROM t WHERE b = 'x@y' AND c ~ 'd:e'",
     "SELECT * FROM 'https://h/rows.csv?part=3' WHERE a = 1",
+    "SELECT a, sig FROM t WHERE sig = 1 AND signature='x'",
+    "SELECT a FROM t WHERE b LIKE '100%' OR b LIKE '%20%'",
 )
 
 

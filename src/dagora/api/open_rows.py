@@ -11,8 +11,9 @@ from dagora.base.addresses import refuse_password
 from dagora.base.errors import DataError, OptionError, announce
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
+from dagora.data.scan.duckdb_files import open_duckdb
 from dagora.data.scan.file_sources import open_files
-from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, open_duckdb, query_of
+from dagora.data.scan.other_sources import LazyRows, MadeRows, QueriedRows, query_of
 from dagora.data.scan.postgres import is_postgres, open_postgres
 from dagora.data.scan.row_sample import sample_source
 from dagora.data.scan.sqlite import is_sqlite, open_sqlite

@@ -16,12 +16,14 @@ WITH_PASSWORD = re.compile(
 IS_ADDRESS = re.compile(
     BEGIN + r"((?:[a-z][a-z0-9+.-]*:)+/{1,2}|duckdb:|postgres(ql)?:|[a-z_]+\s*=)", re.IGNORECASE
 )
-# How passwords and tokens are named.
-NAMES = r"[a-z_]*(?:password|passwd|pwd|passphrase|token|secret)"
-NAMED_PASSWORD = re.compile(rf"(^|[?&;#\s\"'])({NAMES})\s*=", re.IGNORECASE)
+# How passwords and tokens are named, and how the signature of an address that opens a file to whoever has it.
+NAMES = r"[a-z_-]*(?:password|passwd|pwd|passphrase|token|secret)"
+SIGNATURE = r"[?&;][a-z_-]*(?:signature|sig)="
+NAMED_PASSWORD = re.compile(rf"(^|[?&;#\s\"'])({NAMES})\s*=|{SIGNATURE}", re.IGNORECASE)
 # Signs of a secret within a query: such a name with a value, or an address with a user and a password.
 SECRET = re.compile(
-    rf"(?:{NAMES}|(?:api|access)_?key|credentials?)[\"']?\s*(?:=|:)|[a-z]://[^\s/]*:.*@", re.IGNORECASE
+    rf"(?:{NAMES}|(?:api|access)_?key|credentials?)[\"']?\s*(?:=|:)|{SIGNATURE}|[a-z]://[^\s/]*:.*@",
+    re.IGNORECASE,
 )
 LEFT_OUT = "(left out: it may hold a secret)"
 
@@ -31,7 +33,7 @@ def refuse_password(text: str) -> None:
 
     >>> refuse_password("postgresql+driver://ada:secret@localhost/shop")
     Traceback (most recent call last):
-    dagora.OptionError: an address must not hold a password or a token: leave it out (a password ...
+    dagora.OptionError: an address must not hold a password, a token or a signature: leave it out ...
     >>> refuse_password("tcp://127.0.0.1:8786"), refuse_password("patients@home.csv")
     (None, None)
     """
@@ -40,8 +42,8 @@ def refuse_password(text: str) -> None:
         named = IS_ADDRESS.search(form) and NAMED_PASSWORD.search(form)
         if named or WITH_PASSWORD.search(form):
             raise OptionError(
-                "an address must not hold a password or a token: leave it out (a password of PostgreSQL "
-                "comes from PGPASSWORD or ~/.pgpass)"
+                "an address must not hold a password, a token or a signature: leave it out (a password of "
+                "PostgreSQL comes from PGPASSWORD or ~/.pgpass)"
             )
 
 
@@ -53,4 +55,5 @@ def without_secrets(query: str) -> str:
     >>> without_secrets("SELECT a, token FROM visits WHERE year = 2024")
     'SELECT a, token FROM visits WHERE year = 2024'
     """
-    return LEFT_OUT if SECRET.search(query) else query
+    once = unquote(query)
+    return LEFT_OUT if any(map(SECRET.search, (query, once, unquote(once)))) else query

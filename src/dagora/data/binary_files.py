@@ -1,23 +1,25 @@
 """Read the columns of a Parquet, Feather or Arrow file; one that becomes far larger than it is is refused.
 
-A Parquet file of a few hundred bytes can hold one text of a megabyte and say that a million rows have it. Its
-texts are therefore read as dictionaries, which keep each text once; only when it is known how long the column
-becomes, it is written out. Groups of rows are read one after the other, so that sizes that the file did not
-announce are seen early, too.
+The file is parsed in a process of its own, which hands out its rows batch by batch. What a file states of
+itself is checked before a row is asked for, and what it became with each batch.
 """
 
 from __future__ import annotations
 
+import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
-from dagora.data.arrow_sizes import MAGIC, running_sizes
+from dagora.base.memory import free_memory
+from dagora.base.wording import by_door
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.column_type import check_type
+from dagora.data.file_process import file_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -28,70 +30,82 @@ if TYPE_CHECKING:
 CELLS_FREELY = 1 << 26
 CELLS_PER_BYTE = 64
 BYTES_PER_CELL = 8
+FORMS = {".parquet": "parquet", ".feather": "ipc", ".arrow": "ipc"}
+# Rows, and cells, that are handed out at a time: they bound the memory of a parser.
+BATCH_ROWS = 1 << 17
+BATCH_CELLS = 1 << 24
+# Memory to parse what a file says of itself: in any case, and for each of its first bytes.
+MEMORY, MEMORY_PER_BYTE, FIRST_BYTES = 1 << 28, 16, 10**8
+MEMORY_OF_A_BATCH = 1 << 28
+
+
+@dataclass(frozen=True)
+class Description:
+    """The content of a file by its own statement; `largest` is the size of its largest batch."""
+
+    schema: pa.Schema
+    rows: int | None
+    cells: int
+    bytes: int
+    largest: int
+
+
+def describe(file: Path, form: str) -> Description:
+    """What a file of a form says about itself."""
+    import pyarrow as pa
+
+    with file_process() as process:
+        said = process.ask("describe", file, memory=memory_for_words(file), form=form)
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(said["schema"])))
+    return Description(schema, said["rows"], said["cells"], said["bytes"], said["largest"])
+
+
+def memory_for_words(file: Path) -> int:
+    """The memory that may be taken by what a file says about itself."""
+    return MEMORY + MEMORY_PER_BYTE * min(FIRST_BYTES, file.stat().st_size)
+
+
+def read_batches(
+    file: Path, form: str, about: Description, places: Sequence[int], most_rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The columns at some places, in the file's order; texts may come as words and places among them."""
+    memory = memory_for_words(file) + 2 * about.largest + MEMORY_OF_A_BATCH
+    with file_process() as process:
+        process.ask("batches", file, memory=memory, form=form, places=list(places), rows=most_rows)
+        yield from process.rows()[1]
 
 
 def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Read a Parquet, Feather or Arrow file; the unnamed index that pandas adds is no column."""
     import pyarrow as pa
 
-    if ending == ".parquet":
-        return read_checked_parquet(file, reading)
-    with pa.OSFile(str(file)) as handle:
-        magic = handle.read(len(MAGIC))
-        handle.seek(0)
-        if magic.startswith(b"FEA1"):
-            raise DataError(
-                "this is a Feather file of version 1: write it again with a current pandas or Arrow"
-            )
-        source = pa.ipc.open_file(handle) if magic == MAGIC else pa.ipc.open_stream(handle)
-        names = check_names(source.schema.names)
-        kept = columns_of(names, reading)
-        check_sizes(file)
-        table = source.read_all()
-        # Arrow takes the places of words and levels as the file states them; wrong ones would crash it.
-        table.validate(full=True)
-    return [names[i] for i in kept], [table.column(i) for i in kept]
-
-
-def read_checked_parquet(file: Path, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:
-    """Read a Parquet file; what cannot be used, or becomes far larger than it is, is refused before that."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as source:
-        schema, rows = source.schema_arrow, source.metadata.num_rows
-    names = check_names(schema.names)
+    form = FORMS[ending]
+    about = describe(file, form)
+    names = check_names(about.schema.names)
     kept = columns_of(names, reading)
-    check_cells(rows * len(names), file)
-    for i in kept:
-        kind = schema.field(i).type
+    check_cells(about.cells, file)
+    if form == "ipc":
+        check_bytes(about.bytes, file)
+    for place in kept:
+        kind = about.schema.field(place).type
         if not pa.types.is_temporal(kind):  # those are left out
-            check_type(names[i], kind)
-    table = read_parquet(file, [schema.names[i] for i in kept], lambda size: check_bytes(size, file))
-    return [names[i] for i in kept], list(table.columns)
+            check_type(names[place], kind)
+    return [names[place] for place in kept], read_whole(file, form, about, kept).columns
 
 
-def read_parquet(file: Path, wanted: Collection[str], check: Callable[[int], None]) -> pa.Table:
-    """The wanted columns; `check` is called with their size so far in bytes, and may refuse it."""
+def read_whole(file: Path, form: str, about: Description, kept: Sequence[int]) -> pa.Table:
+    """The columns at some places; their size is checked with each batch."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    with pq.ParquetFile(file) as source:
-        fields = [field for field in source.schema_arrow if field.name in wanted]
-    texts = [field.name for field in fields if is_text(field.type)]
+    fields = [about.schema.field(place) for place in kept]
     schema = pa.schema([field.with_type(stored_type(field.type)) for field in fields])
-    with pq.ParquetFile(file, read_dictionary=texts) as source:
-        stated = source.metadata
-        groups, total = [], 0
-        for k in range(stated.num_row_groups):
-            columns = [stated.row_group(k).column(at) for at in range(stated.num_columns)]
-            announced = sum(one.total_uncompressed_size for one in columns if one.path_in_schema in wanted)
-            check(total + announced)
-            group = source.read_row_group(k, columns=schema.names)
-            total += sum(expanded_size(column) for column in group.columns)
-            check(total)
-            groups.append(group.cast(schema))
-        return pa.concat_tables(groups) if groups else schema.empty_table()
+    rows = max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(kept))))
+    parts, total, free = [], 0, free_memory()
+    for batch in read_batches(file, form, about, kept, rows):
+        total += sum(map(expanded_size, batch.columns))
+        check_bytes(total, file, free)
+        parts.append(pa.Table.from_batches([batch]).cast(schema))
+    return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
 def stored_type(kind: pa.DataType) -> pa.DataType:
@@ -101,24 +115,21 @@ def stored_type(kind: pa.DataType) -> pa.DataType:
     return pa.string() if kind == pa.string_view() else kind
 
 
-def expanded_size(column: pa.ChunkedArray) -> int:
+def expanded_size(column: pa.Array) -> int:
     """Bytes of a column when every text is written out.
 
     >>> import pyarrow as pa
-    >>> said = pa.chunked_array([pa.DictionaryArray.from_arrays([0, 0, 1, None], ["four", "a"])])
+    >>> said = pa.DictionaryArray.from_arrays([0, 0, 1, None], ["four", "a"])
     >>> expanded_size(said) >= 9, expanded_size(said) < 60
     (True, True)
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_dictionary(column.type):
+    if not (pa.types.is_dictionary(column.type) and is_text(column.type.value_type)):
         return int(column.nbytes)
-    lengths = 0
-    for chunk in column.chunks:
-        sizes = pc.cast(pc.binary_length(chunk.dictionary), pa.int64())
-        lengths += pc.sum(pc.take(sizes, chunk.indices)).as_py() or 0
-    return lengths + 4 * len(column)
+    sizes = pc.cast(pc.binary_length(column.dictionary), pa.int64())
+    return (pc.sum(pc.take(sizes, column.indices)).as_py() or 0) + 4 * len(column)
 
 
 def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:
@@ -126,20 +137,13 @@ def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     return [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
 
 
-def check_sizes(file: Path) -> None:
-    """Refuse an Arrow or Feather file that becomes far larger than it is, before a batch is unpacked."""
-    import pyarrow as pa
-
-    with pa.memory_map(str(file)) as handle:
-        for sizes in running_sizes(handle):
-            check_cells(sizes.cells, file)
-            check_bytes(sizes.bytes, file)
-
-
-def check_bytes(size: int, file: Path) -> None:
-    """Refuse a file that becomes far more bytes than it is."""
+def check_bytes(size: int, file: Path, free: int | None = None) -> None:
+    """Refuse a file that becomes far more bytes than it is, or more than are free."""
     if size > BYTES_PER_CELL * most_cells(file):
         raise too_large(f"{size >> 20} MiB")
+    if free is not None and size > free:
+        scan = by_door(python="open_rows(file) scans its rows", command="--scan does not keep its rows")
+        raise DataError(f"it takes {size >> 20} MiB of memory or more, and {free >> 20} MiB are free: {scan}")
 
 
 def check_cells(cells: int, file: Path) -> None:

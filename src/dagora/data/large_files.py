@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.base.memory import free_memory
-from dagora.data.arrow_sizes import Sizes, running_sizes
+from dagora.data.binary_files import FORMS, describe
 from dagora.data.unpacking import is_packed, open_bytes
 
 if TYPE_CHECKING:
@@ -67,17 +67,13 @@ def large_file(file: Path) -> LargeFile | None:
 
 def memory_for(file: Path) -> int | None:
     """The memory that a file would take as a table; None where it cannot be estimated."""
-    import pyarrow as pa
-
     ending = Path(file.name.lower().removesuffix(".gz")).suffix
     try:
         if ending in TEXT_ENDINGS:
             return memory_for_text(file)
-        if ending == ".parquet":
-            return memory_for_parquet(file)
-        if ending in (".feather", ".arrow"):
-            return memory_for_arrow(file)
-    except (DataError, OSError, EOFError, zlib.error, pa.ArrowException):
+        if ending in FORMS:
+            return memory_for_binary(file, FORMS[ending])
+    except (DataError, OSError, EOFError, zlib.error):
         return None  # its reader says what is wrong
     return None
 
@@ -102,23 +98,12 @@ def unpacked_size(file: Path) -> int:
     return stated if stated > packed else PACKED_RATIO * packed
 
 
-def memory_for_parquet(file: Path) -> int:
-    """Of a Parquet file: by the types that it states."""
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as source:
-        return int(source.metadata.num_rows) * sum(map(bytes_of, source.schema_arrow.types))
-
-
-def memory_for_arrow(file: Path) -> int:
-    """Of a Feather or Arrow file: by the descriptions of its batches."""
-    import pyarrow as pa
-
-    sizes = Sizes()
-    with pa.memory_map(str(file)) as handle:
-        for sizes in running_sizes(handle):  # noqa: B007 (the last ones are all of them)
-            pass
-    return sizes.bytes + TYPED * sizes.cells
+def memory_for_binary(file: Path, form: str) -> int:
+    """Of a Parquet, Feather or Arrow file: by the types of its rows, or the sizes of its batches."""
+    about = describe(file, form)
+    if about.rows is not None:
+        return about.rows * sum(map(bytes_of, about.schema.types))
+    return about.bytes + TYPED * about.cells
 
 
 def bytes_of(kind: pa.DataType) -> int:

@@ -29,6 +29,7 @@ from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_con
 from dagora.data.header import find_separator, suggested_mark
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
 from dagora.data.large_files import large_file
+from dagora.data.program_parser import read_program_file
 from dagora.data.raw_table import RawTable
 from dagora.data.table import Table
 
@@ -175,12 +176,8 @@ def read_columns(file: Path, ending: str, separator: str | None, reading: Readin
     """Read the columns of a file of a known format."""
     if ending in SEPARATORS:
         return read_delimited(file, separator or find_separator(file, SEPARATORS[ending]), reading)
-    if ending in spreadsheets.ENDINGS:
-        return spreadsheets.read_sheet(file, reading)
-    if ending in statistics_files.ENDINGS:
-        return statistics_files.read_statistics_file(file, ending, reading)
-    if ending in r_files.ENDINGS:
-        return r_files.read_r_file(file, reading)
+    if ending in OF_PROGRAMS:
+        return read_program_file(file, ending, reading)
     return RawTable(*read_binary(file, ending, reading))
 
 

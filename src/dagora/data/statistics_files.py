@@ -13,9 +13,9 @@ import numpy as np
 
 from dagora.data.binary_files import check_cells
 from dagora.data.columns.column_names import check_names, kept_positions
+from dagora.data.file_process import damaged
 from dagora.data.labelled_columns import LabelReader, whole_numbers
 from dagora.data.raw_table import RawTable
-from dagora.data.statistics_parser import Description, ParsedFile, damaged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,35 +38,43 @@ WEEKS_A_YEAR = 52  # of Stata
 
 def read_statistics_file(file: Path, ending: str, reading: ReadingOptions) -> RawTable:
     """Read a file of Stata or SPSS."""
-    with ParsedFile(file) as parsed:
-        about = parsed.describe()
-        names = check_names(about.names)
-        kept = kept_positions(names, reading)
-        check_size(file, ending, about)
-        found = parsed.columns(kept)
+    import pyreadstat
+
+    read = pyreadstat.read_dta if ending == ".dta" else pyreadstat.read_sav
+
+    def parse(**more: Any) -> tuple[dict[str, list[Any]], Any]:  # noqa: ANN401
+        return read(file, disable_datetime_conversion=True, output_format="dict", **more)  # type: ignore[no-any-return]
+
+    about = parse(metadataonly=True)[1]
+    names = check_names(about.column_names)
+    kept = kept_positions(names, reading)
+    check_size(file, ending, about)
+    cells = parse(usecols=[about.column_names[place] for place in kept])[0]
     labelled = LabelReader(names, reading)
     columns = []
-    for place, cells in zip(kept, found, strict=True):
-        column = read_numbers(cells, about.kinds[place])
-        column = read_dates(column, ending, about.formats[place].lower())
-        columns.append(labelled.read(names[place], column, dict(about.labels[place])))
+    for place in kept:
+        own = about.column_names[place]
+        column = read_cells(cells.pop(own), about.readstat_variable_types[own])
+        column = read_dates(column, ending, str(about.original_variable_types[own]).lower())
+        columns.append(labelled.read(names[place], column, about.variable_value_labels.get(own, {})))
     return RawTable([names[place] for place in kept], columns, notes=labelled.notes)
 
 
-def check_size(file: Path, ending: str, about: Description) -> None:
+def check_size(file: Path, ending: str, about: Any) -> None:  # noqa: ANN401 (pyreadstat's own)
     """Refuse a file that says of itself that it has more cells than can be in it."""
-    cells = about.rows * len(about.names)
-    if ending == ".zsav" and cells < 0:
+    rows, columns = -1 if about.number_rows is None else int(about.number_rows), len(about.column_names)
+    if ending == ".zsav" and rows < 0:
         raise damaged("it does not state how many rows it has")
-    if ending != ".zsav" and cells > file.stat().st_size:
-        raise damaged(f"it states {about.rows} rows of {len(about.names)} columns, more than it can hold")
-    check_cells(cells, file)
+    if ending != ".zsav" and rows * columns > file.stat().st_size:
+        raise damaged(f"it states {rows} rows of {columns} columns, more than it can hold")
+    check_cells(rows * columns, file)
 
 
-def read_numbers(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
-    """The numbers of a column; those of single precision are what they were written as."""
+def read_cells(cells: list[Any], kind: str) -> pa.ChunkedArray:
+    """Texts or numbers as a column; numbers of single precision are what they were written as."""
     import pyarrow as pa
 
+    column = pa.chunked_array([pa.array(cells, pa.string() if kind == "string" else pa.float64())])
     if kind == "float":
         column = column.cast(pa.float32()).cast(pa.string()).cast(pa.float64())
     return whole_numbers(column)

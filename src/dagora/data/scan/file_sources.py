@@ -12,26 +12,18 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
-from dagora.data.columns.cells import is_text
+from dagora.data.binary_files import BATCH_ROWS, FORMS, Description, describe, read_batches
 from dagora.data.header import find_separator
 from dagora.data.readers import OF_PROGRAMS, SEPARATORS, check_file, check_separator, naming, table_format
 from dagora.data.scan.changes import state_of
 from dagora.data.scan.delimited_files import DelimitedFiles
 from dagora.data.scan.held_rows import HeldRows
-from dagora.data.scan.ipc_files import ipc_batches
 from dagora.data.scan.path_columns import partition_root, path_columns, with_path_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
     from dagora.data.scan.row_source import RowSource
-
-# Rows that are handed out at a time: they bound the memory.
-BATCH_ROWS = 1 << 17
-# What is read of a column of a Parquet file at a time.
-BUFFER_BYTES = 1 << 16
-FORMATS = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
 
 
 def open_files(place: str | Path, separator: str | None = None, table: str | None = None) -> RowSource:
@@ -61,7 +53,7 @@ def open_files(place: str | Path, separator: str | None = None, table: str | Non
         with naming(files[0]):
             separator = mark or find_separator(files[0], SEPARATORS[ending])
         return DelimitedFiles(files, separator, partition_root(place))
-    return ArrowFiles(files, FORMATS[ending], str(place), partition_root(place))
+    return ArrowFiles(files, FORMS[ending], str(place), partition_root(place))
 
 
 def format_of(file: Path) -> str:
@@ -103,88 +95,53 @@ class ArrowFiles:
     text_cells = False
 
     def __init__(self, files: Sequence[Path], form: str, title: str, root: Path | None) -> None:
-        import pyarrow.dataset as ds
-
-        self._files = files
+        self._files, self._form = files, form
         self.title = title
-        with naming(files[0]):
-            self._dataset: ds.Dataset = ds.dataset([str(file) for file in files], format=form)
-        self._check_types()
-        # Read by our own rules, so that they are those of CSV files too.
-        values_in_path, kinds = path_columns(files, root)
-        self._kinds = {name: kind for name, kind in kinds.items() if name not in self._dataset.schema.names}
-        self._parts = list(zip(files, self._dataset.get_fragments(), values_in_path, strict=True))
-        self._words: list[str] = []
-        if form == "parquet":
-            own = self._parts[0][1].physical_schema
-            self._words = [field.name for field in own if is_text(field.type)]
-        self._form = form
-        self._checked: set[tuple[Path, str]] = set()
-
-    def _check_types(self) -> None:
-        """Refuse files that do not have the columns and types of the first one."""
-        first: pa.Schema | None = None
-        for file, fragment in zip(self._files, self._dataset.get_fragments(), strict=True):
+        self._about: list[Description] = []
+        for file in files:
             with naming(file):
-                own = fragment.physical_schema
-            if first is None:
-                first = own
-                continue
-            for name in dict.fromkeys([*first.names, *own.names]):
-                if (name in first.names) != (name in own.names):
-                    here, there = (file, self._files[0]) if name in own.names else (self._files[0], file)
-                    raise DataError(f"{there}: there is no {col(name)}, which {here} has")
-                one, other = first.field(name).type, own.field(name).type
-                if one != other:
-                    raise DataError(
-                        f"{file}: {col(name)} has the type {other}, but {one} in {self._files[0]}: "
-                        "write them with the same type"
-                    )
+                self._about.append(describe(file, form))
+                self._check_types(file)
+        # Read by our own rules, so that they are those of CSV files too.
+        self._path_values, kinds = path_columns(files, root)
+        own = self._about[0].schema.names
+        self._kinds = {name: kind for name, kind in kinds.items() if name not in own}
+
+    def _check_types(self, file: Path) -> None:
+        """Refuse a file that does not have the columns and types of the first one."""
+        first, own = self._about[0].schema, self._about[-1].schema
+        for name in dict.fromkeys([*first.names, *own.names]):
+            if (name in first.names) != (name in own.names):
+                here, there = (file, self._files[0]) if name in own.names else (self._files[0], file)
+                raise DataError(f"{there}: there is no {col(name)}, which {here} has")
+            one, other = first.field(name).type, own.field(name).type
+            if one != other:
+                raise DataError(
+                    f"{file}: {col(name)} has the type {other}, but {one} in {self._files[0]}: "
+                    "write them with the same type"
+                )
 
     def schema(self) -> pa.Schema:
         """Names and types."""
         import pyarrow as pa
 
-        own = [field for field in self._dataset.schema if not field.name.startswith("__index_level_")]
+        own = [field for field in self._about[0].schema if not field.name.startswith("__index_level_")]
         return plain_text(pa.RecordBatch.from_pylist([], pa.schema([*own, *self._kinds.items()]))).schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of some columns, file by file."""
-        for file, fragment, values_in_path in self._parts:
+        for file, about, values_in_path in zip(self._files, self._about, self._path_values, strict=True):
+            own = about.schema.names
+            # A file without a column that is asked for still has rows.
+            places = [own.index(name) for name in columns if name in own] or [0]
             with naming(file):
-                own = fragment.physical_schema.names
-                # A file without a column that is asked for still has rows.
-                stored = [name for name in columns if name in own] or own[:1]
-                if self._form == "parquet":
-                    batches = self._parquet_batches(file, stored)
-                else:
-                    fresh = [name for name in stored if (file, name) not in self._checked]
-                    batches = ipc_batches(file, stored, BATCH_ROWS, fresh)
-                for batch in batches:
-                    yield with_path_values(plain_text(batch), columns, values_in_path, self._kinds)
-                self._checked |= {(file, name) for name in stored}
-
-    def _parquet_batches(self, file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """The rows of a Parquet file, decoded batch by batch; text comes as words and places among them.
-
-        Arrow's scanner decodes whole row groups, and several ahead: far more memory than the rows it hands
-        out.
-        """
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(
-            file,
-            read_dictionary=[name for name in columns if name in self._words],
-            pre_buffer=False,
-            buffer_size=BUFFER_BYTES,
-        ) as rows:
-            yield from rows.iter_batches(batch_size=BATCH_ROWS, columns=columns)
+                for batch in read_batches(file, self._form, about, places, BATCH_ROWS):
+                    yield with_path_values(batch, columns, values_in_path, self._kinds)
 
     def expected_rows(self) -> int | None:
         """The number of rows that Parquet files declare."""
-        if self._form != "parquet":
-            return None
-        return int(sum(fragment.metadata.num_rows for _, fragment, _ in self._parts))
+        stated = [about.rows for about in self._about if about.rows is not None]
+        return sum(stated) if self._form == "parquet" else None
 
     def state(self) -> object:
         """A value that changes when a file is written to."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError, OptionError
-from dagora.base.extras import DUCKDB
 from dagora.base.wording import col, option
+from dagora.data.binary_files import BATCH_ROWS
 from dagora.data.columns.frames import one_line
 from dagora.data.scan.changes import state_of
-from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
+from dagora.data.scan.file_sources import plain_text
 from dagora.data.scan.sql import as_double, as_text, quote, relation
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ class QueriedRows:
         """Refuse several statements to DuckDB, which would run them all; other drivers refuse them."""
         if not hasattr(self._connection, "extract_statements"):
             return
-        with self._answering() as cursor:
-            number = len(cursor.extract_statements(self._query))
+        with self._answering():
+            number = len(self._connection.extract_statements(self._query))
         if number != 1:
             raise DataError(f"{self.title}: the query has {number} statements: give one that returns rows")
 
@@ -227,21 +227,6 @@ def fetch_batches(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator
                 kinds[place] = column.type
             columns.append(column)
         yield pa.RecordBatch.from_arrays(columns, names)
-
-
-def open_duckdb(place: str, table: str | None, query: str | None) -> QueriedRows:
-    """A table or a query of a DuckDB file, which is opened for reading only."""
-    DUCKDB.require("a DuckDB file")
-    import duckdb
-
-    file = Path(place)
-    if not file.is_file():
-        raise DataError(f"{file}: there is no such file")
-    try:
-        connection = duckdb.connect(str(file), read_only=True)
-    except duckdb.Error as problem:
-        raise DataError(f"{file}: {one_line(problem)}") from None
-    return QueriedRows(connection, query_of(table, query), str(file), file)
 
 
 def query_of(table: str | None, query: str | None) -> str:

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.data.binary_files import BATCH_ROWS
 from dagora.data.columns.frames import one_line
-from dagora.data.scan.file_sources import BATCH_ROWS, plain_text
+from dagora.data.scan.file_sources import plain_text
 from dagora.data.scan.profile import look_at_all
 from dagora.data.schema import Schema
 from dagora.stats.blocks.block_kernel import BlockRows

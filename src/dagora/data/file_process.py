@@ -1,0 +1,211 @@
+"""Parse files from outside in a process of their own, with limits on its memory and its time.
+
+Parsers of binary files are written in C, C++ or Rust. A damaged file can end the process that parses it, fill
+the memory or keep a processor busy: none of that concerns the process that asks. A question is a line of
+JSON, answered by one; rows follow as an Arrow stream. `data/file_answers.py` is the other end.
+
+A process that has answered waits a few seconds for the next question, as starting one takes a third of a
+second. It may do what its user may do: it is no wall against code that a file brings to run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from dagora.base import errors
+from dagora.base.errors import DagoraError, DataError
+from dagora.base.memory import free_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    Question = dict[str, Any]
+    Rows = tuple[pa.Schema, Iterator[pa.RecordBatch]]
+    Answer = tuple[dict[str, Any], Rows | None]
+
+SCRIPT = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from dagora.data.file_answers import answer_questions; answer_questions()"
+)
+# Linux counts what a program may write to as its data; Arrow's own allocator reserves a gigabyte of that.
+ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+PIPE_BYTES = 1 << 20
+PATIENCE = 10.0  # seconds that a process without a question is kept
+ERROR = b"error"  # the key under which a stream that breaks off says why
+# Seconds of processors to parse a file, and for each of its bytes.
+SECONDS, SECONDS_PER_BYTE = 60, 4e-6
+SHARE = 0.5  # of the free memory that a parser may take
+LEAST_MEMORY = 1 << 28
+
+
+class FileProcess:
+    """A process that answers questions about files."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 (our own program)
+            [sys.executable, "-c", SCRIPT, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **ENVIRONMENT},
+            pipesize=PIPE_BYTES,
+        )
+        self._most_memory = 0
+        self.is_free = True
+        self.since = time.monotonic()
+
+    @property
+    def _answers(self) -> IO[bytes]:
+        return cast("IO[bytes]", self._process.stdout)
+
+    @property
+    def is_alive(self) -> bool:
+        """True if it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, what: str, file: Path, *, memory: int | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Ask about a file; `memory` is what the answer may take, where there is a limit."""
+        with file.open("rb"):  # whoever may not read it is told so here
+            pass
+        self._most_memory, seconds = memory or 0, None
+        if memory is not None:
+            self._most_memory = memory = min(memory, most_memory())
+            seconds = SECONDS + round(SECONDS_PER_BYTE * file.stat().st_size)
+        question = {"ask": what, "file": str(file.absolute()), "memory": memory, "seconds": seconds, **more}
+        line = cast("IO[bytes]", self._process.stdin)
+        self.is_free = False
+        with contextlib.suppress(BrokenPipeError):  # what ended it is told below
+            line.write(json.dumps(question).encode() + b"\n")
+            line.flush()
+        said = self._answers.readline()
+        if not said.endswith(b"\n"):
+            raise self._ended()
+        answer: dict[str, Any] = json.loads(said)
+        self.is_free = not answer.get("rows_follow")
+        refuse(answer)
+        return answer
+
+    def rows(self) -> Rows:
+        """The schema and the rows that follow an answer."""
+        import pyarrow as pa
+
+        try:
+            stream = pa.ipc.open_stream(self._answers)
+        except (pa.ArrowException, OSError):
+            raise self._ended() from None
+        return stream.schema, self._batches(stream)
+
+    def _batches(self, stream: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        try:
+            while True:
+                batch, more = stream.read_next_batch_with_custom_metadata()
+                if more is not None and ERROR in more:
+                    refuse(json.loads(more[ERROR]))
+                yield batch
+        except StopIteration:
+            self.is_free = True
+        except (pa.ArrowException, OSError):
+            raise self._ended() from None
+
+    def _ended(self) -> DataError:
+        """The error about a process that ended before its answer did."""
+        self._process.kill()
+        code = self._process.wait()
+        if code == -getattr(signal, "SIGXCPU", 0):
+            return damaged("parsing it takes too long")
+        most = f", or took more than {self._most_memory >> 20} MiB of memory" if self._most_memory else ""
+        return damaged(f"parsing it failed{most}")
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def most_memory() -> int:
+    """The memory that a parser may take on this machine."""
+    free = free_memory()
+    return sys.maxsize if free is None else max(LEAST_MEMORY, int(SHARE * free))
+
+
+def refuse(answer: dict[str, Any]) -> None:
+    """Raise the error that an answer holds, if it holds one."""
+    if "error" not in answer:
+        return
+    kind = getattr(errors, answer["error"], None)
+    if isinstance(kind, type) and issubclass(kind, DagoraError):
+        raise kind(answer["text"])
+    raise damaged(answer["text"])
+
+
+def damaged(why: str) -> DataError:
+    """The error about a file that cannot be parsed."""
+    return DataError(f"the file cannot be read, it may be damaged: {why}")
+
+
+class KeptProcess:
+    """At most one process that waits for a question."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: FileProcess | None = None
+        atexit.register(self.end)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def take(self) -> FileProcess:
+        """The process that waits, or a new one."""
+        with self._lock:
+            found, self._waiting = self._waiting, None
+        if found is not None and found.is_alive and time.monotonic() - found.since < PATIENCE:
+            return found
+        if found is not None:
+            found.end()
+        return FileProcess()
+
+    def keep(self, process: FileProcess) -> None:
+        """Let a process wait, unless another does or it has not finished."""
+        process.since = time.monotonic()
+        with self._lock:
+            if process.is_free and self._waiting is None:
+                self._waiting = process
+                return
+        process.end()
+
+    def end(self) -> None:
+        """End the process that waits."""
+        with self._lock:
+            found, self._waiting = self._waiting, None
+        if found is not None:
+            found.end()
+
+    def _forget(self) -> None:
+        """Leave the process to the program that was forked."""
+        self._lock, self._waiting = threading.Lock(), None
+
+
+_kept = KeptProcess()
+
+
+@contextlib.contextmanager
+def file_process() -> Iterator[FileProcess]:
+    """A process that answers questions about files."""
+    process = _kept.take()
+    try:
+        yield process
+    finally:
+        _kept.keep(process)

@@ -1,0 +1,62 @@
+"""Whoever sends a small file wants it to take all memory of the machine that reads it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.hostile_files import lying_rows, many_chunks, views
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's limits on memory"),
+]
+MOST = 800 << 20
+"""Bytes that any process may take for a file of at most 2 MB: Python and its packages have 150 MB of them."""
+# The limit is so that a failure of this test is no failure of the machine.
+READ = """
+import json, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+import dagora
+from dagora.base.errors import DagoraError
+try:
+    {"read": dagora.read_table, "scan": dagora.open_rows}[sys.argv[1]](sys.argv[2])
+    line = ""
+except (DagoraError, MemoryError) as error:
+    line = str(error)
+most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(json.dumps([line, most << 10]))
+"""
+
+
+def read(how: str, file: Path) -> tuple[str, int]:
+    """The line with which a file is refused, and the most memory of the processes that took part."""
+    ran = subprocess.run(
+        [sys.executable, "-c", READ, how, str(file)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran
+    line, most = json.loads(ran.stdout)
+    return line, most
+
+
+@pytest.mark.parametrize("how", ["read", "scan"])
+@pytest.mark.parametrize(
+    ("ending", "make"),
+    [
+        ("feather", lambda file: views(file, 2_000_000, 3_000)),
+        ("feather", lambda file: views(file, 20_000_000, 300)),
+        ("parquet", lambda file: file.write_bytes(many_chunks(500_000))),
+        ("parquet", lambda file: file.write_bytes(lying_rows(60_000_000))),
+    ],
+    ids=["views of a long text", "many views", "columns that nobody uses", "rows that are not there"],
+)
+def test_a_small_file_takes_little(tmp_path, ending, make, how):
+    file = tmp_path / f"t.{ending}"
+    make(file)
+    assert file.stat().st_size < 2e6
+    line, most = read(how, file)
+    assert line.startswith(f"{file}: ")
+    assert "\n" not in line
+    assert most < MOST
