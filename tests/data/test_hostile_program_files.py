@@ -12,7 +12,8 @@ import pytest
 import dagora
 from dagora.base import files
 from dagora.base.errors import DagoraError
-from dagora.data import workbook_size
+from dagora.data import r_files, spreadsheets, workbook_size
+from dagora.data.columns.reading_options import ReadingOptions
 from tests.data.test_program_files import CODED, FRAME, LABELS, SMALL, Xdr, frame_of_r, save_book, write_rds
 
 BOOK = """<?xml version="1.0"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -78,13 +79,15 @@ def test_a_long_text_in_many_cells(number, tmp_path, monkeypatch):
         f'<row r="{k}"><c r="A{k}" t="s"><v>{number}</v></c></row>' for k in range(2, 2000)
     )
     with pytest.raises(DagoraError, match=r"becomes [0-9]+ MiB of text"):
-        dagora.read_table(workbook(tmp_path / "t.xlsx", cells, TEXTS + long))
+        spreadsheets.read_sheet(workbook(tmp_path / "t.xlsx", cells, TEXTS + long), ReadingOptions())
 
 
 def test_a_workbook_that_unpacks_to_much(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook_size, "UNPACKED_FREELY", 1 << 20)
     with pytest.raises(DagoraError, match="the workbook unpacks to more than 1 MiB"):
-        dagora.read_table(workbook(tmp_path / "t.xlsx", NAMES + " " * (2 << 20), TEXTS))
+        spreadsheets.read_sheet(
+            workbook(tmp_path / "t.xlsx", NAMES + " " * (2 << 20), TEXTS), ReadingOptions()
+        )
 
 
 def test_a_workbook_that_hides_its_size(tmp_path):
@@ -206,7 +209,7 @@ def test_a_file_of_r_that_unpacks_to_much(tmp_path, monkeypatch):
             __import__(pack).compress(Xdr().put(24, 1 << 24).content + bytes(1 << 24))
         )
         with pytest.raises(DagoraError, match="unpacks to more than 1 MiB, far more than its size"):
-            dagora.read_table(tmp_path / "t.rds")
+            r_files.read_r_file(tmp_path / "t.rds", ReadingOptions())
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ ANSWERS = {
     "describe": ("arrow_parser", "answer_description"),
     "batches": ("arrow_parser", "answer_batches"),
     "table": ("program_parser", "answer_table"),
-    "query": ("duckdb_parser", "answer_query"),
-    "statements": ("duckdb_parser", "answer_statements"),
+    "query": ("scan.duckdb_parser", "answer_query"),
+    "statements": ("scan.duckdb_parser", "answer_statements"),
 }
 
 

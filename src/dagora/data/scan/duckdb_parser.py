@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError
 from dagora.base.wording import by_door
-from dagora.data.binary_files import BATCH_ROWS
-from dagora.data.columns.frames import one_line
+from dagora.data.scan.other_sources import arrow_batches, own_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +33,16 @@ def answer_query(question: Question) -> Answer:
 
     try:
         connection = connect(question["file"])
-        rows = connection.execute(question["query"]).fetch_record_batch(BATCH_ROWS)
+        rows: Any = arrow_batches(connection, question["query"])
     except duckdb.Error as problem:
         raise told(problem) from None
 
     def batches() -> Iterator[pa.RecordBatch]:
         with closing(connection):
-            yield from rows
+            try:
+                yield from rows
+            except duckdb.Error as problem:
+                raise told(problem) from None
 
     return {}, (rows.schema, batches())
 
@@ -58,7 +60,7 @@ def answer_statements(question: Question) -> Answer:
 
 def told(problem: Exception) -> DataError:
     """The database's own line; one about another file says what to do."""
-    line = one_line(problem).split(" LINE 1:")[0]
+    line = own_line(problem)
     own = by_door(
         python="pass a connection of your own",
         command="in Python, pass a connection of your own to open_rows",
