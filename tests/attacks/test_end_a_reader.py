@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +24,9 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def is_refused(ran: subprocess.CompletedProcess[str], file: Path) -> bool:
-    lines = ran.stderr.strip().splitlines()
-    return ran.returncode == 2 and len(lines) == 1 and str(file) in lines[0]
+    *before, last = ran.stderr.strip().splitlines()
+    progress = all(re.fullmatch(r".* \d+ s", line) for line in before)
+    return ran.returncode == 2 and progress and last.startswith(f"dagora: error: {file}: ")
 
 
 @pytest.mark.parametrize("more", [(), ("--scan",), ("--sample", "50")])

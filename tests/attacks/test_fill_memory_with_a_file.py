@@ -18,6 +18,7 @@ MOST = 800 << 20
 # The limit is so that a failure of this test is no failure of the machine.
 READ = """
 import json, resource, sys
+from dagora.base.memory import peak_megabytes
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 import dagora
 from dagora.base.errors import DagoraError
@@ -26,8 +27,10 @@ try:
     line = ""
 except (DagoraError, MemoryError) as error:
     line = str(error)
-most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(json.dumps([line, most << 10]))
+from dagora.data import file_process
+file_process._kept.end()
+others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+print(json.dumps([line, max(peak_megabytes() * 1e6, others)]))
 """
 
 
@@ -57,6 +60,7 @@ def test_a_small_file_takes_little(tmp_path, ending, make, how):
     make(file)
     assert file.stat().st_size < 2e6
     line, most = read(how, file)
-    assert line.startswith(f"{file}: ")
     assert "\n" not in line
     assert most < MOST
+    if how == "read" or ending == "parquet":  # views are scanned one batch after the other
+        assert line.startswith(f"{file}: ")

@@ -72,7 +72,10 @@ def read_batches(
     memory = memory_for_words(file) + 2 * about.largest + MEMORY_OF_A_BATCH
     with file_process() as process:
         process.ask("batches", file, memory=memory, form=form, places=list(places), rows=most_rows)
-        yield from process.rows()[1]
+        schema, batches = process.rows()
+        if schema.names != [about.schema.names[place] for place in sorted(places)]:
+            raise DataError("it changed while it was read: start again when nothing writes to it")
+        yield from batches
 
 
 def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:

@@ -95,7 +95,7 @@ def told(problem: BaseException) -> dict[str, Any]:
         return {"error": type(problem).__name__, "text": problem.text}
     if isinstance(problem, MemoryError) or "bad_alloc" in str(problem):
         return {"error": "", "text": "parsing it takes too much memory"}
-    return {"error": "", "text": " ".join(str(problem).split())}
+    return {"error": "", "text": " ".join(str(problem).split()) or type(problem).__name__}
 
 
 def limit(memory: int | None, seconds: int | None) -> None:

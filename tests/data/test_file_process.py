@@ -1,0 +1,110 @@
+"""A process that parses files: whatever happens there, one line is said here, and the next file is read."""
+
+import os
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import dagora
+from dagora.base.errors import DataError
+from dagora.data import binary_files, file_process
+from dagora.data.binary_files import describe, read_batches
+
+pytestmark = pytest.mark.full
+SCRIPT = (
+    "import sys; sys.path[:] = sys.argv[1:]; import os; from dagora.data import arrow_parser, file_answers; "
+    "arrow_parser.describe_parquet = lambda file: {instead}; file_answers.answer_questions()"
+)
+FAILURES = {
+    "os.abort()": "parsing it failed, or took more than 256 MiB of memory",
+    "os._exit(0)": "parsing it failed, or took more than 256 MiB of memory",
+    "[bytearray(1 << 20) for _ in range(4000)]": "parsing it takes too much memory",
+    "next(iter(()))": "StopIteration",
+    "(_ for _ in ()).throw(BaseException('panic'))": "panic",
+    "exec('while True: pass')": "parsing it takes too long",
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2] * 400, "b": ["x", "y"] * 400}).to_parquet(file, row_group_size=100)
+    return file
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    file_process._kept.end()
+    yield
+    file_process._kept.end()
+
+
+@pytest.mark.parametrize("instead", FAILURES)
+def test_whatever_happens_there_is_one_line_here(instead, file, monkeypatch):
+    monkeypatch.setattr(file_process, "SECONDS", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(file_process, "SCRIPT", SCRIPT.replace("{instead}", instead))
+        with pytest.raises(DataError) as told:
+            dagora.read_table(file)
+        assert str(told.value) == f"{file}: the file cannot be read, it may be damaged: {FAILURES[instead]}"
+    file_process._kept.end()
+    assert dagora.read_table(file).n_rows == 800
+
+
+def test_a_process_is_used_again(file):
+    dagora.read_table(file)
+    kept = file_process._kept._waiting
+    dagora.read_table(file)
+    assert file_process._kept._waiting is kept
+    kept._process.kill()
+    kept._process.wait()
+    assert dagora.read_table(file).n_rows == 800
+
+
+def test_a_pass_that_is_left_ends_its_process(file):
+    about = describe(file, "parquet")
+    first, second = (read_batches(file, "parquet", about, [0], 10) for _ in range(2))
+    assert next(first).num_rows == next(second).num_rows == 10
+    first.close()
+    assert file_process._kept._waiting is None
+    assert sum(batch.num_rows for batch in second) == 790
+    assert file_process._kept._waiting is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_has_a_process_of_its_own(file):
+    dagora.read_table(file)
+    kept = file_process._kept._waiting
+    if not (child := os.fork()):
+        code = 1
+        try:
+            code = 0 if file_process._kept._waiting is None else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert kept.is_alive
+
+
+def test_a_file_that_changes_between_its_description_and_its_rows(file):
+    about = describe(file, "parquet")
+    pq.write_table(pq.read_table(file).select(["b"]), file)
+    with pytest.raises(DataError, match="changed while it was read"):
+        list(read_batches(file, "parquet", about, [0]))
+
+
+def test_more_than_is_free_is_refused(file, monkeypatch):
+    monkeypatch.setattr(binary_files, "free_memory", lambda: 2000)
+    with pytest.raises(
+        DataError, match=r"takes 0 MiB of memory or more, and 0 MiB are free: open_rows\(file\)"
+    ):
+        dagora.read_table(file)
+
+
+def test_who_may_not_read_is_told_so(file):
+    if os.geteuid() == 0:
+        pytest.skip("the superuser may read everything")
+    file.chmod(0)
+    with pytest.raises(DataError, match="you may not read it"):
+        dagora.read_table(file)
