@@ -31,7 +31,7 @@ from dagora.cli.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dagora.parties.horizontal.log.site_log import SiteLog
+    from dagora.parties.horizontal.log.site_log import FileLog, SiteLog
     from dagora.parties.horizontal.policy.policy import SitePolicy
     from dagora.parties.transport.transport import Transport
 
@@ -125,7 +125,8 @@ def client(
         return
     identity = CertifiedIdentity(credentials)
 
-    def answer(transport: Transport, log: SiteLog) -> None:
+    def answer(transport: Transport, log: FileLog) -> None:
+        log.hand_over(identity)
         with account_of(log, quiet=quiet), overview_first(table, data, ignore):
             site = Site(credentials.name, table, panel=panel)
             serve_site(transport, site, policy, identity, log, TASKS)

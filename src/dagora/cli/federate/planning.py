@@ -89,6 +89,7 @@ def planning_options(command: F) -> F:
 def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     """Read keys and codebook, check everything that can be checked alone, and draft the plan."""
     from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.learners.shown_questions import questions_to_show
     from dagora.parties.horizontal.learners.tasks import tasks_to_show
     from dagora.parties.horizontal.methods_over_sites import (
         basis_functions,
@@ -147,6 +148,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.plan_settings(),
         shows=tasks_to_show(request.method, request.settings),
+        shown_questions=questions_to_show(consortium.codebook, listed, request.method, request.settings),
         functions=basis_functions(request.method, request.settings),
         lags=lags,
         step=consortium.step if lags else 0.0,

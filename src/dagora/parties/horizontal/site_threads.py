@@ -14,6 +14,7 @@ from dagora.base.errors import DagoraError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.base.files import naming
 from dagora.learners.result import Result
+from dagora.parties.horizontal.learners.shown_questions import questions_to_show
 from dagora.parties.horizontal.learners.tasks import TASKS, tasks_to_show
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.methods_over_sites import basis_functions, lags_of
@@ -53,6 +54,7 @@ def run_sites(
         method,
         certificates[COORDINATOR],
         shows=tasks_to_show(method, settings),
+        shown_questions=questions_to_show(codebook, names, method, settings),
         functions=basis_functions(method, settings),
         lags=lags_of(method, settings),
         step=step,

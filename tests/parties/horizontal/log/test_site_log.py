@@ -233,6 +233,9 @@ ODD = {
     "plan is a list": [("plan", {**PLAN, "plan": [1]})],
     "rows of text": [("plan", {**PLAN, "rows": "3"})],
     "shown nothing": [("plan", PLAN), ("shown", {})],
+    "counts again": [("plan", PLAN), ("answer", {**COUNTED, "again": "h"})],
+    "again a number": [("plan", PLAN), ("answer", {"asks": "release", "numbers": 2, "again": 3})],
+    "question of text": [("plan", PLAN), ("shown", {"task": "votes", "bytes": 3, "question": "why"})],
     "end without reason": [("end", {})],
     "reason no text": [("refused", {"reason": 3})],
     "time no text": [("end", {"reason": "done", "time": 5})],
@@ -258,8 +261,10 @@ def test_events_as_sites_write_them_are_read(tmp_path):
     with open_log(tmp_path / "log") as log:
         for event, content in good:
             log.add(event, content)
-    history = History.of(read_log(tmp_path / "log").events)
-    assert (len(history.sums), history.spent, history.releases) == (3, 0.1, {"p": [1, -1]})
+    with open_log(tmp_path / "log") as log:
+        history = History.of(log.events)
+        assert (len(history.sums), history.spent, len(history.shown)) == (3, 0.1, 1)
+        assert log.recall(history.releases["p"])["part"] == [1, -1]
 
 
 def test_what_would_change_the_screen_is_spelt_out():

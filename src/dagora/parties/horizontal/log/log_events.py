@@ -2,24 +2,45 @@
 
 The chain of hashes shows that a line was not changed by accident; anybody can write a chain. So the fields of
 an event are checked, too, before it is counted or printed. Fields beyond those below are ignored.
+
+A part of a release, and an answer of this site alone that is asked for once, stand in their line (`part`,
+`answer`) and stay on disk; in memory an event has the place of that line instead (`at`). Where such an
+answer, or a plan, comes again, the line refers to the earlier one (`again`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import FormatError
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, LAGGED, QUESTIONS, RELEASE
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    LAGGED,
+    QUESTIONS,
+    RELEASE,
+    SHOWN_ONCE,
+    shown_name,
+)
 
 Test = Callable[[object], bool]
+
+# Fields of a line that are left on disk.
+ON_DISK = ("part", "answer")
 
 
 def is_text(value: object) -> bool:
     """Return True for a text."""
     return isinstance(value, str)
+
+
+def is_dict(value: object) -> bool:
+    """Return True for named values."""
+    return isinstance(value, dict)
 
 
 def is_whole(value: object, limit: int = 1 << 63) -> bool:
@@ -48,8 +69,9 @@ def is_price(value: object) -> bool:
 
 # The fields that each event must have.
 FIELDS: dict[str, dict[str, Test]] = {
+    "handover": {"file": is_text, "history": is_dict, "certificate": is_text, "signature": is_text},
     "plan": {
-        "plan": lambda value: isinstance(value, dict),
+        "plan": is_dict,
         "plan_digest": is_text,
         "roster": is_text,
         "codebook": is_text,
@@ -67,6 +89,8 @@ ANSWER_FIELDS: dict[str, dict[str, Test]] = {
     LAGGED: {"lags": is_whole, "windows": is_whole},
     RELEASE: {"rho": is_price, "part": is_part},
 }
+# Fields that an event need not have.
+OPTIONAL: dict[str, Test] = {"again": is_text, "method": is_text, "question": is_dict, "answer": is_text}
 
 
 def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
@@ -81,16 +105,43 @@ def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
     if kind not in FIELDS:
         raise FormatError(f"there is no event '{kind[:40]}' in a log")
     required = {"time": is_text, **FIELDS[kind]}
+    required |= {name: test for name, test in OPTIONAL.items() if name in entry}
+    asks = entry.get("asks")
     if kind == "answer":
-        asks = entry.get("asks")
         required |= ANSWER_FIELDS.get(asks, {}) if isinstance(asks, str) else {}
         if asks != RELEASE and ("rho" in entry or "part" in entry):
             raise FormatError(f"only the answer to a {RELEASE} has a price and a part")
+    if "again" in entry:
+        if kind not in {"plan", "shown"} and asks != RELEASE:
+            raise FormatError(f"only a plan, a {RELEASE} and what was shown come again")
+        required = {name: test for name, test in required.items() if name not in {"plan", "rho", "part"}}
     for name, test in required.items():
         if name not in entry or not test(entry[name]):
             raise FormatError(f"the event '{kind}' has no '{name}', or an odd one")
     if kind in {"answer", "shown"} and not planned:
         raise FormatError(f"the event '{kind}' comes before any plan")
+    if kind == "handover":
+        History().resume(entry["history"])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a log: its hash, and where it stands; `file` is a name beside the log, empty for itself."""
+
+    hash: str
+    file: str = ""
+    start: int = 0
+    size: int = 0
+
+    @classmethod
+    def read(cls, content: object) -> Place:
+        """Check a place that a log tells."""
+        if isinstance(content, dict) and set(content) == {"hash", "file", "start", "size"}:
+            place = cls(**content)
+            named = is_text(place.hash) and is_text(place.file) and place.file == Path(place.file).name
+            if named and is_whole(place.start) and is_whole(place.size):
+                return place
+        raise FormatError("the event 'handover' has an odd place of a line")
 
 
 SumName = tuple[str, str, str]
@@ -98,17 +149,19 @@ SumName = tuple[str, str, str]
 
 @dataclass
 class History:
-    """Distinct sums that were answered, the sets of sites that they went to, and the privacy spent.
+    """What was answered: different sums, the sets of sites that they went to, what was shown, privacy spent.
 
     A sum is named by the codebook, the sites and the question: asked for again, it is not counted again.
-    `rho` is the privacy spent by releases with noise, and `releases` this site's parts of them, by the plan
-    that they were made for. None of this depends on rows.
+    `rho` is the privacy spent by releases with noise, and `releases` the lines with this site's parts of
+    them, both by the plan that they were made for. `shown` has the line of each answer that was shown as this
+    site's own, by `shown_name`; None where there is nothing to give again. None of this depends on rows.
     """
 
     sums: set[SumName] = field(default_factory=set)
     rosters: set[str] = field(default_factory=set)
     rho: dict[str, float] = field(default_factory=dict)
-    releases: dict[str, list[int]] = field(default_factory=dict)
+    releases: dict[str, Place] = field(default_factory=dict)
+    shown: dict[str, Place | None] = field(default_factory=dict)
     _plan: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -121,18 +174,30 @@ class History:
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Count one more event."""
-        if event["event"] == "plan":
+        kind = event["event"]
+        if kind == "handover":
+            self.resume(event["history"])
+        elif kind == "plan":
             self._plan = dict(event)
-        elif event["event"] == "answer":
+        elif kind in {"answer", "shown"}:
             self.rosters.add(self._plan["roster"])
-            if "rho" in event:
-                self.rho[self._plan["plan_digest"]] = float(event["rho"])
-                self.releases[self._plan["plan_digest"]] = event["part"]
-            else:
-                size = event.get("functions") or event.get("lags", 0)
-                self.sums.update(self.sum_names(event["asks"], event.get("tables", ()), size))
-        elif event["event"] == "shown":
-            self.rosters.add(self._plan["roster"])
+            if "again" not in event:
+                (self._add_shown if kind == "shown" else self._add_sum)(event)
+
+    def _add_sum(self, event: Mapping[str, Any]) -> None:
+        if event["asks"] == RELEASE:
+            self.rho[self._plan["plan_digest"]] = float(event["rho"])
+            self.releases[self._plan["plan_digest"]] = event["at"]
+        else:
+            size = event.get("functions") or event.get("lags", 0)
+            self.sums.update(self.sum_names(event["asks"], event.get("tables", ()), size))
+
+    def _add_shown(self, event: Mapping[str, Any]) -> None:
+        # Before questions were logged, each plan counts as one.
+        asked = event.get("question", {"plan": self._plan["plan_digest"]})
+        method = self._plan.get("method") or self._plan.get("plan", {}).get("method", "")
+        name = shown_name(self._plan["codebook"], method, event["task"], asked)
+        self.shown[name] = event.get("at") if event["task"] in SHOWN_ONCE else None
 
     def sum_names(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:
         """The names of sums of the present plan; `size` is the number of functions or of lags."""
@@ -144,3 +209,41 @@ class History:
     def spent(self) -> float:
         """The privacy spent in all (zero-concentrated differential privacy, ρ)."""
         return sum(self.rho.values())
+
+    def hand_over(self, file: str) -> dict[str, Any]:
+        """All of it as JSON, for the next file of a log; what stands in this one is in `file` then."""
+
+        def elsewhere(place: Place | None) -> dict[str, Any] | None:
+            return None if place is None else {**asdict(place), "file": place.file or file}
+
+        sums: dict[str, dict[str, list[str]]] = {}
+        for codebook, roster, question in sorted(self.sums):
+            sums.setdefault(codebook, {}).setdefault(roster, []).append(question)
+        return {
+            "sums": sums,
+            "rosters": sorted(self.rosters),
+            "rho": self.rho,
+            "releases": {plan: elsewhere(place) for plan, place in self.releases.items()},
+            "shown": {name: elsewhere(place) for name, place in self.shown.items()},
+        }
+
+    def resume(self, content: Mapping[str, Any]) -> None:
+        """Read what `hand_over` wrote."""
+        try:
+            self.sums = {
+                (codebook, roster, question)
+                for codebook, of_book in content["sums"].items()
+                for roster, questions in of_book.items()
+                for question in questions
+            }
+            self.rosters = set(content["rosters"])
+            self.rho = dict(content["rho"])
+            self.releases = {plan: Place.read(place) for plan, place in content["releases"].items()}
+            self.shown = {
+                name: None if place is None else Place.read(place) for name, place in content["shown"].items()
+            }
+            listed = all(map(is_price, self.rho.values())) and self.rho.keys() == self.releases.keys()
+        except (KeyError, TypeError, ValueError, AttributeError):
+            listed = False
+        if not listed:
+            raise FormatError("the event 'handover' has an odd history")

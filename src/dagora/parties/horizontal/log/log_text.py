@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError
 from dagora.base.phrases import amount, printable
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.transport.certificates import fingerprint_of
 
 # The number of tables that are named; the rest is only counted.
 NAMED = 8
@@ -20,12 +23,15 @@ def log_in_words(events: Sequence[Mapping[str, Any]], *, everything: bool = Fals
 
 def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator[str]:
     names: Sequence[str] = ()
+    plans: dict[str, RunPlan] = {}
     answers = 0
     for event in events:
         when = event.get("time", "")
         kind = event["event"]
-        if kind == "plan":
-            plan = _plan_of(event)
+        if kind == "handover":
+            yield f"{when}  {handover_in_words(event)}"
+        elif kind == "plan":
+            plans[event["hash"]] = plan = plans.get(event.get("again", "")) or _plan_of(event)
             names, answers = plan.codebook.schema.names, 0
             first, *others = plan_in_words(plan)
             yield f"{when}  accepted {first}, on {event['rows']} rows"
@@ -63,10 +69,63 @@ def plan_in_words(plan: RunPlan) -> list[str]:
             "of the continuous columns"
         )
     if plan.shows:
-        lines.append(f"shown as this site's own, not summed: {', '.join(plan.shows)}")
+        asked = [
+            f"{task} ({question_in_words(question)})"
+            if (question := plan.shown_questions.get(task))
+            else task
+            for task in plan.shows
+        ]
+        lines.append(f"shown as this site's own, not summed: {', '.join(asked)}")
     if plan.privacy is not None:
         lines += plan.privacy.describe()
     return list(map(printable, lines))
+
+
+def question_in_words(question: Mapping[str, Any], *, everything: bool = False) -> str:
+    """The settings of a question to a site alone.
+
+    >>> question_in_words({"model": "pc", "alpha": 0.01, "seconds": -1.0, "seed": 0, "knowledge": {}})
+    'model pc, alpha 0.01, no time limit, seed 0, no knowledge'
+    """
+    parts = []
+    for name, value in question.items():
+        if name == "seconds":
+            parts.append(f"{value:g} s" if isinstance(value, float) and value >= 0 else "no time limit")
+        elif name == "knowledge" and isinstance(value, dict):
+            parts.append(knowledge_in_words(value, everything=everything))
+        elif isinstance(value, dict):
+            parts.append(f"{name} of sizes {value.get('sizes')}")
+        else:
+            parts.append(f"{name} {value}")
+    return ", ".join(parts)
+
+
+def knowledge_in_words(knowledge: Mapping[str, Any], *, everything: bool = False) -> str:
+    """The edges and tiers that a question to a site alone has.
+
+    >>> knowledge_in_words({"forbidden": [["a", "b"]], "tiers": [["a"], ["b", "c"]]})
+    'forbidden a → b, tiers a < b c'
+    """
+    parts = []
+    for name, value in knowledge.items():
+        listed = [" → ".join(map(str, some)) for some in value] if isinstance(value, list) else [str(value)]
+        if name == "tiers" and isinstance(value, list):
+            listed = [" < ".join(" ".join(map(str, tier)) for tier in value)]
+        named = listed if everything else listed[:NAMED]
+        more = f" and {len(listed) - len(named)} more" if len(listed) > len(named) else ""
+        parts.append(f"{name.replace('_', ' ')} {', '.join(named)}{more}")
+    return ", ".join(parts) or "no knowledge"
+
+
+def handover_in_words(event: Mapping[str, Any]) -> str:
+    """What was counted before a file of a log begins, and whose key signed that."""
+    so_far = History.of([event])
+    signed = fingerprint_of(b64decode(event["certificate"]))
+    return (
+        f"goes on from {event['file']}, signed by {signed}; so far {amount(len(so_far.sums), 'sum')}, "
+        f"{amount(len(so_far.rho), 'release')} with noise (rho {so_far.spent:.4g}) and "
+        f"{amount(len(so_far.shown), 'answer')} of its own"
+    )
 
 
 def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everything: bool = False) -> str:
@@ -76,7 +135,10 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
     'into the sum: counts of 1 table (a × b), 4 cells'
     """
     if event["event"] == "shown":
-        return f"shown as its own: {event['task']}, {event['bytes']} bytes"
+        asked = "the same question as before, and the same answer"
+        if "again" not in event:
+            asked = question_in_words(event.get("question", {}), everything=everything)
+        return f"shown as its own: {event['task']}{f' ({asked})' if asked else ''}, {event['bytes']} bytes"
     if event["asks"] == COUNTS:
         tables = event["tables"]
         named = tables if everything else tables[:NAMED]
@@ -89,6 +151,8 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
             f"into the sum: counts of {len(tables)} table{plural} ({listed}{more}), {event['numbers']} cells"
         )
     noise = f", with noise (rho {event['rho']:.4g})" if "rho" in event else ""
+    if "again" in event:
+        noise = ", the same as before"
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
     what[INDICATORS] = "sums and products of columns, squares and indicators of levels"
     what[RELEASE] = "a release"

@@ -2,11 +2,15 @@
 
 The file holds JSON, a line per event, each with its own hash and that of the line before it: `plan` (a plan
 was accepted), `refused` (a plan or question was not), `answer` (to a question, in full), `shown` (an answer
-that is not summed), `end`. A line is forced to disk before the answer is sent, so that whatever happens to
-the process, the log names every answer that left. If the process or the machine dies while a line is written,
-that line is incomplete and its answer did not leave; the next run removes it. A changed or missing line
-breaks the chain, and nothing is answered until the owner has looked. (Lines that are missing at the end leave
-no trace.)
+that is not summed, with its question), `end`. A line is forced to disk before the answer is sent, so that
+whatever happens to the process, the log names every answer that left. If the process or the machine dies
+while a line is written, that line is incomplete and its answer did not leave; the next run removes it. A
+changed or missing line breaks the chain, and nothing is answered until the owner has looked. (Lines that are
+missing at the end leave no trace.)
+
+A long file is kept under another name, and a new one goes on. Its first line, `handover`, follows the last
+one of the old file, holds all that is counted for ever, and is signed with the site's key. So no log becomes
+too long to be read. Old files are read only for answers in them that are asked for again.
 """
 
 from __future__ import annotations
@@ -15,24 +19,32 @@ import contextlib
 import fcntl
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dagora.base.errors import FormatError, OptionError
 from dagora.base.files import naming, report_failure
 from dagora.base.parsing import parse_json
-from dagora.parties.horizontal.log.log_events import check_event
+from dagora.parties.horizontal.log.log_events import ON_DISK, History, Place, check_event
 from dagora.parties.private_file import check_private
+
+if TYPE_CHECKING:
+    from dagora.parties.horizontal.secure_sum.identity import Identity
 
 FILE_NAME = "federated.jsonl"
 START = "0" * 64
 _SEAL = b', "hash": "%b"}'
-MOST_BYTES = 1 << 32  # a log is read whole into memory
+# A file beyond this is followed by another one before the next run. A part of a release is a line of 20 MB at
+# most, and an answer that is shown one of 50 MB.
+LONG_FILE = 1 << 24
+LONGEST_LINE = 1 << 28
 
 LogEvent = dict[str, Any]
 
@@ -42,10 +54,13 @@ class SiteLog(Protocol):
 
     @property
     def events(self) -> list[LogEvent]:
-        """All events so far, in order."""
+        """All events of the present file so far, in order, without what stays on disk."""
 
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Write an event; it is safe when this returns."""
+
+    def recall(self, place: Place) -> LogEvent:
+        """The whole event of an earlier line."""
 
 
 @dataclass
@@ -56,16 +71,22 @@ class MemoryLog:
 
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Keep an event."""
-        self.events.append({"event": event, **content})
+        number = str(len(self.events))
+        self.events.append({"event": event, **content, "hash": number, "at": Place(number)})
+
+    def recall(self, place: Place) -> LogEvent:
+        """An earlier event."""
+        return self.events[int(place.hash)]
 
 
 class FileLog:
     """A log on disk, open for one run at a time."""
 
-    def __init__(self, path: Path, handle: int, events: list[LogEvent], last: str) -> None:
+    def __init__(self, path: Path, handles: list[int], events: list[LogEvent], last: str) -> None:
         self.path = path
         self.events = events
-        self._handle = handle
+        # The last is the file's; those of older files stay locked, so that nobody goes on in them.
+        self.handles = handles
         self._last = last
         self._broken = False
 
@@ -76,18 +97,59 @@ class FileLog:
         with report_failure(self.path, FormatError):
             if self._broken:
                 raise FormatError(f"{self.path}: could not be written before, so nothing more is written")
-            good = os.fstat(self._handle).st_size
+            good = os.fstat(self.handles[-1]).st_size
             try:
-                _write_all(self._handle, line + b"\n")
-                os.fsync(self._handle)
+                _write_all(self.handles[-1], line + b"\n")
+                os.fsync(self.handles[-1])
             except OSError:
                 # What is half written is taken back, as far as possible; the answer does not leave.
                 self._broken = True
                 with contextlib.suppress(OSError):
-                    os.ftruncate(self._handle, good)
+                    os.ftruncate(self.handles[-1], good)
                 raise
         self._last = digest
-        self.events.append(entry)
+        self.events.append(_slim({**entry, "hash": digest}, good, len(line)))
+
+    def recall(self, place: Place) -> LogEvent:
+        """The whole event of an earlier line, in this file or an older one."""
+        path = self.path.with_name(place.file) if place.file else self.path
+        try:
+            with path.open("rb") as file:
+                file.seek(place.start)
+                line = file.read(place.size)
+        except OSError:
+            raise FormatError(
+                f"{path}: the answer that was given before stands in this file: put it back"
+            ) from None
+        if _digest_of(line) != place.hash:
+            raise FormatError(f"{path}: the answer that was given before is not there any more")
+        found: LogEvent = parse_json(line)
+        return found
+
+    def hand_over(self, identity: Identity) -> None:
+        """Go on in a new file where this one is long; call it between runs."""
+        if os.fstat(self.handles[-1]).st_size <= LONG_FILE:
+            return
+        with report_failure(self.path, FormatError):
+            kept = _free_name(self.path)
+            entry: LogEvent = {"time": now(), "event": "handover", "file": kept.name}
+            entry |= {"history": History.of(self.events).hand_over(kept.name), "after": self._last}
+            entry["certificate"] = b64encode(identity.certificate).decode()
+            entry["signature"] = b64encode(identity.sign(_statement(entry))).decode()
+            line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
+            fresh = self.path.with_name(f"{self.path.name}.new")
+            handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+            self.handles.insert(0, handle)  # to be closed, whatever happens
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write_all(handle, line + b"\n")
+            os.fsync(handle)
+            # The old file gets its second name first: at every moment there is a whole log under its name.
+            if not kept.exists():
+                kept.hardlink_to(self.path)
+            fresh.replace(self.path)
+            _settle_folder(self.path.parent)
+        self.handles.append(self.handles.pop(0))
+        self.events, self._last = [{**entry, "hash": digest}], digest
 
 
 @contextmanager
@@ -104,23 +166,26 @@ def open_log(path: Path) -> Iterator[FileLog]:
     with report_failure(path, FormatError):
         new = not path.exists()
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        handles = [handle]
         try:
             if new:
                 _settle_folder(path.parent)
             check_private(path, "log", FormatError)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                moved = not os.path.samestat(os.fstat(handle), path.stat())
             except BlockingIOError:
-                raise OptionError(
-                    f"{path}: another run of this site has its log open: wait for its end"
-                ) from None
+                moved = True
+            if moved:
+                raise OptionError(f"{path}: another run of this site has its log open: wait for its end")
             found = read_log(path)
             if found.torn:
                 os.ftruncate(handle, found.whole_bytes)
                 os.fsync(handle)
-            yield FileLog(path, handle, found.events, found.last)
+            yield FileLog(path, handles, found.events, found.last)
         finally:
-            os.close(handle)
+            for each in handles:
+                os.close(each)
 
 
 @dataclass(frozen=True)
@@ -135,41 +200,85 @@ class LogFile:
 
 def read_log(path: Path) -> LogFile:
     """Read a log; check its chain, and each of its events."""
-    with report_failure(path, FormatError):
-        if path.stat().st_size > MOST_BYTES:
-            raise FormatError(
-                f"{path}: a log of more than {MOST_BYTES >> 30} GB is not read; another file would "
-                "begin to count anew what is limited for ever"
-            )
-        content = path.read_bytes()
-    whole, torn = content, b""
-    if content and not content.endswith(b"\n"):
-        cut = content.rfind(b"\n") + 1
-        whole, torn = content[:cut], content[cut:]
-    last, events, planned = START, [], False
-    for number, line in enumerate(whole.split(b"\n")[:-1], 1):
-        sealed, digest = _seal(line[: -len(_SEAL % START.encode())] + b"}")
-        try:
-            entry = parse_json(line)
-            follows = (
-                isinstance(entry, dict)
-                and isinstance(entry.get("event"), str)
-                and entry.get("after") == last
-                and sealed == line
-            )
-        except FormatError:
-            follows = False
-        if not follows:
-            raise FormatError(
-                f"{path}: line {number} was changed, or a line before it is missing: the log cannot be "
-                "relied on"
-            )
-        with naming(f"{path}: line {number}"):
-            check_event(entry, planned=planned)
-        planned |= entry["event"] == "plan"
-        events.append(entry)
-        last = digest
-    return LogFile(events, last, bool(torn), len(whole))
+    last, planned, start = START, False, 0
+    events: list[LogEvent] = []
+    with report_failure(path, FormatError), path.open("rb") as file:
+        while (line := file.readline(LONGEST_LINE)).endswith(b"\n"):
+            number = len(events) + 1
+            entry = _read_line(path, number, line[:-1], last)
+            with naming(f"{path}: line {number}"):
+                check_event(entry, planned=planned)
+            if entry["event"] == "handover":
+                _check_handover(path, entry)
+            planned |= entry["event"] == "plan"
+            events.append(_slim(entry, start, len(line) - 1))
+            start, last = start + len(line), entry["hash"]
+    if len(line) == LONGEST_LINE:
+        raise FormatError(f"{path}: line {len(events) + 1} is too long")
+    return LogFile(events, last, bool(line), start)
+
+
+def _read_line(path: Path, number: int, line: bytes, last: str) -> LogEvent:
+    """The event of a line that follows the one with the hash `last`; the first may follow another file."""
+    with contextlib.suppress(FormatError):
+        entry = parse_json(line)
+        known = isinstance(entry, dict) and isinstance(entry.get("event"), str)
+        if known and entry.get("hash") == _digest_of(line):
+            if entry.get("after") == last and entry["event"] != "handover":
+                return dict(entry)
+            if entry["event"] == "handover" and number == 1 and isinstance(entry.get("after"), str):
+                return dict(entry)
+    raise FormatError(
+        f"{path}: line {number} was changed, or a line before it is missing: the log cannot be relied on"
+    )
+
+
+def _check_handover(path: Path, entry: LogEvent) -> None:
+    """Refuse a first line that was not signed, or that does not go on where the older file ends."""
+    from dagora.parties.horizontal.secure_sum.identity import signature_holds
+
+    try:
+        signed = signature_holds(
+            b64decode(entry["certificate"]), _statement(entry), b64decode(entry["signature"])
+        )
+    except ValueError:
+        signed = False
+    if not signed:
+        raise FormatError(f"{path}: line 1 was not signed by the key that it names: it cannot be relied on")
+    older = path.with_name(Path(entry["file"]).name)
+    if older.exists():
+        ending = _SEAL % entry["after"].encode() + b"\n"
+        with older.open("rb") as file:
+            file.seek(max(0, older.stat().st_size - len(ending)))
+            if file.read() != ending:
+                raise FormatError(f"{path}: line 1 does not go on where {older.name} ends")
+
+
+def _statement(entry: LogEvent) -> bytes:
+    """What is signed of a hand-over."""
+    content = [entry[name] for name in ("time", "file", "history", "after", "certificate")]
+    return b"dagora log\0" + json.dumps(content, sort_keys=True).encode()
+
+
+def _slim(entry: LogEvent, start: int, size: int) -> LogEvent:
+    """An event for memory: what stays on disk is replaced by its place."""
+    if not any(name in entry for name in ON_DISK):
+        return entry
+    kept = {name: value for name, value in entry.items() if name not in ON_DISK}
+    return {**kept, "at": Place(entry["hash"], "", start, size)}
+
+
+def _free_name(path: Path) -> Path:
+    """The name that an old file gets: federated.1.jsonl, then federated.2.jsonl and so on."""
+    names = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
+    # It has the name already if a hand-over was cut off.
+    return next(name for name in names if not name.exists() or name.samefile(path))
+
+
+def _digest_of(line: bytes) -> str | None:
+    """The hash that a sealed line has, if it is sealed."""
+    sealed, digest = _seal(line[: -len(_SEAL % START.encode())] + b"}")
+    return digest if sealed == line else None
 
 
 def _seal(line: bytes) -> tuple[bytes, str]:

@@ -236,7 +236,7 @@ def draft_plan(
     """
     sites = dict(sorted(sites.items()))
     if privacy is not None:
-        fields |= {"shows": (), "step": 0.0}
+        fields |= {"shows": (), "shown_questions": {}, "step": 0.0}
         return RunPlan(sites, codebook, method, (RELEASE,), privacy=privacy, **fields)
     discrete = sum(not coding.continuous for coding in codebook)
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))

@@ -32,6 +32,8 @@ SHOWN_BY = {
     "best": ("local-weights",),
     "admm-dynamic": ("admm-lagged-step", "admm-lagged-loss"),
 }
+# Tasks of which a run asks one question, which its plan holds; the others go on in rounds.
+SHOWN_ONCE = ("local-weights", "local-graph")
 # Models of a vote that are weights; all others are methods that find a graph.
 WEIGHT_MODELS = ("linear", "mlp")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
@@ -55,6 +57,10 @@ FIELDS = {
     "version", "coordinator", "sites", "method", "settings", "columns", "questions", "columns_per_table",
     "cells_per_table", "tables", "functions", "lags", "step", "largest_rows", "shows", "privacy",
 }  # fmt: skip
+# A field that only plans with such questions have.
+ASKED_ALONE = "shown_questions"
+# How deep a question in a plan is nested: named values, the parts of knowledge, lists of edges, names.
+DEEPEST_QUESTION = 4
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,9 @@ class RunPlan:
     column; `indicators`: moments of continuous columns, their squares and indicators of levels; `lagged`:
     moments of windows that reach `lags` steps of time back, where all steps are `step` long; `release`:
     once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
-    each site shows as its own. `largest_rows` bounds the rows of all sites together. `method` and `settings`
-    say what the coordinator does with the sums: its word.
+    each site shows as its own, and `shown_questions` what they ask, word for word, where they are asked once.
+    `largest_rows` bounds the rows of all sites together. `method` and `settings` say what the coordinator
+    does with the sums: its word.
     """
 
     sites: Mapping[str, str]
@@ -85,6 +92,7 @@ class RunPlan:
     largest_rows: int = LARGEST_ROWS
     shows: tuple[str, ...] = ()
     privacy: PrivacyTerms | None = None
+    shown_questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         noisy = self.privacy is not None
@@ -96,6 +104,8 @@ class RunPlan:
         self._check_windows()
         if not set(self.shows) <= set(SHOWN_BY.get(self.method, ())):
             raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
+        if not set(self.shown_questions) <= set(self.shows) & set(SHOWN_ONCE):
+            raise FormatError(f"{ASKED_ALONE} must be those of tasks that are shown, and asked once")
         if self.privacy is not None:
             self._check_release(self.privacy)
 
@@ -127,8 +137,15 @@ class RunPlan:
                 f"{self.cells_per_table} (cells_per_table): use fewer levels, or allow more cells"
             )
 
+    @property
+    def shown_names(self) -> set[str]:
+        """The names under which what the plan shows is counted for ever."""
+        where = self.codebook.digest, self.method
+        return {shown_name(*where, task, self.shown_questions.get(task, {})) for task in self.shows}
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
+        asked = {task: dict(question) for task, question in self.shown_questions.items()}
         return {
             "version": VERSION,
             "coordinator": self.coordinator,
@@ -146,6 +163,7 @@ class RunPlan:
             "largest_rows": self.largest_rows,
             "shows": list(self.shows),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
+            **({ASKED_ALONE: asked} if asked else {}),
         }
 
     def encode(self) -> bytes:
@@ -183,7 +201,7 @@ class RunPlan:
         if len(payload) > LONGEST_PLAN:
             raise ProtocolError("the plan is too long")
         try:
-            content = json.loads(payload.decode(), parse_int=_int64)
+            content = json.loads(payload.decode(), parse_int=_short_integer)
             plan = cls.from_dict(content)
             same = plan.encode() == payload
         except DagoraError as error:
@@ -199,7 +217,7 @@ class RunPlan:
         """Read a plan, and check every part of it."""
         if not isinstance(content, dict):
             raise FormatError("a plan is a table of named values")
-        unknown, lacking = set(content) - FIELDS, FIELDS - set(content)
+        unknown, lacking = set(content) - FIELDS - {ASKED_ALONE}, FIELDS - set(content)
         if unknown:
             raise FormatError(f"a plan has no '{min(unknown)}': {among(sorted(FIELDS))}")
         if lacking:
@@ -227,13 +245,43 @@ class RunPlan:
             largest_rows=whole_number("largest_rows", content["largest_rows"], 1, MOST_ROWS),
             shows=_words("shows", content["shows"], None),
             privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
+            shown_questions=_questions(content.get(ASKED_ALONE, {})),
         )
 
 
-def _int64(digits: str) -> int:
-    if len(digits) > 20 or not -(1 << 63) <= int(digits) < 1 << 63:
+def shown_name(codebook: str, method: str, task: str, question: Mapping[str, Any]) -> str:
+    """The name under which an answer that is shown is counted.
+
+    It is the columns and the question, whatever the plan. The rounds of a method are one, over the same
+    columns: the first of them tells what all tell.
+    """
+    if task not in SHOWN_ONCE:
+        return f"{method} {codebook}"
+    asked = json.dumps([codebook, question], sort_keys=True)
+    return f"{task} {sha256(asked.encode()).hexdigest()}"
+
+
+def _short_integer(digits: str) -> int:
+    # A seed has up to 128 bits.
+    if len(digits) > 40 or not -(1 << 128) < int(digits) < 1 << 128:
         raise FormatError("it holds a number of too many digits")
     return int(digits)
+
+
+def _questions(content: object) -> dict[str, dict[str, Any]]:
+    if not isinstance(content, dict) or not _is_question(content, DEEPEST_QUESTION + 1):
+        raise FormatError(f"{ASKED_ALONE} must be named values for each task")
+    if not all(isinstance(question, dict) for question in content.values()):
+        raise FormatError(f"{ASKED_ALONE} must be named values for each task")
+    return content
+
+
+def _is_question(value: object, depth: int) -> bool:
+    """True for numbers, texts, and a few levels of lists and named values of them."""
+    if isinstance(value, list | dict):
+        inner = value if isinstance(value, list) else value.values()
+        return depth > 0 and all(_is_question(each, depth - 1) for each in inner)
+    return isinstance(value, bool | int | float | str)
 
 
 def worst_case(columns: int, columns_per_table: int) -> int:

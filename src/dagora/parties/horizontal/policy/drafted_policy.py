@@ -93,6 +93,7 @@ def trial_policy(plan: RunPlan) -> SitePolicy:
         questions=QUESTIONS,
         least_sites=len(plan.sites),
         shows=(ANY,),
+        shown_for_ever=NO_LIMIT,
         functions=MOST_FUNCTIONS,
         lags=plan.lags,
         step=plan.step,
@@ -102,5 +103,6 @@ def trial_policy(plan: RunPlan) -> SitePolicy:
         tables_per_run=NO_LIMIT,
         tables_for_ever=NO_LIMIT,
         rho_for_ever=1e9,
+        releases_for_ever=NO_LIMIT,
         place="the policy of a trial",
     )

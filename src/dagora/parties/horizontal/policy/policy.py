@@ -18,9 +18,13 @@ from dagora.base.errors import DagoraError
 from dagora.base.phrases import comma_list
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, RunPlan
+from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
 
 ANY = "any"
+# One answer leaves as many numbers of a covariance open as it has columns; two may tell all of it.
+SHOWN_FOR_EVER = 1
+# A site keeps its part of each release.
+RELEASES_FOR_EVER = 100
 
 
 class PolicyError(DagoraError):
@@ -36,9 +40,10 @@ class SitePolicy:
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
     cells; moments are of at most `functions` functions of a column, and windows reach at most `lags` steps of
     length `step` back. `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for
-    which the site may show answers of its own. With `noise`, only releases with noise are answered. All of
-    these together spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites reveal
-    theirs, and for a person with `rows_per_person` rows.
+    which the site may show answers of its own, and `shown_for_ever` the number of distinct ones. With
+    `noise`, only releases with noise are answered. There are at most `releases_for_ever` of these, which
+    spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites reveal theirs, and for
+    a person with `rows_per_person` rows.
     `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other sites.
     `lines` are the places of the keys in the owner's file.
     """
@@ -49,6 +54,7 @@ class SitePolicy:
     methods: tuple[str, ...] = (ANY,)
     questions: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    shown_for_ever: int = SHOWN_FOR_EVER
     least_sites: int = 0
     largest_rows: int = LARGEST_ROWS
     functions: int = 0
@@ -60,6 +66,7 @@ class SitePolicy:
     tables_for_ever: int = 0
     noise: bool = False
     rho_for_ever: float = 0.1
+    releases_for_ever: int = RELEASES_FOR_EVER
     colluders: int = 0
     rows_per_person: int = 1
     agreed_rosters: tuple[str, ...] = ()
@@ -124,8 +131,8 @@ class SitePolicy:
             self._refuse("lags", f"the plan asks for windows that reach {plan.lags} steps of time back")
         if plan.lags and plan.step != self.step:
             self._refuse("step", f"the plan is about steps of time of the length {plan.step:.7g}")
-        if plan.shows and plan.method not in self.shows and ANY not in self.shows:
-            self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
+        if plan.shows:
+            self._check_shown(plan, history)
         if plan.privacy is None and self.noise:
             self._refuse("noise", "the plan asks for sums without noise")
         if plan.privacy is not None:
@@ -151,6 +158,18 @@ class SitePolicy:
             if len(history.sums) >= self.tables_for_ever:
                 self._refuse("tables_for_ever", f"{len(history.sums)} different sums were answered already")
 
+    def _check_shown(self, plan: RunPlan, history: History) -> None:
+        if plan.method not in self.shows and ANY not in self.shows:
+            self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
+        if {task for task in plan.shows if task in SHOWN_ONCE} - set(plan.shown_questions):
+            self._refuse("shows", "the plan does not say what it asks this site alone")
+        new = plan.shown_names - set(history.shown)
+        if new and len(history.shown) + len(new) > self.shown_for_ever:
+            self._refuse(
+                "shown_for_ever",
+                f"{len(history.shown)} different answers of this site alone were shown already",
+            )
+
     def may_count(self, history: History, new: int) -> None:
         """Refuse sums that would pass the limit for ever."""
         if len(history.sums) + new > self.tables_for_ever:
@@ -160,8 +179,12 @@ class SitePolicy:
             )
 
     def may_spend(self, history: History, rho: float, plan: str) -> None:
-        """Refuse a release that would pass the limit on privacy for ever; one made before costs nothing."""
-        if plan not in history.rho and history.spent + rho > self.rho_for_ever * (1 + 1e-9):
+        """Refuse a release that would pass the limits for ever; one made before costs nothing."""
+        if plan in history.rho:
+            return
+        if len(history.rho) >= self.releases_for_ever:
+            self._refuse("releases_for_ever", f"{len(history.rho)} releases with noise were made already")
+        if history.spent + rho > self.rho_for_ever * (1 + 1e-9):
             self._refuse(
                 "rho_for_ever",
                 f"releases with noise have spent {history.spent:.4g} already, and {rho:.4g} more is asked",

@@ -31,7 +31,9 @@ from dagora.parties.horizontal.policy.policy import ANY, SitePolicy
 POLICY_NAME, CODEBOOK_NAME = "policy.toml", "codebook.toml"
 KEYS = tuple(entry.name for entry in fields(SitePolicy) if entry.name not in {"codebook", "place", "lines"})
 # A policy must name everything that it allows; only these keys may be left out.
-OPTIONAL = ("agreed_rosters", "least_sites", "largest_rows", "lags", "step")
+OPTIONAL = (
+    "agreed_rosters", "least_sites", "largest_rows", "lags", "step", "shown_for_ever", "releases_for_ever",
+)  # fmt: skip
 REQUIRED = tuple(key for key in (*KEYS, "column") if key not in OPTIONAL)
 
 
@@ -168,6 +170,7 @@ _READERS = {
     "methods": _words,
     "questions": _questions,
     "shows": _words,
+    "shown_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "largest_rows": _largest_rows,
     "least_sites": lambda key, value: whole_number(key, value, 2, 1000),
     "functions": lambda key, value: whole_number(key, value, 0, MOST_FUNCTIONS),
@@ -179,6 +182,7 @@ _READERS = {
     "tables_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "noise": _yes_or_no,
     "rho_for_ever": _number,
+    "releases_for_ever": lambda key, value: whole_number(key, value, 0, 1 << 62),
     "colluders": lambda key, value: whole_number(key, value, 0, 1000),
     "rows_per_person": lambda key, value: whole_number(key, value, 1, 10_000),
     "agreed_rosters": _rosters,

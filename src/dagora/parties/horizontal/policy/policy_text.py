@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from dagora.base.phrases import amount
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import COUNTS, LAGGED
 from dagora.parties.horizontal.policy.policy import SitePolicy
@@ -59,6 +60,11 @@ questions = {_toml_list(policy.questions)}
 # its series). None, unless they stand here.
 shows = {_toml_list(policy.shows)}
 
+# Different answers of this site alone, for ever; the same question gets the answer in the log again. Weights
+# of d columns are up to d (d - 1) / 2 numbers, and a covariance has d (d + 1) / 2: with two answers to chosen
+# questions, assume that all are known. All rounds of "admm" over the same columns count as one.
+shown_for_ever = {policy.shown_for_ever}
+
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others
 # and the coordinator together can always compute what this site has.
 least_sites = {policy.least_sites or len(policy.sites)}
@@ -78,11 +84,12 @@ functions = {policy.functions}
 tables_per_run = {policy.tables_per_run}
 tables_for_ever = {policy.tables_for_ever}
 
-# Releases with noise (differential privacy): the most of rho that they may spend for ever, how many sites may
-# work together without weakening the noise, and the most rows that one person has. With noise = true, nothing
-# without noise is answered.
+# Releases with noise (differential privacy): the most of rho that they may spend for ever, their number (the
+# log keeps each), how many sites may work together without weakening the noise, and the most rows that one
+# person has. With noise = true, nothing without noise is answered.
 noise = {str(policy.noise).lower()}
 rho_for_ever = {policy.rho_for_ever:g}
+releases_for_ever = {policy.releases_for_ever}
 colluders = {policy.colluders}
 rows_per_person = {policy.rows_per_person}
 
@@ -152,8 +159,9 @@ def policy_in_words(policy: SitePolicy) -> list[str]:
     lines = [f"coordinator: {policy.coordinator}"]
     least = policy.least_sites or max(3, len(policy.sites))
     lines.append(f"sites: {', '.join(policy.sites)}; at least {least} of them in every sum")
+    own = f"{', '.join(policy.shows)}, {amount(policy.shown_for_ever, 'answer')} for ever"
     lines.append(
-        f"methods: {', '.join(policy.methods)}; shown as its own: {', '.join(policy.shows) or 'nothing'}"
+        f"methods: {', '.join(policy.methods)}; shown as its own: {own if policy.shows else 'nothing'}"
     )
     lines.append(f"sums: {', '.join(policy.questions) or 'none'}{' with noise only' if policy.noise else ''}")
     if COUNTS in policy.questions:

@@ -28,6 +28,8 @@ from dagora.base.errors import ProtocolError
 from dagora.parties.transport.authority import common_name, der_of
 from dagora.parties.transport.certificates import Credentials, fingerprint_of
 
+ED25519_BYTES = 32  # a bare public key takes the place of a certificate
+
 
 class Identity(Protocol):
     """One party's signature, and how it checks the others'."""
@@ -92,6 +94,26 @@ def hand_out_keys(names: Sequence[str]) -> dict[str, KnownKeys]:
     private = {name: Ed25519PrivateKey.generate() for name in names}
     public = {name: key.public_key() for name, key in private.items()}
     return {name: KnownKeys(name, private[name], public) for name in names}
+
+
+def signature_holds(certificate: bytes, message: bytes, signature: bytes) -> bool:
+    """Return True if the key of a certificate signed this message, whoever vouches for it and until when.
+
+    >>> key = hand_out_keys(["b"])["b"]
+    >>> signature_holds(key.certificate, b"hello", key.sign(b"hello"))
+    True
+    """
+    try:
+        if len(certificate) == ED25519_BYTES:
+            Ed25519PublicKey.from_public_bytes(certificate).verify(signature, message)
+            return True
+        key = x509.load_der_x509_certificate(certificate).public_key()
+        if not isinstance(key, ec.EllipticCurvePublicKey):
+            return False
+        key.verify(signature, message, ec.ECDSA(SHA256()))
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 class CertifiedIdentity:

@@ -166,7 +166,13 @@ class CoordinatorSession:
         return read_release(self._sum(PlanQuestion(RELEASE)), self.plan, self.plan.privacy)
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
-        """Every site's own answer, by name."""
+        """Every site's own answer, by name; a question that is asked once must be the plan's."""
+        planned = self.plan.shown_questions.get(task)
+        if planned is not None:
+            # The plan has the time that the sites get; less is left by now.
+            if {**question, "seconds": planned.get("seconds")} != planned:
+                raise ProtocolError(f"the plan of this run has another question for '{task}'")
+            question = {}
         self.agree()
         with self._transport.ledger.phase(self._phase(task)):
             self._ask(PlanQuestion(SHOWN, task=task, content=question))

@@ -2,7 +2,8 @@
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
 `indicators` (moments of columns, squares and indicators of levels), `lagged` (moments of windows of time),
-`release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed), or `done`. A message
+`release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed; where it is asked
+once, the plan has its content, and the message none), or `done`. A message
 becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and once,
 sizes within the plan's limits. Code that computes on rows sees only numbers that this module has checked.
 
@@ -32,6 +33,7 @@ from dagora.parties.horizontal.plan.plan import (
     MOMENTS,
     MOST_CELLS,
     RELEASE,
+    SHOWN_ONCE,
     RunPlan,
 )
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
@@ -117,9 +119,7 @@ def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
     if kind == DONE:
         return PlanQuestion(DONE)
     if kind == SHOWN:
-        if content["task"] not in plan.shows:
-            raise ProtocolError(f"{what} is not in the plan: nothing of this kind is shown")
-        return PlanQuestion(SHOWN, task=content["task"], content=content["content"])
+        return _shown_question(content["task"], content["content"], plan, what)
     if kind not in plan.questions:
         raise ProtocolError(f"{what} is not in the plan: it allows no {kind}")
     if kind == BASIS and content["functions"] != plan.functions:
@@ -131,14 +131,24 @@ def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
     return PlanQuestion(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
 
 
+def _shown_question(task: str, content: dict[str, Value], plan: RunPlan, what: str) -> PlanQuestion:
+    if task not in plan.shows:
+        raise ProtocolError(f"{what} is not in the plan: nothing of this kind is shown")
+    if task not in SHOWN_ONCE:
+        return PlanQuestion(SHOWN, task=task, content=content)
+    if content or task not in plan.shown_questions:
+        raise ProtocolError(f"{what} has settings of its own: the plan says already what is asked")
+    return PlanQuestion(SHOWN, task=task, content=plan.shown_questions[task])
+
+
 def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: RunPlan, what: str) -> Sets:
     """Sets of columns as tuples: discrete columns in order, each set once, no larger than the plan allows."""
+    if len(offsets) - 1 > MOST_SETS_AT_ONCE or len(columns) > MOST_SETS_AT_ONCE * plan.columns_per_table:
+        raise ProtocolError(f"{what} asks for too many tables at once")
     flat: list[int] = columns.tolist()
     bounds: list[int] = offsets.tolist()
     if not bounds or bounds[0] != 0 or bounds[-1] != len(flat) or any(a > b for a, b in pairwise(bounds)):
         raise ProtocolError(f"{what} does not say where its tables begin and end")
-    if len(bounds) - 1 > MOST_SETS_AT_ONCE:
-        raise ProtocolError(f"{what} asks for too many tables at once")
     cards: list[int] = plan.codebook.schema.cardinalities.tolist()
     sets = tuple(tuple(flat[a:b]) for a, b in pairwise(bounds))
     cells = 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import secrets
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,7 +25,17 @@ from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    INDICATORS,
+    LAGGED,
+    MOMENTS,
+    RELEASE,
+    SHOWN_ONCE,
+    RunPlan,
+    shown_name,
+)
 from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
@@ -94,6 +105,17 @@ def beginning_of(plan: bytes) -> dict[str, str]:
     return {"offered": sha256(plan).hexdigest(), "plan": plan[:LOGGED_PLAN].decode(errors="replace")}
 
 
+def summary_of(value: object) -> object:
+    """A setting of a question as the log has it; an array by its sizes and its hash.
+
+    >>> summary_of(np.zeros((2, 3)))["sizes"]
+    [2, 3]
+    """
+    if isinstance(value, np.ndarray):
+        return {"sizes": list(value.shape), "sha256": sha256(value.tobytes()).hexdigest()}
+    return value
+
+
 def error_for_owner(error: Exception, what: str) -> DagoraError:
     """The error in one line for the site's owner; an unforeseen one is named by its type."""
     return error if isinstance(error, DagoraError) else ProtocolError(f"{what}: {type(error).__name__}")
@@ -155,7 +177,8 @@ class _Service:
         self._log(
             "plan",
             {
-                "plan": plan.to_dict(),
+                **self._plan_for_log(plan),
+                "method": plan.method,
                 "plan_digest": plan.digest.hex(),
                 "roster": plan.roster_digest,
                 "codebook": plan.codebook.digest,
@@ -165,6 +188,13 @@ class _Service:
         )
         self.accepted = True
         return rows
+
+    def _plan_for_log(self, plan: RunPlan) -> dict[str, Any]:
+        """The plan, or the line of the present file that has it."""
+        for event in self.log.events:
+            if event["event"] == "plan" and event["plan_digest"] == plan.digest.hex() and "plan" in event:
+                return {"again": event["hash"]}
+        return {"plan": plan.to_dict()}
 
     def answer_next(self) -> bool:
         """Answer one question; return False when the coordinator is done."""
@@ -187,13 +217,19 @@ class _Service:
     def _count(self, question: PlanQuestion) -> None:
         """Refuse questions beyond those that plan and policy allow in all."""
         if question.kind == SHOWN:
-            self.shown += 1
+            self._count_shown(question.task)
         elif question.kind == COUNTS:
             self._count_tables(question)
         else:
             self._count_sum(question)
         if self.shown > MOST_SHOWN or self.repeated > MOST_REPEATED:
             raise ProtocolError("the coordinator asks for more than the plan needs, again and again")
+
+    def _count_shown(self, task: str) -> None:
+        if task in SHOWN_ONCE and task in self.sums_asked:
+            raise ProtocolError(f"the coordinator asks for '{task}' a second time")
+        self.sums_asked.add(task)
+        self.shown += 1
 
     def _count_tables(self, question: PlanQuestion) -> None:
         fresh = set(question.sets) - self.asked
@@ -231,8 +267,7 @@ class _Service:
     def _sum_answer(self, question: PlanQuestion) -> bytes:
         more: dict[str, Any] = {}
         if question.kind == RELEASE and self.plan.privacy is not None:
-            vector = self._release(self.plan.privacy)
-            more = {"rho": self.plan.privacy.rho, "part": vector.tolist()}
+            vector, more = self._release(self.plan.privacy)
         else:
             vector = SUMMED[question.kind](self.rows, *question.arguments)
         if question.kind == COUNTS:
@@ -245,26 +280,52 @@ class _Service:
         self._log("answer", {"asks": question.kind, **more, "numbers": int(vector.size)})
         return encode({"masked": masked})
 
-    def _release(self, terms: PrivacyTerms) -> NDArray[np.int64]:
+    def _release(self, terms: PrivacyTerms) -> tuple[NDArray[np.int64], dict[str, Any]]:
         """A site's part of a release: the one in the log if this plan was answered before, whatever the rows.
 
-        So a release asked for again reveals nothing new, not even that rows have changed.
+        So a release asked for again reveals nothing new, not even that rows have changed. With it come the
+        fields of its line in the log.
         """
-        answered = self.history.releases.get(self.plan.digest.hex())
-        if answered is not None:
-            return np.array(answered, dtype=np.int64)
-        return release_part(self.rows, terms, secrets.token_bytes(KEY_BYTES))
+        known = self.history.releases.get(self.plan.digest.hex())
+        if known is not None:
+            return np.array(self.log.recall(known)["part"], dtype=np.int64), {"again": known.hash}
+        part = release_part(self.rows, terms, secrets.token_bytes(KEY_BYTES))
+        return part, {"rho": terms.rho, "part": part.tolist()}
 
     def _task_answer(self, question: PlanQuestion) -> bytes:
-        if question.task not in self.tasks:
-            raise ProtocolError(f"this site does not know the task '{one_line(question.task)}'")
-        payload = encode({"answer": dict(self.tasks[question.task](self.site, question.content or {}))})
-        self._log("shown", {"task": question.task, "bytes": len(payload)})
+        task, content = question.task, question.content or {}
+        if task not in self.tasks:
+            raise ProtocolError(f"this site does not know the task '{one_line(task)}'")
+        if task in SHOWN_ONCE:
+            return self._answer_once(task, content)
+        payload = encode({"answer": dict(self.tasks[task](self.site, content))})
+        asked = {name: summary_of(value) for name, value in content.items()}
+        self._log("shown", {"task": task, "question": asked, "bytes": len(payload)})
+        return payload
+
+    def _answer_once(self, task: str, question: Mapping[str, Any]) -> bytes:
+        """The answer in the log if this question was answered before, whatever the rows and the plan.
+
+        So a question that is asked again reveals nothing new, not even that rows have changed.
+        """
+        entry: dict[str, Any] = {"task": task, "question": dict(question), "bytes": 0}
+        name = shown_name(self.plan.codebook.digest, self.plan.method, task, question)
+        known = self.history.shown.get(name)
+        if known is not None:
+            payload = b64decode(self.log.recall(known)["answer"])
+            self._log("shown", {"task": task, "again": known.hash, "bytes": len(payload)})
+            return payload
+        try:
+            payload = encode({"answer": dict(self.tasks[task](self.site, question))})
+        except Exception:
+            self._log("shown", entry)  # that there is no answer tells something, too
+            raise
+        self._log("shown", {**entry, "bytes": len(payload), "answer": b64encode(payload).decode()})
         return payload
 
     def _log(self, event: str, content: Mapping[str, Any]) -> None:
         self.log.add(event, content)
-        self.history.add({"event": event, **content})
+        self.history.add(self.log.events[-1])
 
     def end(self, error: BaseException | None) -> None:
         """Write the end of the run into the log, if a plan was accepted."""

@@ -1,0 +1,240 @@
+"""A coordinator wants a site's log to grow until the site can answer no more, or forgets what it has answered."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dagora.base.errors import FormatError, OptionError, ProtocolError
+from dagora.data.partition import split_rows
+from dagora.parties.horizontal.log import site_log
+from dagora.parties.horizontal.log.log_events import History
+from dagora.parties.horizontal.log.log_text import log_in_words
+from dagora.parties.horizontal.log.site_log import open_log, read_log
+from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.policy.drafted_policy import draft_policy
+from dagora.parties.horizontal.policy.policy import PolicyError
+from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+from dagora.parties.horizontal.session.questions import PlanQuestion
+from dagora.parties.privacy.terms import agree_on_terms
+from tests.parties.horizontal.meeting import Meeting
+from tests.random_tables import random_discrete
+
+NAMES = ("east", "north", "west")
+TABLE = random_discrete(np.random.default_rng(1), 90, [9, 9, 9, 9, 9, 9])
+SITES = dict(zip(NAMES, split_rows(TABLE, 3), strict=True))
+BOOK = codebook_of(SITES)
+KEYS = hand_out_keys(["coordinator", *NAMES])
+
+
+def release(log, epsilon=1.0, policies=None, settings=None):
+    """One run of a plan with noise; the sum, as the coordinator sees it."""
+    terms = agree_on_terms(BOOK.schema, 3, epsilon=epsilon)
+    plan = {"questions": ("release",), "privacy": terms, "tables": 0, "settings": settings or {}}
+    meeting = Meeting(SITES, plan=plan, logs={"west": log}, keys=KEYS, policies=policies)
+    try:
+        with meeting.session as session:
+            session.agree()
+            session._sum(PlanQuestion("release"))
+            return meeting.wires["west"]
+    finally:
+        meeting.lines()
+
+
+def parts(path):
+    return [event for event in map(json.loads, path.read_bytes().splitlines()) if "part" in event]
+
+
+def test_a_plan_that_is_repeated_adds_two_short_lines(tmp_path):
+    """Before, its whole part was written again, and read into memory by every later run."""
+    path = tmp_path / "log"
+    sizes = []
+    for _ in range(4):
+        with open_log(path) as log:
+            release(log)
+            assert not any("part" in event for event in log.events)
+        sizes.append(path.stat().st_size)
+    grown = np.diff(sizes)
+    assert len(parts(path)) == 1
+    assert len(set(grown)) == 1
+    assert grown[0] < 1500 < sizes[0] - 1500
+    events = read_log(path).events
+    again = [event["again"] for event in events if "again" in event and event["event"] == "answer"]
+    assert set(again) == {event["hash"] for event in events if event.get("rho")}
+    assert History.of(events).spent == pytest.approx(agree_on_terms(BOOK.schema, 3, epsilon=1.0).rho)
+    assert sum("the same as before" in line for line in log_in_words(events)) == 3
+
+
+def test_cheap_releases_are_limited_in_number(tmp_path):
+    """At ε = 0.001 a million of them cost less than the usual limit on privacy."""
+    policies = {name: {"rho_for_ever": 0.1, "releases_for_ever": 3} for name in NAMES}
+    with open_log(tmp_path / "log") as log:
+        for number in range(3):
+            release(log, 0.001, policies, {"number": number})
+        release(log, 0.001, policies, {"number": 1})  # the same again costs nothing
+        with pytest.raises(ProtocolError, match="refused the plan"):
+            release(log, 0.001, policies, {"number": 3})
+        assert "(releases_for_ever): 3 releases" in log.events[-1]["reason"]
+        assert History.of(log.events).spent < 1e-5
+
+
+def test_a_drafted_policy_limits_the_number_of_releases():
+    prints = {name: "sha256:" + str(i) * 64 for i, name in enumerate(NAMES)}
+    policy = draft_policy(BOOK, "sha256:" + "f" * 64, prints, least_sites=3, rows=90)
+    policy.may_spend(History(rho={str(i): 1e-9 for i in range(99)}), 1e-9, "new")
+    with pytest.raises(PolicyError, match="100 releases with noise were made already"):
+        policy.may_spend(History(rho={str(i): 1e-9 for i in range(100)}), 1e-9, "new")
+
+
+@pytest.fixture
+def short_files(monkeypatch):
+    monkeypatch.setattr(site_log, "LONG_FILE", 4000)
+
+
+def handed_over(path):
+    """A log of two files with one release in the older one; its history."""
+    with open_log(path) as log:
+        release(log)
+        before = History.of(log.events)
+        log.hand_over(KEYS["west"])
+        assert [event["event"] for event in log.events] == ["handover"]
+        log.add("end", {"reason": "done"})
+    return before
+
+
+def test_a_long_log_goes_on_in_a_new_file_with_all_that_is_counted(tmp_path, short_files):
+    path, older = tmp_path / "log.jsonl", tmp_path / "log.1.jsonl"
+    before = handed_over(path)
+    first = json.loads(path.read_bytes().splitlines()[0])
+    assert first["after"] == json.loads(older.read_bytes().splitlines()[-1])["hash"]
+    assert older.stat().st_mode & 0o077 == 0
+    found = read_log(path)
+    after = History.of(found.events)
+    assert (after.sums, after.rosters, after.rho) == (before.sums, before.rosters, before.rho)
+    place = replace(before.releases.popitem()[1], file=older.name)
+    assert list(after.releases.values()) == [place]
+    words = next(iter(log_in_words(found.events)))
+    assert "goes on from log.1.jsonl, signed by sha256:" in words
+    assert "1 release with noise (rho 0.02436)" in words
+
+
+def test_an_answer_of_an_older_file_is_given_again_and_costs_nothing(tmp_path, short_files):
+    path = tmp_path / "log.jsonl"
+    handed_over(path)
+    (part,) = parts(tmp_path / "log.1.jsonl")
+    with open_log(path) as log:
+        release(log, policies={"west": {"rho_for_ever": 0.03, "releases_for_ever": 1}})
+        (answer,) = [event for event in log.events if event["event"] == "answer"]
+        assert answer["again"] == part["hash"]
+        assert log.recall(next(iter(History.of(log.events).releases.values())))["part"] == part["part"]
+
+
+def test_files_follow_each_other_as_often_as_it_takes(tmp_path, short_files):
+    path = tmp_path / "log.jsonl"
+    for number in range(5):
+        with open_log(path) as log:
+            log.hand_over(KEYS["west"])
+            release(log, settings={"number": number})
+            history = History.of(log.events)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        *(f"log.{number}.jsonl" for number in range(1, 5)),
+        "log.jsonl",
+    ]
+    assert len(history.rho) == 5
+    with open_log(path) as log:
+        found = [log.recall(place)["part"] for place in history.releases.values()]
+    assert len({tuple(part) for part in found}) == 5
+
+
+def test_an_older_file_that_is_gone_is_named_if_it_is_needed(tmp_path, short_files):
+    path = tmp_path / "log.jsonl"
+    handed_over(path)
+    (tmp_path / "log.1.jsonl").rename(tmp_path / "elsewhere")
+    with open_log(path) as log:
+        release(log, settings={"number": 2})
+        with pytest.raises(ProtocolError, match="cannot answer"):
+            release(log)
+        with pytest.raises(FormatError, match=r"log.1.jsonl: the answer .* put it back"):
+            log.recall(next(iter(History.of(log.events).releases.values())))
+
+
+def spoil(change):
+    def spoiled(path):
+        lines = path.read_bytes().splitlines()
+        first = json.loads(lines[0])
+        change(first)
+        first.pop("hash")
+        line, digest = site_log._seal(json.dumps(first, ensure_ascii=False).encode())
+        second = json.loads(lines[1])
+        second.pop("hash")
+        rest, _ = site_log._seal(json.dumps({**second, "after": digest}, ensure_ascii=False).encode())
+        path.write_bytes(line + b"\n" + rest + b"\n")
+
+    return spoiled
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        spoil(lambda first: first["history"].update(rho={}, releases={})),
+        spoil(lambda first: first.update(after="0" * 64)),
+        spoil(lambda first: first.update(signature="")),
+        spoil(lambda first: first.update(certificate="%%")),
+        spoil(lambda first: first.update(file="other.jsonl")),
+        spoil(lambda first: first["history"].pop("sums")),
+        spoil(lambda first: first.update(history={"sums": 3})),
+        lambda path: path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:])),
+        lambda path: path.with_name("log.1.jsonl").write_bytes(b"other"),
+        lambda path: path.write_bytes(2 * path.read_bytes()),
+    ],
+)
+def test_a_hand_over_that_was_changed_is_refused(tmp_path, short_files, damage):
+    """Otherwise what was spent could be forgotten by a change of one line; anybody can write a chain of hashes."""
+    path = tmp_path / "log.jsonl"
+    handed_over(path)
+    damage(path)
+    with pytest.raises(FormatError, match=r"log.jsonl: line"):
+        read_log(path)
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "hardlink_to", "replace"])
+def test_a_hand_over_that_was_cut_off_leaves_a_whole_log(tmp_path, short_files, monkeypatch, step):
+    path = tmp_path / "log.jsonl"
+    with open_log(path) as log:
+        release(log)
+        before = path.read_bytes()
+        where = site_log.os if step in {"write", "fsync"} else site_log.Path
+
+        def fail(*_):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as full:
+            full.setattr(where, step, fail)
+            with pytest.raises(FormatError, match="o space left"):
+                log.hand_over(KEYS["west"])
+    assert path.read_bytes() == before
+    with open_log(path) as log:
+        log.hand_over(KEYS["west"])
+        assert len(History.of(log.events).rho) == 1
+    assert len(parts(tmp_path / "log.1.jsonl")) == 1
+
+
+def test_nobody_goes_on_in_an_older_file(tmp_path, short_files):
+    path = tmp_path / "log.jsonl"
+    with open_log(path) as log:
+        release(log)
+        log.hand_over(KEYS["west"])
+        for name in ("log.jsonl", "log.1.jsonl"):
+            with pytest.raises(OptionError, match="another run"), open_log(tmp_path / name):
+                pass
+
+
+def test_a_log_is_read_line_by_line(tmp_path, monkeypatch):
+    """However long a file is, memory has room for what is counted."""
+    path = tmp_path / "log"
+    with open_log(path) as log:
+        release(log)
+    monkeypatch.setattr(site_log, "LONGEST_LINE", 300)
+    with pytest.raises(FormatError, match="line 1 is too long"):
+        read_log(path)

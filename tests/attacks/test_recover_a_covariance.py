@@ -1,0 +1,219 @@
+"""A lying coordinator of a run in which sites show what they learned alone wants the covariance of one site's rows.
+
+One edge i → j alone has the weight S_ij / S_ii, and with a penalty λ (S_ij − λ) / S_ii. So d (d − 1) questions with
+one edge each and one more with a penalty give S, and the level at which `pc` keeps an edge gives its p-value. A
+plan says what is asked, word for word, and a policy how many plans of this kind there are for ever.
+"""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from dagora.base.errors import ProtocolError
+from dagora.data.partition import split_rows
+from dagora.data.table import Table
+from dagora.parties.horizontal.log.log_text import log_in_words
+from dagora.parties.horizontal.log.site_log import MemoryLog, open_log, read_log
+from dagora.parties.horizontal.session.questions import ANSWER, SHOWN, PlanQuestion
+from tests.parties.horizontal.federations import simulated
+from tests.parties.horizontal.meeting import Meeting
+
+NAMES = ("east", "north", "west")
+TABLE = simulated(4, 300, 1)[1]
+SITES = dict(zip(NAMES, split_rows(TABLE, 3), strict=True))
+COLUMNS = TABLE.names
+PENALTY = 1e-3
+ALL = list(permutations(range(4), 2))
+
+
+def weights_question(edge=None, penalty=0.0):
+    """What a coordinator asks for a vote; with `edge`, only this one is allowed."""
+    knowledge = {}
+    if edge is not None:
+        others = [pair for pair in ALL if pair != edge]
+        knowledge = {"forbidden": [[COLUMNS[i], COLUMNS[j]] for i, j in others]}
+    run = {"knowledge": knowledge, "seconds": -1.0, "seed": 0}
+    return {"model": "linear", "lambda1": penalty, "threshold": 0.0, **run}
+
+
+def graph_question(alpha):
+    return {"model": "pc", "alpha": alpha, "knowledge": {}, "seconds": -1.0, "seed": 0}
+
+
+def recover(ask):
+    """S of a site from its answers to thirteen questions."""
+    ratio = np.zeros((4, 4))
+    for edge in ALL:
+        ratio[edge] = ask(weights_question(edge))[edge]
+    first = max(ALL, key=lambda edge: ratio[edge])
+    # w(0) − w(λ) = λ / S_ii gives one variance, and ratios of weights the others.
+    variance = PENALTY / (ratio[first] - ask(weights_question(first, PENALTY))[first])
+    i = first[0]
+    variances = np.array([variance if j == i else variance * ratio[i, j] / ratio[j, i] for j in range(4)])
+    return np.where(np.eye(4, dtype=bool), np.diag(variances), variances[:, None] * ratio)
+
+
+def bisect_level(ask, pair, rounds=30):
+    """The level at which a pair is joined, to `rounds` bits."""
+    low, high = -80.0, 0.0
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        joined = ask(graph_question(10.0**middle))[pair]
+        low, high = (low, middle) if joined else (middle, high)
+    return 10.0**high
+
+
+def covariance(site):
+    columns = np.stack(SITES[site].columns)
+    return np.cov(columns, bias=True)
+
+
+def test_the_questions_would_do_where_nothing_holds_them_back():
+    """The attack itself, on sites that answer whatever they are asked."""
+    federation = Meeting(SITES, method="vote").open
+
+    def ask(question):
+        return federation.gather("local-weights", question)["west"]["weights"]
+
+    np.testing.assert_allclose(recover(ask), covariance("west"), rtol=1e-9)
+
+
+class Liar:
+    """A coordinator that keeps its logs and keys over many runs; its policies are those of owners who allow votes."""
+
+    def __init__(self, shown_for_ever=1):
+        self.logs = {name: MemoryLog() for name in NAMES}
+        self.policies = {name: {"shows": ("vote",), "shown_for_ever": shown_for_ever} for name in NAMES}
+        self.keys = None
+
+    def meet(self, task, question, sites=SITES, **plan):
+        plan = {"shows": (task,), "shown_questions": {task: question}, **plan}
+        meeting = Meeting(
+            sites, method="vote", keys=self.keys, logs=self.logs, policies=self.policies, plan=plan
+        )
+        self.keys = meeting.keys
+        return meeting
+
+    def answer(self, task, question, field, **more):
+        """The answer of one site in a run whose plan has the question."""
+        meeting = self.meet(task, question, **more)
+        try:
+            with meeting.session as session:
+                return ask(session, task)["west"][field]
+        finally:
+            meeting.lines()
+
+    def shown(self, site="west"):
+        return [event for event in self.logs[site].events if event["event"] == "shown"]
+
+
+def ask(session, task, content=None):
+    """Send a question whatever the plan says."""
+    session.agree()
+    session._ask(PlanQuestion(SHOWN, task=task, content=content or {}))
+    return {site: reply["answer"] for site, reply in session._collect(ANSWER, {"answer": dict}).items()}
+
+
+def test_questions_beside_the_plan_are_refused():
+    """One run, whose plan asks an honest question, and thirteen others."""
+    liar = Liar()
+    meeting = liar.meet("local-weights", weights_question(penalty=0.01))
+    with (
+        pytest.raises(ProtocolError, match="the plan says already what is asked"),
+        meeting.session as session,
+    ):
+        recover(lambda question: ask(session, "local-weights", question)["west"]["weights"])
+    meeting.lines()
+    assert liar.shown() == []
+
+
+def test_levels_beside_the_plan_are_refused():
+    liar = Liar()
+    meeting = liar.meet("local-graph", graph_question(0.01))
+    with (
+        pytest.raises(ProtocolError, match="the plan says already what is asked"),
+        meeting.session as session,
+    ):
+        bisect_level(lambda question: ask(session, "local-graph", question)["west"]["graph"], (0, 1))
+    meeting.lines()
+    assert liar.shown() == []
+
+
+def test_a_question_is_asked_once_in_a_run():
+    liar = Liar()
+    meeting = liar.meet("local-weights", weights_question())
+    with pytest.raises(ProtocolError, match="a second time"), meeting.session as session:
+        assert [ask(session, "local-weights") for _ in range(2)]
+    meeting.lines()
+    assert len(liar.shown()) == 1
+
+
+@pytest.mark.parametrize("allowed", [1, 3])
+def test_a_plan_for_each_question_meets_the_limit_for_ever(allowed):
+    liar = Liar(allowed)
+    with pytest.raises(ProtocolError, match="refused the plan"):
+        recover(lambda question: liar.answer("local-weights", question, "weights"))
+    assert len(liar.shown()) == allowed
+    refused = [event for event in liar.logs["west"].events if event["event"] == "refused"]
+    assert f"(shown_for_ever): {allowed} different answers" in refused[-1]["reason"]
+
+
+def test_a_plan_for_each_level_meets_the_limit_for_ever():
+    liar = Liar()
+    with pytest.raises(ProtocolError, match="refused the plan"):
+        bisect_level(lambda question: liar.answer("local-graph", question, "graph"), (0, 1))
+    assert len(liar.shown()) == 1
+
+
+def test_the_same_question_gets_the_same_answer_whatever_the_rows_and_the_plan():
+    """Otherwise a coordinator that asks again would learn which rows have changed, and nobody would count it."""
+    liar = Liar()
+    question = weights_question(penalty=0.01)
+    first = liar.answer("local-weights", question, "weights")
+    fewer = {**SITES, "west": SITES["west"].take(range(50))}
+    for plan in ({}, {"settings": {"seed": 2}}):
+        codebook = Meeting(SITES, method="vote").codebook
+        again = liar.answer("local-weights", question, "weights", sites=fewer, codebook=codebook, **plan)
+        np.testing.assert_array_equal(again, first)
+    assert [("again" in event, "answer" in event) for event in liar.shown()] == [
+        (False, True),
+        (True, False),
+        (True, False),
+    ]
+
+
+def test_a_plan_that_does_not_say_what_is_asked_is_refused():
+    liar = Liar()
+    meeting = liar.meet("local-weights", {}, shown_questions={})
+    with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
+        session.agree()
+    assert "does not say what it asks" in meeting.lines()["west"]
+
+
+def test_a_question_that_cannot_be_answered_counts():
+    """Whether a site can answer tells something, too."""
+    liar = Liar()
+    constant = {**SITES, "west": Table(SITES["west"].schema, tuple(np.ones(9) * 1e300 for _ in COLUMNS))}
+    question = weights_question()
+    with pytest.raises(ProtocolError, match="cannot answer"):
+        liar.answer("local-weights", {**question, "lambda1": -1.0}, "weights", sites=constant)
+    with pytest.raises(ProtocolError, match="refused the plan"):
+        liar.answer("local-weights", question, "weights")
+    assert [event["bytes"] for event in liar.shown()] == [0]
+
+
+def test_the_log_has_the_whole_question(tmp_path):
+    liar = Liar()
+    question = weights_question((0, 1), 0.5)
+    with open_log(tmp_path / "log") as log:
+        liar.logs["west"] = log
+        weights = liar.answer("local-weights", question, "weights")
+        said = [line for line in log_in_words(log.events) if "local-weights" in line]
+    (event,) = [event for event in read_log(tmp_path / "log").events if event["event"] == "shown"]
+    assert event["question"] == question
+    assert all("lambda1 0.5" in line and "x1 → x0" in line for line in said), said
+    assert len(said) == 2  # the plan and the answer
+    with open_log(tmp_path / "log") as log:
+        liar.logs["west"] = log
+        np.testing.assert_array_equal(liar.answer("local-weights", question, "weights"), weights)
