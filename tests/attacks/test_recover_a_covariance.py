@@ -13,12 +13,14 @@ import pytest
 from dagora.base.errors import ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
+from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.log.site_log import MemoryLog, open_log, read_log
 from dagora.parties.horizontal.session.questions import ANSWER, SHOWN, PlanQuestion
 from tests.parties.horizontal.federations import simulated
 from tests.parties.horizontal.meeting import Meeting
 
+# A refusal of the first ends a run; the others may not have come to theirs.
 NAMES = ("east", "north", "west")
 TABLE = simulated(4, 300, 1)[1]
 SITES = dict(zip(NAMES, split_rows(TABLE, 3), strict=True))
@@ -74,9 +76,9 @@ def test_the_questions_would_do_where_nothing_holds_them_back():
     federation = Meeting(SITES, method="vote").open
 
     def ask(question):
-        return federation.gather("local-weights", question)["west"]["weights"]
+        return federation.gather("local-weights", question)["east"]["weights"]
 
-    np.testing.assert_allclose(recover(ask), covariance("west"), rtol=1e-9)
+    np.testing.assert_allclose(recover(ask), covariance("east"), rtol=1e-9)
 
 
 class Liar:
@@ -100,11 +102,11 @@ class Liar:
         meeting = self.meet(task, question, **more)
         try:
             with meeting.session as session:
-                return ask(session, task)["west"][field]
+                return ask(session, task)["east"][field]
         finally:
             meeting.lines()
 
-    def shown(self, site="west"):
+    def shown(self, site="east"):
         return [event for event in self.logs[site].events if event["event"] == "shown"]
 
 
@@ -123,7 +125,7 @@ def test_questions_beside_the_plan_are_refused():
         pytest.raises(ProtocolError, match="the plan says already what is asked"),
         meeting.session as session,
     ):
-        recover(lambda question: ask(session, "local-weights", question)["west"]["weights"])
+        recover(lambda question: ask(session, "local-weights", question)["east"]["weights"])
     meeting.lines()
     assert liar.shown() == []
 
@@ -135,7 +137,7 @@ def test_levels_beside_the_plan_are_refused():
         pytest.raises(ProtocolError, match="the plan says already what is asked"),
         meeting.session as session,
     ):
-        bisect_level(lambda question: ask(session, "local-graph", question)["west"]["graph"], (0, 1))
+        bisect_level(lambda question: ask(session, "local-graph", question)["east"]["graph"], (0, 1))
     meeting.lines()
     assert liar.shown() == []
 
@@ -155,8 +157,8 @@ def test_a_plan_for_each_question_meets_the_limit_for_ever(allowed):
     with pytest.raises(ProtocolError, match="refused the plan"):
         recover(lambda question: liar.answer("local-weights", question, "weights"))
     assert len(liar.shown()) == allowed
-    refused = [event for event in liar.logs["west"].events if event["event"] == "refused"]
-    assert f"(shown_for_ever): {allowed} different answers" in refused[-1]["reason"]
+    refused = [event for event in liar.logs["east"].events if event["event"] == "refused"]
+    assert f"(shown_for_ever): {allowed} different answer" in refused[-1]["reason"]
 
 
 def test_a_plan_for_each_level_meets_the_limit_for_ever():
@@ -171,7 +173,7 @@ def test_the_same_question_gets_the_same_answer_whatever_the_rows_and_the_plan()
     liar = Liar()
     question = weights_question(penalty=0.01)
     first = liar.answer("local-weights", question, "weights")
-    fewer = {**SITES, "west": SITES["west"].take(range(50))}
+    fewer = {**SITES, "east": SITES["east"].take(range(50))}
     for plan in ({}, {"settings": {"seed": 2}}):
         codebook = Meeting(SITES, method="vote").codebook
         again = liar.answer("local-weights", question, "weights", sites=fewer, codebook=codebook, **plan)
@@ -188,13 +190,13 @@ def test_a_plan_that_does_not_say_what_is_asked_is_refused():
     meeting = liar.meet("local-weights", {}, shown_questions={})
     with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
         session.agree()
-    assert "does not say what it asks" in meeting.lines()["west"]
+    assert "does not say what it asks" in meeting.lines()["east"]
 
 
 def test_a_question_that_cannot_be_answered_counts():
     """Whether a site can answer tells something, too."""
     liar = Liar()
-    constant = {**SITES, "west": Table(SITES["west"].schema, tuple(np.ones(9) * 1e300 for _ in COLUMNS))}
+    constant = {**SITES, "east": Table(SITES["east"].schema, tuple(np.ones(9) * 1e300 for _ in COLUMNS))}
     question = weights_question()
     with pytest.raises(ProtocolError, match="cannot answer"):
         liar.answer("local-weights", {**question, "lambda1": -1.0}, "weights", sites=constant)
@@ -203,17 +205,24 @@ def test_a_question_that_cannot_be_answered_counts():
     assert [event["bytes"] for event in liar.shown()] == [0]
 
 
-def test_the_log_has_the_whole_question(tmp_path):
+def test_the_log_has_the_whole_question(tmp_path, monkeypatch):
     liar = Liar()
     question = weights_question((0, 1), 0.5)
     with open_log(tmp_path / "log") as log:
-        liar.logs["west"] = log
+        liar.logs["east"] = log
         weights = liar.answer("local-weights", question, "weights")
         said = [line for line in log_in_words(log.events) if "local-weights" in line]
     (event,) = [event for event in read_log(tmp_path / "log").events if event["event"] == "shown"]
     assert event["question"] == question
     assert all("lambda1 0.5" in line and "x1 → x0" in line for line in said), said
     assert len(said) == 2  # the plan and the answer
+    # The count and the answer are there in a new file, too.
+    monkeypatch.setattr(site_log, "LONG_FILE", 0)
     with open_log(tmp_path / "log") as log:
-        liar.logs["west"] = log
+        liar.logs["east"] = log
+        log.hand_over(liar.keys["east"])
+        assert len(log.events) == 1
         np.testing.assert_array_equal(liar.answer("local-weights", question, "weights"), weights)
+        with pytest.raises(ProtocolError, match="refused the plan"):
+            liar.answer("local-weights", weights_question((0, 1), 0.4), "weights")
+        assert "(shown_for_ever): 1 different answer of" in log.events[-1]["reason"]

@@ -1,5 +1,6 @@
 """What the coordinator sees: sums, and no site's part of one."""
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.parties.horizontal.secure_sum import roster
+from dagora.parties.horizontal.session import serving
 from dagora.parties.horizontal.session.questions import ANSWER
 from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.horizontal.session.sealed_transport import SealedTransport
 from dagora.parties.transport.messages import decode
-from tests.cli.federate.consortium import COORDINATOR
+from tests.attacks.test_count_rows_behind_noise import fixed_sums, simulated_table
+from tests.cli.federate.consortium import COORDINATOR, SITES, agree_on, client_line, log_of
 
 
 class Recording:
@@ -103,3 +106,28 @@ def test_the_sizes_of_messages_do_not_depend_on_the_numbers(
         traffic.append(sorted((sender, tag, len(payload)) for sender, tag, payload in seen.received))
     assert traffic[0] == traffic[1]
     assert len(traffic[0]) == 6, "a key and an answer of each site"
+
+
+def test_what_the_coordinator_of_a_release_prints_does_not_depend_on_rows(
+    play: Callable, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes on the wire differ by the lengths of signatures; the plan is the same in every byte."""
+    monkeypatch.setattr(serving, "release_part", lambda rows, terms, _key: fixed_sums(terms, rows.schema))
+    tables = {site: tmp_path / f"{site}.csv" for site in SITES}
+    found, plans = [], []
+    for rows in (999, 1000):
+        for seed, (site, file) in enumerate(tables.items()):
+            write_table(simulated_table("discrete", rows if site == "west" else 400, seed), file)
+        if not found:
+            agree_on(keys, list(tables.values()))
+        clients = {site: client_line(keys, site, file) for site, file in tables.items()}
+        ended = play("--privacy", "epsilon=1", "--json", others=clients, agreed=True)
+        content = json.loads(ended[COORDINATOR].out)
+        content["stats"] = {key: value for key, value in content["stats"].items() if "bytes_" not in key}
+        found.append(
+            {key: value for key, value in content.items() if key not in {"seconds", "trace", "command"}}
+        )
+        plans.append([event["plan_digest"] for event in log_of(keys, "west") if event["event"] == "plan"])
+    assert found[0] == found[1]
+    assert len(plans[1]) == 2
+    assert len(set(plans[1])) == 1

@@ -67,9 +67,14 @@ def is_price(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value > 0
 
 
+def is_file_name(value: object) -> bool:
+    """Return True for the name of a file, without a folder."""
+    return isinstance(value, str) and value == Path(value).name != ""
+
+
 # The fields that each event must have.
 FIELDS: dict[str, dict[str, Test]] = {
-    "handover": {"file": is_text, "history": is_dict, "certificate": is_text, "signature": is_text},
+    "handover": {"file": is_file_name, "history": is_dict, "certificate": is_text, "signature": is_text},
     "plan": {
         "plan": is_dict,
         "plan_digest": is_text,
@@ -138,8 +143,12 @@ class Place:
         """Check a place that a log tells."""
         if isinstance(content, dict) and set(content) == {"hash", "file", "start", "size"}:
             place = cls(**content)
-            named = is_text(place.hash) and is_text(place.file) and place.file == Path(place.file).name
-            if named and is_whole(place.start) and is_whole(place.size):
+            if (
+                is_text(place.hash)
+                and is_file_name(place.file)
+                and is_whole(place.start)
+                and is_whole(place.size)
+            ):
                 return place
         raise FormatError("the event 'handover' has an odd place of a line")
 

@@ -72,7 +72,8 @@ class MemoryLog:
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Keep an event."""
         number = str(len(self.events))
-        self.events.append({"event": event, **content, "hash": number, "at": Place(number)})
+        at = {"at": Place(number)} if any(name in content for name in ON_DISK) else {}
+        self.events.append({"event": event, **content, "hash": number, **at})
 
     def recall(self, place: Place) -> LogEvent:
         """An earlier event."""
@@ -128,7 +129,8 @@ class FileLog:
 
     def hand_over(self, identity: Identity) -> None:
         """Go on in a new file where this one is long; call it between runs."""
-        if os.fstat(self.handles[-1]).st_size <= LONG_FILE:
+        size = os.fstat(self.handles[-1]).st_size
+        if size <= LONG_FILE:
             return
         with report_failure(self.path, FormatError):
             kept = _free_name(self.path)
@@ -137,6 +139,8 @@ class FileLog:
             entry["certificate"] = b64encode(identity.certificate).decode()
             entry["signature"] = b64encode(identity.sign(_statement(entry))).decode()
             line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
+            if size < 2 * len(line):  # the file is long because of all that is counted
+                return
             fresh = self.path.with_name(f"{self.path.name}.new")
             handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
             self.handles.insert(0, handle)  # to be closed, whatever happens

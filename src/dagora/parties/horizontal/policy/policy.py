@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dagora.base.errors import DagoraError
-from dagora.base.phrases import comma_list
+from dagora.base.phrases import amount, comma_list
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
@@ -167,7 +167,7 @@ class SitePolicy:
         if new and len(history.shown) + len(new) > self.shown_for_ever:
             self._refuse(
                 "shown_for_ever",
-                f"{len(history.shown)} different answers of this site alone were shown already",
+                f"{amount(len(history.shown), 'different answer')} of this site alone left already",
             )
 
     def may_count(self, history: History, new: int) -> None:

@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, ProtocolError
 from dagora.kernels.decorators import kernel
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
@@ -39,6 +39,9 @@ BLOCK = 1 << 16
 WINDOW_NUMBERS = 1 << 23
 # The least standard deviation in steps of the fixed point: rounding then adds 1/12 to a variance of 65,536.
 FEWEST_STEPS = 256
+
+# Below 0 by more than this, an eigenvalue of correlations is no rounding.
+SLACK = 1e-9
 
 Sets = Sequence[tuple[int, ...]]
 
@@ -252,7 +255,30 @@ def scaled_moments(sums: NDArray[np.int64], size: int, bits: int) -> Moments:
     exact = second * n - np.triu(np.outer(first, first))
     scatter = (exact / n).astype(np.float64)
     scatter = np.ldexp(scatter + np.triu(scatter, 1).T, -2 * bits)
-    return Moments(n, np.ldexp((first / n).astype(np.float64), -bits), scatter)
+    moments = Moments(n, np.ldexp((first / n).astype(np.float64), -bits), scatter)
+    check_possible(moments)
+    return moments
+
+
+def check_possible(scaled: Moments) -> None:
+    """Refuse moments that no rows of numbers in [−1, 1] have, on which a learner might find no end.
+
+    >>> check_possible(Moments(9, np.zeros(2), np.array([[1.0, 2.0], [2.0, 1.0]])))
+    Traceback (most recent call last):
+    dagora.ProtocolError: the sums are not those of rows: a site was told something else, or ...
+    """
+    squares = np.diag(scaled.scatter)
+    possible = bool((np.abs(scaled.mean) <= 1).all() and (squares >= 0).all() and (squares <= scaled.n).all())
+    if possible:
+        size = np.sqrt(np.where(squares > 0, squares, 1.0))
+        try:
+            np.linalg.cholesky(scaled.scatter / np.outer(size, size) + SLACK * np.eye(len(size)))
+        except np.linalg.LinAlgError:
+            possible = False
+    if not possible:
+        raise ProtocolError(
+            "the sums are not those of rows: a site was told something else, or sent a wrong answer"
+        )
 
 
 def check_ranges(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> None:

@@ -153,7 +153,7 @@ class _Service:
             self.rows = self._accept(self.plan)
         except Exception as error:  # whatever it is, it is written down
             why = error_for_owner(error, "the plan cannot be checked")
-            self.log.add("refused", {"reason": one_line(str(why)), **beginning_of(offered["plan"])})
+            self.log.add("refused", {"reason": one_line(str(why)), **self._offer_for_log(offered["plan"])})
             self._refuse(KEYS, why, f"refused the plan; {OWNER_KNOWS}")
         CRYPTOGRAPHY_FOR_SITES.require("a secure sum")
         from dagora.parties.horizontal.secure_sum.roster import SiteMasks
@@ -195,6 +195,12 @@ class _Service:
             if event["event"] == "plan" and event["plan_digest"] == plan.digest.hex() and "plan" in event:
                 return {"again": event["hash"]}
         return {"plan": plan.to_dict()}
+
+    def _offer_for_log(self, plan: bytes) -> dict[str, str]:
+        """The beginning of a refused plan, or only its digest where the present file has it."""
+        offer = beginning_of(plan)
+        known = any(event.get("offered") == offer["offered"] for event in self.log.events)
+        return {"offered": offer["offered"]} if known else offer
 
     def answer_next(self) -> bool:
         """Answer one question; return False when the coordinator is done."""
