@@ -31,6 +31,7 @@ def test_the_build_takes_the_version_from_the_package() -> None:
     assert built == dagora.__version__
 
 
+@pytest.mark.full
 def test_no_other_file_states_the_version() -> None:
     version = re.compile(rf"(?<![\d.]){re.escape(dagora.__version__)}(?![\d.])")
     files = [

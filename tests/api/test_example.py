@@ -27,6 +27,7 @@ def test_the_drug_looks_worse_than_it_is():
     assert death("do(drug=B)") < death("do(drug=A)") - 0.1
 
 
+@pytest.mark.full
 def test_a_file_of_it(run, tmp_path):
     ran = run("demo", "--data", tmp_path / "patients.csv")
     assert ran.code == 0

@@ -89,6 +89,7 @@ def test_learn_adds_nothing_to_the_search_itself():
     assert learn(NUMBERS).score_name == "bic-gaussian"
 
 
+@pytest.mark.full
 def test_data_in_every_form_give_one_answer(tmp_path):
     frame = pd.DataFrame({name: TABLE.codes(i).astype(int) for i, name in enumerate(TABLE.names)})
     path = tmp_path / "data.csv"

@@ -67,6 +67,7 @@ def test_the_score_is_the_bic_of_what_was_seen() -> None:
     assert result.trace[-1].score == result.score
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
 def test_the_order_of_the_columns_does_not_matter_and_a_run_repeats() -> None:
     data = punched(chain(300), 0.3)

@@ -167,6 +167,7 @@ def odd_table(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.full
 def test_nothing_neutral_reaches_a_user(run: Callable[..., Any], odd_table: Path, tmp_path: Path) -> None:
     """The fixture `run` looks at what is printed; here, also at what is written."""
     result, report = tmp_path / "result.json", tmp_path / "report.html"

@@ -155,6 +155,7 @@ def test_a_large_picture_is_drawn_in_seconds() -> None:
     assert time.process_time() - began < 6
 
 
+@pytest.mark.full
 def test_a_time_limit_leaves_time_for_files(run: Callable, garden: Path, tmp_path: Path) -> None:
     """Of 2 s, 0.4 are for files: the search ends before, and says which limit it was given."""
     file, out = tmp_path / "r.html", tmp_path / "r.json"

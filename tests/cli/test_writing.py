@@ -86,6 +86,7 @@ def test_names_and_methods_are_checked_before_learning(run: Callable, garden: Pa
     check_output(str(tmp_path / "g.dot"), ("a\x00", '"'), None)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not FULL.exists(), reason="needs the device /dev/full")
 @pytest.mark.parametrize("command", ["learn", "sample"])
 def test_a_full_disk_costs_one_file(run: Callable, garden: Path, tmp_path: Path, command: str) -> None:
@@ -105,6 +106,7 @@ def test_a_full_disk_costs_one_file(run: Callable, garden: Path, tmp_path: Path,
     assert lines == [f"dagora: error: {failed}"]
 
 
+@pytest.mark.full
 def test_a_folder_that_goes_while_learning_costs_its_file(
     run: Callable, garden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

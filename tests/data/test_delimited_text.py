@@ -78,6 +78,7 @@ def test_errors_are_raised_in_the_thread_that_asks(tmp_path, monkeypatch, reader
     assert readers == {threading.get_ident()}
 
 
+@pytest.mark.full
 def test_a_time_limit_ends_the_reading_of_a_compressed_file(tmp_path):
     file = tmp_path / "t.csv.gz"
     file.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * (1 << 20)))

@@ -26,6 +26,7 @@ def test_the_mean_splits_into_at_most_and_above(values):
     assert len(levels) == (1 if len(set(values)) == 1 else 2)
 
 
+@pytest.mark.full
 @quick
 @given(columns, st.sampled_from(["mean", "width", "quantile"]), st.integers(2, 9))
 def test_codes_follow_the_order_of_the_values(values, method, bins):
@@ -40,6 +41,7 @@ def test_codes_follow_the_order_of_the_values(values, method, bins):
     assert len(set(pairs)) == len(set(values))
 
 
+@pytest.mark.full
 @quick
 @given(columns, st.integers(2, 9))
 def test_quantiles_leave_no_level_empty(values, bins):
@@ -47,6 +49,7 @@ def test_quantiles_leave_no_level_empty(values, bins):
     assert set(codes) == set(range(len(levels)))
 
 
+@pytest.mark.full
 @quick
 @given(st.permutations(range(24)), st.sampled_from([2, 3, 4, 6, 8, 12]))
 def test_quantiles_of_distinct_values_have_equal_counts(values, bins):
@@ -54,6 +57,7 @@ def test_quantiles_of_distinct_values_have_equal_counts(values, bins):
     assert np.bincount(codes).tolist() == [24 // bins] * bins
 
 
+@pytest.mark.full
 @quick
 @given(st.lists(st.floats(0, 1), min_size=0, max_size=30), st.integers(2, 9))
 def test_equal_width_against_numpy(values, bins):

@@ -19,6 +19,7 @@ def row_numbers(parts):
     return [(part.values(0) * 2).astype(int).tolist() for part in parts]
 
 
+@pytest.mark.full
 @quick
 @given(st.integers(1, 60), st.integers(1, 60), st.one_of(st.none(), st.integers(0, 99)))
 def test_every_row_goes_to_one_party_and_sizes_are_nearly_equal(rows, parties, seed):

@@ -64,6 +64,7 @@ def test_missing_as_a_level(data_dir, name):
     assert any("missing" in variable.levels for variable in table.schema)
 
 
+@pytest.mark.full
 def test_measurements_cannot_be_missing_as_a_level(data_dir):
     with pytest.raises(DataError, match="'a1' is continuous and has 299 missing values"):
         read_table(data_dir / "tables" / "ozone.csv.gz", missing="level")

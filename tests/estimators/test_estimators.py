@@ -311,6 +311,7 @@ def test_a_column_without_a_value_is_refused() -> None:
         NetworkImputer("hill-climb").fit(X)
 
 
+@pytest.mark.full
 def test_the_page_works_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     text = (ROOT / "docs" / "estimators.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]

@@ -48,6 +48,7 @@ def test_all_paths_are_listed_here() -> None:
         assert {(method, path) for method in route.methods - {"HEAD"}} <= known, route.path
 
 
+@pytest.mark.full
 def test_without_the_token_nothing_is_answered(client: Client) -> None:
     wrong = client.server.door.token[:-1] + "~"
     for method, path in PATHS:

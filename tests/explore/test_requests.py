@@ -187,6 +187,7 @@ def tables(folder) -> dict:
     return {name: folder / f"{name}.csv" for name in made}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["discrete", "codes", "continuous", "mixed", "holes"])
 def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
     """What is said not to fit is refused by `learn`, and what fits passes all checks before the search."""

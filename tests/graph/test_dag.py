@@ -37,6 +37,7 @@ def test_round_trips(dag):
     assert hash(copy) == hash(dag)
 
 
+@pytest.mark.full
 @given(dags(min_nodes=2), st.randoms(use_true_random=False))
 def test_reorder_keeps_the_edges(dag, random):
     names = list(dag.nodes)

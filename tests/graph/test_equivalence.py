@@ -83,6 +83,7 @@ def test_meek_rules_complete_the_pattern(classes):
         assert np.array_equal(meek_closure(pattern(members[0])), np.logical_or.reduce(members))
 
 
+@pytest.mark.full
 @given(dags(max_nodes=9))
 def test_two_ways_to_the_cpdag(dag):
     matrix = dag.to_numpy()
@@ -145,6 +146,7 @@ def test_rule_four_can_be_set_off_from_two_edges_away():
     assert np.array_equal(meek_closure(closed), closed)
 
 
+@pytest.mark.full
 @given(mixed_matrices())
 def test_meek_closure_keeps_skeleton_and_arrows_and_is_idempotent(matrix):
     closed = meek_closure(matrix)

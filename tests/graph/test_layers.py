@@ -21,6 +21,7 @@ def test_every_arc_leads_down(dag):
     assert min(row) == 0
 
 
+@pytest.mark.full
 @given(dags())
 def test_arcs_are_no_longer_than_with_longest_paths(dag):
     arcs = arcs_of(dag)

@@ -89,6 +89,7 @@ def test_no_nodes_and_one():
     assert layout(DAG("a")).positions == {"a": (NODE_WIDTH / 2, NODE_HEIGHT / 2)}
 
 
+@pytest.mark.full
 def test_five_hundred_nodes_in_time():
     dag = random_dag("er", 500, 2, seed=1)
     start = time.perf_counter()

@@ -55,6 +55,7 @@ def same(seen, true):
     return seen == true
 
 
+@pytest.mark.full
 def test_all_pairs_of_dags_on_three_nodes():
     graphs = list(all_dags(3))
     for estimate, truth in itertools.product(graphs, graphs):
@@ -104,6 +105,7 @@ def notears_count_accuracy(estimate, truth):
     }
 
 
+@pytest.mark.full
 @given(mixed_matrices(max_nodes=6), st.data())
 def test_the_notears_evaluation(matrix, data):
     size = len(matrix)
@@ -143,6 +145,7 @@ def test_nothing_divided_by_nothing_is_zero():
         assert (found.shd, found.tpr, found.fdr, found.fpr, found.f1) == (0, 0.0, 0.0, 0.0, 0.0)
 
 
+@pytest.mark.full
 @given(dags(max_nodes=7), st.randoms(use_true_random=False))
 def test_node_order_does_not_matter(dag, random):
     names = list(dag.nodes)

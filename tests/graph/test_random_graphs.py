@@ -50,6 +50,7 @@ def test_sf_has_a_heavy_tail():
     assert largest["er"] < 12
 
 
+@pytest.mark.full
 def test_sf_degree_distribution():
     """Master equation of attachment to in-degree + 1: p_k (1 + a(k + 1)) = a k p_{k-1}, with a = m/(m + 1)."""
     m = 2

@@ -29,6 +29,7 @@ def separated_in_moral_graph(dag, x, y, given):
     return not any(nx.has_path(graph, a, b) for a in x for b in y)
 
 
+@pytest.mark.full
 @given(dags(min_nodes=2, max_nodes=9), st.data())
 def test_against_networkx_and_the_moral_graph(dag, data):
     role = data.draw(st.lists(st.integers(0, 3), min_size=len(dag), max_size=len(dag)))

@@ -1,6 +1,7 @@
 """Curves that linear scores do not see."""
 
 import numpy as np
+import pytest
 
 import dagora
 from dagora.learners.curved_pairs import curved_pairs
@@ -8,6 +9,7 @@ from dagora.learners.curved_pairs import curved_pairs
 RNG = np.random.default_rng(0)
 
 
+@pytest.mark.full
 def test_a_parabola_is_named():
     x = RNG.normal(size=400)
     rows = {"x": x, "y": x**2 + 0.3 * RNG.normal(size=400), "z": RNG.normal(size=400)}

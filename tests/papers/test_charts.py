@@ -90,6 +90,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
         draw_panels([panel(0)], columns=1, x_label="x", y_label="y", title="t")
 
 
+@pytest.mark.full
 def test_it_draws_without_a_window() -> None:
     """In a process of its own: another test may have loaded what opens windows."""
     program = (

@@ -101,6 +101,7 @@ def test_names_and_messages_cannot_break_out():
     assert page.within("ul") == ["<script>2</script>"]
 
 
+@pytest.mark.full
 def test_a_direction_is_determined_where_all_equivalent_graphs_have_it():
     graphs = list(islice(all_dags(4), None))
     assert len(graphs) == 543

@@ -312,6 +312,7 @@ def test_columns_that_add_up_are_named_with_holes_and_beside_levels(share, level
         assert not any("'other'" in line for line in told)
 
 
+@pytest.mark.full
 def test_columns_that_add_up_are_named_and_bge_is_settled_on_them():
     table = with_a_total()
     for learned in (table, dict(reversed(table.items()))):

@@ -82,6 +82,7 @@ def tables_with_sets(draw):
     return table, draw(st.lists(one, max_size=12))
 
 
+@pytest.mark.full
 @settings(max_examples=80, deadline=None)
 @given(tables_with_sets())
 def test_counts_equal_a_plain_counter(case):

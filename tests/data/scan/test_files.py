@@ -38,6 +38,7 @@ def all_types(rows):
     return table
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("whole", [0, 1 << 25], ids=["mapped", "read"])
 @pytest.mark.parametrize("packed", [None, "lz4"])
 @pytest.mark.parametrize("length", [64, 700])

@@ -102,6 +102,7 @@ def test_on_sampled_rows_removed_pairs_are_separated_and_others_are_not(rows, co
                     assert not is_chance(correlations, x, y, given, rows, alpha)
 
 
+@pytest.mark.full
 def test_the_class_does_not_depend_on_the_order_of_columns():
     rng = np.random.default_rng(5)
     for _ in range(40):

@@ -29,6 +29,7 @@ def test_in_haste_the_result_is_a_class_with_this_skeleton_and_what_is_known(see
         assert (cpdag_matrix(dag) == found).all()
 
 
+@pytest.mark.full
 def test_a_dense_skeleton_is_left_soon_after_the_limit():
     """All columns share five causes, so that nearly all edges are left when the time is over."""
     rng = np.random.default_rng(3)

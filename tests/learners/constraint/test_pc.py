@@ -207,6 +207,7 @@ def test_time_is_looked_at_between_calls():
         assert TestedSets(oracle, largest=largest).separate(complete, 1, 0.01, run)[1] == 3
 
 
+@pytest.mark.full
 def test_many_rows_are_counted_by_few_tests_at_a_time():
     rows = np.random.default_rng(0).integers(0, 2, size=(2_000_000, 2))
     table = dagora.Table.from_numpy(rows, names=["a", "b"], discrete=["a", "b"])

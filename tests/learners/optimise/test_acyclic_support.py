@@ -55,6 +55,7 @@ def test_what_is_cut_closes_a_cycle_with_stronger_edges(problem):
     assert [rank[edge] for edge in dropped] == sorted((rank[edge] for edge in dropped), reverse=True)
 
 
+@pytest.mark.full
 @settings(max_examples=100)
 @given(problems())
 def test_nothing_is_dropped_from_a_dag(problem):

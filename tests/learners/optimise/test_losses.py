@@ -111,6 +111,7 @@ def test_least_squares_refit_is_the_lasso(seed):
         np.testing.assert_allclose(weights[:child, child], expected, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.full
 def test_refit_takes_duplicated_columns_and_few_rows():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(5, 8))

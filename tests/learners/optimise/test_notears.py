@@ -83,6 +83,7 @@ def check_result(result):
 # The exact optimum
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [20, 1000])
 @pytest.mark.parametrize("lambda1", [0.0, 0.1, 0.5])
 def test_close_to_the_exact_optimum_and_never_below(lambda1, rows):
@@ -185,6 +186,7 @@ def test_rows_of_other_families_recover_the_graph(loss):
     assert exact >= 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
 def test_levels_are_no_edges_and_edges_are_found_at_any_level(loss):
     rng = np.random.default_rng(3)
@@ -558,6 +560,7 @@ class SumsOnly:
         raise RowsUnavailableError("the rows stay with their owners")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if SEM[pair[0]] == "gaussian"])
 def test_moments_are_enough(pair):
     loss, published = pair
@@ -659,6 +662,7 @@ def test_binary_columns_have_no_counts_to_warn_of():
     assert not any("counts" in warning for warning in result.warnings)
 
 
+@pytest.mark.full
 def test_a_solver_that_stalled_does_not_say_that_it_finished():
     rng = np.random.default_rng(1)
     rows = np.column_stack([rng.poisson(rate, 100) for rate in (1e12, 1e3, 1.0)]).astype(float)

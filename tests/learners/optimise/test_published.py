@@ -158,6 +158,7 @@ def test_what_is_not_in_the_paper_is_refused():
             published(table, **given)
 
 
+@pytest.mark.full
 def test_losses_on_rows_have_no_intercept():
     rows = np.random.default_rng(0).binomial(1, [0.9, 0.8, 0.9], (400, 3)).astype(float)
     table = continuous_table(rows)

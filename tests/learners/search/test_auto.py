@@ -80,6 +80,7 @@ def test_the_message_says_what_was_done():
     assert rushed.message.startswith("tabu search: stopped")
 
 
+@pytest.mark.full
 def test_dense_columns_take_bounded_work(monkeypatch):
     """Of columns that all depend on each other, millions of parent sets matter; the clock is not asked."""
     scored = []

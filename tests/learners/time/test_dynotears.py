@@ -40,6 +40,7 @@ def lasso(moments: np.ndarray, child: int, parents: list[int], penalties: np.nda
     return 0.5 * residual @ moments @ residual + penalties @ np.abs(weights)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("seed", "lambdas"), [(0, (0.05, 0.05)), (1, (0.1, 0.02)), (2, (0.02, 0.3)), (3, (0.5, 0.1))]
 )
@@ -62,6 +63,7 @@ def test_no_graph_of_three_variables_has_a_lower_objective(seed: int, lambdas: t
     assert not found.weights[:, 3:].any()
 
 
+@pytest.mark.full
 def test_thresholds_apply_to_weights_in_their_own_units() -> None:
     """With two penalties lagged columns are solved in another unit, which no threshold may see."""
     statistics = SeriesStatistics(series(5, d=6, steps=200, lags=2))

@@ -72,6 +72,7 @@ def test_predictions_are_those_of_the_dense_solve(network: GaussianProcessNetwor
     assert found["dose"].sd == pytest.approx(np.full(6, sd[0]), rel=0.05)
 
 
+@pytest.mark.full
 def test_hyperparameters_are_at_the_mode_of_likelihood_and_priors(network: GaussianProcessNetwork) -> None:
     """Small steps in any direction make the density of the log parameters smaller."""
     z = scaled(network.table)

@@ -187,6 +187,7 @@ def test_discrete_nodes_judge_the_numbers_above_them(given):
         assert logs[0] == pytest.approx(np.log(alone), abs=0.05)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [2, 5])
 def test_levels_that_stay_while_others_are_drawn(seed, monkeypatch):
     monkeypatch.setattr(proposal_plan, "MOST_CELLS", 4)

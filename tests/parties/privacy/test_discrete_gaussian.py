@@ -116,6 +116,7 @@ def test_the_discrete_laplace_follows_its_law() -> None:
     assert p_value(drawn, weights / weights.sum()) > LEAST_P
 
 
+@pytest.mark.full
 def test_noise_follows_from_the_key() -> None:
     one, again, other = (discrete_gaussian(key(k), Fraction(10**6), 20_000) for k in (1, 1, 2))
     assert (one == again).all()

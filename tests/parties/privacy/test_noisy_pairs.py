@@ -127,6 +127,7 @@ def test_noisy_tables_agree_and_their_noise_has_its_variance() -> None:
         assert np.var(errors[i, j]) == pytest.approx(tables.variance(i, j), rel=0.15)
 
 
+@pytest.mark.full
 def test_removing_any_row_moves_the_release_by_the_sensitivity(table: Table) -> None:
     terms = agree_on_terms(table.schema, 1)
     whole = features(terms, table.schema, table.columns)

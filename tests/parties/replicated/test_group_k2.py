@@ -68,6 +68,7 @@ def test_four_parents_take_products_of_up_to_three_columns():
     assert all(edges(each) == expected for each in learned)
 
 
+@pytest.mark.full
 def test_messages_have_the_same_sizes_whatever_the_data():
     seen = []
     for kind in (np.zeros, np.ones, np.random.default_rng(1).random):

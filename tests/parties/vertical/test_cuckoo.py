@@ -76,6 +76,7 @@ def test_failure_is_rarer_than_two_to_the_minus_forty():
     assert log2_failure(10_000, 11_500) > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("items", "bins"), [(4, 5), (6, 9), (8, 12)])
 def test_the_bound_holds_where_failures_can_be_counted(items, bins):
     rng = np.random.default_rng(bins)

@@ -46,6 +46,7 @@ def one_line(error):
     return str(error)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("rows", [2, 40, 250])
 def test_the_structure_is_the_central_one(rows):
@@ -310,6 +311,7 @@ def test_what_it_does_not_go_with(options):
         TermsProposal(security="brave")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("mortal", [0, 1])
 def test_a_peer_that_dies_at_any_step(mortal):

@@ -118,6 +118,7 @@ def adaptive_edges(
     return {(parent, child) for child, parents in enumerate(found) for parent in parents}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rows", [2, 3, 4, 5, 8, 13, 30, 60, 120, 300])
 def test_both_modes_learn_what_the_central_search_learns(rows: int) -> None:
     # 120 tables in all, two of each shape and number of rows; small numbers of rows have many ties.

@@ -240,6 +240,7 @@ def test_the_stated_gates_are_those_of_the_plan(levels: tuple[int, ...], limit: 
     assert len(plan.sets) == terms.n_moments == number_of_sets(levels, limit + 1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 def test_the_costs_of_a_run_are_at_most_those_stated(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deal_seeds(monkeypatch)
@@ -313,6 +314,7 @@ def test_the_design_s_gates_of_three_levels() -> None:
     assert "million AND gates and" in bound_costs(terms, 10_000).describe()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["hidden", "adaptive"])
 def test_sessions_of_random_tables(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deal_seeds(monkeypatch)

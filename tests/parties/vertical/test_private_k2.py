@@ -21,6 +21,7 @@ def dealt(monkeypatch):
     deal_seeds(monkeypatch)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("rows", [2, 3, 12, 40, 90, 250])
@@ -38,6 +39,7 @@ def test_the_structure_is_the_central_one(mode, rows):
     assert found > 0 or rows < 5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", MODES)
 def test_over_every_network_with_real_transfers(network, mode):
     data = random_data(np.random.default_rng(7), 60, 4)
@@ -77,6 +79,7 @@ def test_hidden_messages_have_the_same_sizes_whatever_the_data():
     assert all(len(messages) > 10 for messages in seen[0])
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("dealt")
 def test_adaptive_messages_have_sizes_that_the_winners_explain():
     data = random_data(np.random.default_rng(10), 80, 5)

@@ -84,6 +84,7 @@ def test_partitions_keep_their_law_when_nothing_but_edges_is_changed(changes: in
     assert values == pytest.approx([sum_in_block(lookup, i, labels) for i in range(4)])
 
 
+@pytest.mark.full
 def test_knowledge_so_tight_that_partitions_are_far_apart_is_sampled_rightly() -> None:
     # Only x0 → x2 is open, and no partition lies between those with and without it.
     required = [("x0", "x1"), ("x2", "x3")]

@@ -224,6 +224,7 @@ KNOWN = Knowledge(
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "space", [Space.full(6), Space.plus_one([(1,), (2,), (3,), (4,), (5,), (0,)], "a ring")]
 )

@@ -194,6 +194,7 @@ def test_the_sampler_obeys_prior_and_knowledge(prior):
     assert found.log_scores[0, 0] == pytest.approx(graph_score(score, graph) + factor.sum())
 
 
+@pytest.mark.full
 def test_a_hundred_thousand_rows_neither_overflow_nor_vanish():
     """Scores differ by tens of thousands of nats; the edge posteriors still agree with the list."""
     table = random_continuous(np.random.default_rng(8), 100_000, 5)

@@ -79,6 +79,7 @@ def test_classes_may_have_marks_both_ways_but_no_cycle(tmp_path: Path) -> None:
         SampleFile(file, SETTINGS).read(NODES, directed=False)
 
 
+@pytest.mark.full
 def test_no_damaged_byte_of_the_directory_is_a_traceback(tmp_path: Path) -> None:
     file = tmp_path / "samples.npz"
     saved(tmp_path)

@@ -141,6 +141,7 @@ def test_progress_shows_no_foreign_scores(strong):
     assert all(event.score is None for event in events)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 def test_the_best_graph_of_a_space_is_the_best_of_all_in_it(seed):
     rng = np.random.default_rng(seed)

@@ -136,6 +136,7 @@ def test_chains_that_have_mixed_are_seldom_blamed(draws: int, stay: float) -> No
     assert blamed <= 1
 
 
+@pytest.mark.full
 def test_chains_in_different_modes_are_told_and_chains_in_one_are_not_called_mixed() -> None:
     """Two modes without a way between them: from random starts, four chains meet in one mode about 1 in 8."""
     found = [diagnose(partition_mcmc(TwoModes(5), Run(seed=seed), draws=50, chains=4)) for seed in range(12)]

@@ -187,6 +187,7 @@ def same(one: Posterior, other: Posterior) -> None:
     assert repr(other) == repr(one)
 
 
+@pytest.mark.full
 def test_json_round_trip(posterior: Posterior) -> None:
     same(posterior, Posterior.from_json(posterior.to_json()))
     content = json.loads(posterior.to_json())

@@ -76,6 +76,7 @@ def test_one_parent_against_quadrature(columns, scores, child, parent):
     assert scores["laplace"].families([(child, (parent,))])[0] == pytest.approx(exact, abs=0.6)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("parents", [(0, 1), (0, 1, 2), (0, 1, 2, 3)])
 def test_estimators_agree_on_several_parents(scores, parents):
     qmc, fine, laplace = (scores[name].details((4, parents)) for name in ("qmc", "fine", "laplace"))
@@ -124,6 +125,7 @@ def test_a_gaussian_has_its_evidence_by_every_way():
     assert found.log_score == pytest.approx(3.0, abs=0.1)
 
 
+@pytest.mark.full
 def test_nuts_draws_from_the_density():
     density = Gaussian()
     draws = sample(
@@ -146,6 +148,7 @@ def test_meng_wong_of_two_samples():
     assert evidence.standard_error < 0.02
 
 
+@pytest.mark.full
 def test_a_wiggly_and_a_smooth_mode_are_both_found():
     rng = np.random.default_rng(2)
     x = np.sort(rng.normal(size=60))

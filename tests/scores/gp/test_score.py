@@ -102,6 +102,7 @@ def test_true_causes_beat_none_and_noise_does_not():
     assert noise < score.families([(0, ())])[0]
 
 
+@pytest.mark.full
 def test_near_score_equivalence_on_linear_data():
     """Linear-Gaussian data (section 3.2): both directions of an edge score nearly alike; non-linear data: not."""
     rng = np.random.default_rng(8)

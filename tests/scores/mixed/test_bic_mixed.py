@@ -126,6 +126,7 @@ def test_the_order_of_the_columns_does_not_matter():
     )
 
 
+@pytest.mark.full
 def test_exact_search_finds_the_best_of_all_graphs():
     table = table_of(seed=5, rows=150, kinds=[2, 0, 3, 0])
     score = score_named("bic-mixed").make(TableStatistics(table))

@@ -37,6 +37,7 @@ def as_source(table, kind):
     return lambda: pa.Table.from_pandas(table, preserve_index=False).to_batches(max_chunksize=64)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["function", "dask"])
 def test_both_kinds_of_columns_as_in_memory(kind, monkeypatch):
     monkeypatch.setattr(row_stream, "PIECE_ROWS", 128)

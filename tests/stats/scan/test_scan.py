@@ -116,6 +116,7 @@ def test_pieces_and_batches_need_not_meet(monkeypatch):
     assert_same(scanned, dagora.Table.from_frame(table, drop=["weight", "age"]))
 
 
+@pytest.mark.full
 def test_moments_of_many_pieces_are_those_of_a_table():
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.normal(1e8, 1.0, size=(row_stream.PIECE_ROWS + 20_000, 3)), columns=list("abc"))

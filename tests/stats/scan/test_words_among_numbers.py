@@ -72,6 +72,7 @@ def test_words_among_numbers_are_missing(ending, most, tmp_path):
         dagora.open_rows(str(tmp_path / f"*.{ending}"), missing="drop", na="none")
 
 
+@pytest.mark.full
 def test_words_among_numbers_of_a_database():
     duckdb = pytest.importorskip("duckdb")
     table = pd.DataFrame(examples())

@@ -256,6 +256,7 @@ def test_what_cannot_be_learned_from_is_refused():
         notears_sob(TableStatistics(Table.from_numpy(twice * [1.0, 1e200] + [[0, 1]], "ab")), Run())
 
 
+@pytest.mark.full
 def test_repeated_runs_agree_to_the_last_bit():
     one, two = (notears_sob(TableStatistics(curved()), Run(seed=seed)) for seed in (1, 2))
     assert np.array_equal(one.weights, two.weights)

@@ -52,6 +52,7 @@ def test_a_column_with_as_many_parents_as_rows_is_never_chosen():
     assert np.isfinite(extended_bic(program_of(rows), support & False, 4))
 
 
+@pytest.mark.full
 def test_the_best_of_the_grid_is_chosen():
     _, table = drawn(d=7, n=40, degree=3.0)
     rows = centred(table)

@@ -20,6 +20,7 @@ def forward_support(rng, program):
     return support
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("threshold", [0.0, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("lambda1", [0.0, 0.2])
 def test_equals_plain_thresholding(lambda1, threshold):

@@ -30,6 +30,7 @@ def test_a_known_network(score, rows):
     check(sample_network(greenhouse(), rows, seed=rows), score, max_parents=3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_random_discrete_tables(seed):
     rng = np.random.default_rng(seed)

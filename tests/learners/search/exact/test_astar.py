@@ -133,6 +133,7 @@ def test_water_is_proved_with_small_groups(data_dir):
     assert outcome.score == pytest.approx(-6785.3185, abs=1e-4)
 
 
+@pytest.mark.full
 def test_the_same_search_every_time(data_dir):
     candidates = read_jkl(data_dir / "scores" / "alarm_1000.jkl")
     outcome = astar(candidates, Run())

@@ -40,6 +40,7 @@ def test_there_are_as_many_as_published():
     assert not coefficients[:, ::8].any()  # no coefficient for the empty set
 
 
+@pytest.mark.full
 def test_a_relabelled_facet_is_a_facet():
     coefficients, _ = facets()
     sizes = Counter(class_of(row) for row in coefficients)

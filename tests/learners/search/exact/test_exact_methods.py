@@ -54,6 +54,7 @@ def test_no_graph_is_better(method, size, empty, whole):
             check_optimal(outcome, candidates, optimum)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_no_graph_on_five_nodes_is_better(method, seed):
     candidates = random_lists(np.random.default_rng(seed), 5, most=4, empty=0.8, whole=seed == 0)

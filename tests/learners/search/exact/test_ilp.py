@@ -185,6 +185,7 @@ def test_more_sets_than_memory_allows():
     )
 
 
+@pytest.mark.full
 def test_a_poor_start_is_made_up_for(any_root, no_search, monkeypatch):
     # Nothing but the worst order to start from: the solver must find the optimum by itself.
     monkeypatch.setattr(exact, "quick_order", lambda problem, start, run, patience: start)
@@ -193,6 +194,7 @@ def test_a_poor_start_is_made_up_for(any_root, no_search, monkeypatch):
         check_optimal(ilp(candidates, Run()), candidates, best_by_subsets(candidates))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arcs", [1, 10**6])
 def test_branching_where_cuts_are_scarce(no_search, no_root, monkeypatch, arcs):
     from dagora.learners.search.exact import ilp_program

@@ -74,6 +74,7 @@ def test_each_step_is_the_best_one_and_the_end_is_a_local_optimum(name):
     assert INSERT in seen
 
 
+@pytest.mark.full
 def test_all_three_phases_are_needed():
     events = []
     better = 0

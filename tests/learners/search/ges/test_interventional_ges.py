@@ -38,7 +38,6 @@ def neighbouring(dag, kind, regimes):
     }
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("name", ["bic", "bdeu", "bic-gaussian"])
 def test_each_step_is_the_best_one_and_the_end_is_a_local_optimum(name):
     seen = set()
@@ -75,6 +74,7 @@ def linear_rows(truth, targets, rows, rng):
     return values
 
 
+@pytest.mark.full
 def test_many_rows_show_the_true_class_under_interventions():
     """The best graph is the truth; greedy search, which has no guarantee here, mostly ends there."""
     names = [f"x{i}" for i in range(6)]

@@ -47,6 +47,7 @@ def legal_operators(kind, graph, memory, limits):
                 yield operator, float(table.gains[place])
 
 
+@pytest.mark.full
 def test_the_oracle_knows_all_members():
     sizes = Counter(CPDAG.from_dag(dag) for dag in all_dags(4))
     for dag in one_of_each_class(4):

@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ def random_pattern(rng, size):
     return matrix
 
 
+@pytest.mark.full
 @settings(max_examples=150)
 @given(st.integers(0, 10**6), st.integers(1, 9))
 def test_completion_is_the_slow_one(seed, size):
@@ -42,6 +44,7 @@ def test_a_cycle_has_no_class():
     assert complete(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=bool)) is None
 
 
+@pytest.mark.full
 @settings(max_examples=150)
 @given(st.integers(0, 10**6), st.integers(2, 9), st.booleans())
 def test_paths_are_shortest_and_avoid_what_is_closed(seed, size, direct):

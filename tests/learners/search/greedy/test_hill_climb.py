@@ -44,6 +44,7 @@ def test_the_end_is_a_local_optimum_that_obeys(name, knowledge, seed, tabu):
     assert outcome.score == pytest.approx(graph_score(score, outcome.graph), rel=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SCORES)
 def test_tabu_is_never_worse_and_sometimes_better(name):
     better = 0

@@ -40,6 +40,7 @@ class TrueMoments:
         return Moments(ROWS, np.zeros(len(self.schema)), ROWS * self._covariance)
 
 
+@pytest.mark.full
 def test_finds_the_true_class_from_true_moments() -> None:
     true_classes = 0
     for seed in range(40):
@@ -161,6 +162,7 @@ def test_finds_the_best_of_all_orders(seed: int) -> None:
     assert boss(score, Run()).stats["order_score"] == pytest.approx(best, rel=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["gaussian", "mixed"])
 def test_not_below_ges(kind: str) -> None:
     for seed in range(3):

@@ -102,6 +102,7 @@ def test_jobs_do_not_change_the_answer():
     assert one.score == two.score
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "optimum"), [("alarm_1000", -11537.6593), ("water_500c", -6785.3185)])
 def test_proven_optima_are_reached(data_dir, name, optimum):
     candidates = read_jkl(data_dir / "scores" / f"{name}.jkl")

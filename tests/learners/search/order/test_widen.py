@@ -104,6 +104,7 @@ def test_it_ends_with_the_same_object():
     assert candidates.widen(candidates, [DAG(NAMES)], Run()) is candidates
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
 def test_the_search_reaches_the_optimum_of_all_sets(seed):
     score = make_score(table(seed), "bic")

@@ -1,6 +1,7 @@
 """Vectors from random walks."""
 
 import numpy as np
+import pytest
 
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.search.rbnets.embedding import (
@@ -37,6 +38,7 @@ def test_skip_grams_are_near_on_one_walk():
     assert nested.all(), "states of one walk contain each other"
 
 
+@pytest.mark.full
 def test_states_near_each_other_get_alike_vectors():
     """After fitting, a state's vector is closer to its successors' on a walk than to random states'."""
     graph = OrderGraph.of(random_candidates(np.random.default_rng(0), 8))

@@ -33,6 +33,7 @@ def problem(seed, size=SIZE, **more):
     return random_candidates(np.random.default_rng(seed), size, **more)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_the_greedy_policy_learns_the_optimum(seed):
     """With every transition at hand, double Q-learning finds the best order of all."""
@@ -96,6 +97,7 @@ def test_the_old_spelling_is_refused():
         dagora.learn(problem(1), "rbnets", improve=False)
 
 
+@pytest.mark.full
 def test_episodes_beside_a_search_have_a_curve_and_the_trace_counts_on():
     candidates = random_candidates(np.random.default_rng(2), 22, most=2)
     result = dagora.learn(candidates, "rbnets", seed=5, **SMALL)
@@ -154,6 +156,7 @@ def test_knowledge_that_leaves_one_order(published):
         assert outcome.stats["states"] == SIZE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("published", [False, True])
 def test_odd_problems(published):
     alone = rbnets(Candidates.of("a", [[((), -2.0)]]), Run(), published=published, **SMALL)
@@ -167,6 +170,7 @@ def test_odd_problems(published):
     assert "'a', 'b'" in none.message
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("published", [False, True])
 def test_more_than_64_variables(published):
     size = 70

@@ -17,6 +17,7 @@ def test_columns_keep_their_relative_units() -> None:
     assert (seen**2).mean() == pytest.approx(1.0)
 
 
+@pytest.mark.full
 def test_the_policy_learns_what_is_rewarded_and_leaves_what_is_settled() -> None:
     """Rewards for the edge 0 → 1 alone and against all others, of three variables of different spread."""
     from dagora.learners.search.rl_bic.policy import PolicyLayout

@@ -25,6 +25,7 @@ OPERATIONS: list[
 ]
 
 
+@pytest.mark.full
 @given(
     st.lists(
         st.tuples(st.integers(0, len(OPERATIONS) - 1), st.integers(0, 30), st.integers(0, 30)),

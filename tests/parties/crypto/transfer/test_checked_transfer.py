@@ -29,6 +29,7 @@ def dealt(monkeypatch):
     deal_seeds(monkeypatch)
 
 
+@pytest.mark.full
 def test_with_real_base_transfers():
     pair = wires()
     sender, receiver = set_up(pair)

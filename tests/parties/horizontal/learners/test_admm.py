@@ -83,6 +83,7 @@ def stationary(weights, covariance, lambda1, tolerance):
     return np.abs((slope - lambda1 * np.sign(weights))[inside]).max() < tolerance
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("copies", [1, 3])
 def test_one_site_and_copies_of_it_reach_the_central_program(copies):
     truth, table = simulated(8, 200, 5)
@@ -97,6 +98,7 @@ def test_one_site_and_copies_of_it_reach_the_central_program(copies):
     assert outcome.score == pytest.approx(-loss)
 
 
+@pytest.mark.full
 def test_sites_of_unequal_size_reach_the_solution_on_pooled_rows():
     _, table = simulated(8, 200, 6)
     federation = open_federation(table, 4, sizes=[3, 7, 60, 130])
@@ -109,6 +111,7 @@ def test_sites_of_unequal_size_reach_the_solution_on_pooled_rows():
     assert max(outcome.stats["primal_residual"], outcome.stats["dual_residual"]) <= 1e-7
 
 
+@pytest.mark.full
 def test_local_centring_is_another_problem_where_means_differ():
     _, table = simulated(5, 90, 7)
     shifted = [
@@ -282,6 +285,7 @@ def test_what_closes_a_cycle_with_required_edges_is_not_learned_and_then_cut():
     assert outcome.score == pytest.approx(pooled.score, rel=1e-3)
 
 
+@pytest.mark.full
 def test_repeated_runs_agree_to_the_last_bit():
     _, table = simulated(6, 100, 2)
     one, other = (admm(open_federation(table, 5), Run()) for _ in range(2))

@@ -36,6 +36,7 @@ def test_the_sites_agree_on_the_optimum_of_the_pooled_program():
     assert found.score == pytest.approx(pooled.score, rel=1e-6)
 
 
+@pytest.mark.full
 def test_knowledge_is_obeyed():
     _, sites = federation()
     free = admm_dynamic(sites, Run()).graph

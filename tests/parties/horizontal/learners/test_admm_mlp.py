@@ -172,6 +172,7 @@ def test_edges_that_become_weak_on_the_fixed_graph_are_removed_and_the_rest_is_s
     assert np.argwhere(outcome.weights).tolist() == [[0, 1]]
 
 
+@pytest.mark.full
 def test_knowledge_seeds_and_limits():
     truth, table = simulated(4, 60, 2, "mlp")
     tail, head = truth.edges[0]

@@ -161,6 +161,7 @@ def tables_of(kind: str) -> tuple[DAG, dict[str, Table]]:
     return graph, {f"s{k}": part for k, part in enumerate(split_rows(table, 3))}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["discrete", "mixed", "gaussian"])
 @each_model
 def test_columns_of_any_kind_with_masks_and_without(model, kind):
