@@ -1,5 +1,6 @@
 """The public names and where they live: read by type checkers, and by `__init__.py` itself on first use."""
 
+from dagora.api.adjustment import adjustment as adjustment
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.estimate_time import estimate_time as estimate_time
@@ -45,6 +46,7 @@ from dagora.formats.registry import read_graph as read_graph
 from dagora.formats.registry import read_network as read_network
 from dagora.formats.registry import write_graph as write_graph
 from dagora.formats.registry import write_network as write_network
+from dagora.graph.adjustment import Adjustment as Adjustment
 from dagora.graph.ancestral.pag import PAG as PAG
 from dagora.graph.ancestral.true_pag import true_pag as true_pag
 from dagora.graph.compare import compare as compare

@@ -278,7 +278,7 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
     Parameters are kept where both formats hold them. Attributes that say nothing about the graph (colours,
     positions, comments) are not carried over.
     """
-    writer, content = find_format(target), _read_content(source)
+    writer, content = find_format(target), read_content(source)
     if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         write_graph(content, target)
         return []
@@ -308,13 +308,14 @@ def describe_arrows(path: PathLike, open_edges: Sequence[Edge]) -> list[str]:
 
 def read_determined(source: PathLike) -> AnyGraph:
     """Read the graph of a file, with an arrow only where the file does not say that the direction is open."""
-    content = _read_content(source)
+    content = read_content(source)
     if not isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
         return content
     return without_arrows(content.graph, _open_edges(content))
 
 
-def _read_content(source: PathLike) -> AnyGraph | Network:
+def read_content(source: PathLike) -> AnyGraph | Network:
+    """Read a network where a file holds parameters, else a graph."""
     known = find_format(source)
     text = read_text(source)
     with naming(source):

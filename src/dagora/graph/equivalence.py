@@ -12,12 +12,12 @@ thousand nodes take milliseconds.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
+from dagora.graph.bit_sets import bit_rows, members, to_matrix
 from dagora.graph.dag import topological_order
 
 Matrix = NDArray[np.bool_]
@@ -29,12 +29,12 @@ def v_structures(dag: Matrix) -> list[tuple[int, int, int]]:
     >>> v_structures(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool))
     [(0, 2, 1)]
     """
-    adjacent = _bit_sets(dag | dag.T)
+    adjacent = bit_rows(dag | dag.T)
     found: list[tuple[int, int, int]] = []
-    for collider, parents in enumerate(_bit_sets(dag.T)):
-        for a in _members(parents):
+    for collider, parents in enumerate(bit_rows(dag.T)):
+        for a in members(parents):
             strangers = parents & ~adjacent[a] & ~((2 << a) - 1)
-            found.extend((a, collider, b) for b in _members(strangers))
+            found.extend((a, collider, b) for b in members(strangers))
     return sorted(found)
 
 
@@ -50,7 +50,7 @@ def cpdag_matrix(dag: Matrix) -> Matrix:
     if order is None:
         raise GraphError("the graph has a cycle: only a DAG has an equivalence class")
     sorted_dag = dag[np.ix_(order, order)]
-    parents = _bit_sets(sorted_dag.T)
+    parents = bit_rows(sorted_dag.T)
     compelled = [0] * len(parents)
     for y, into in enumerate(parents):
         if not into:
@@ -61,7 +61,7 @@ def cpdag_matrix(dag: Matrix) -> Matrix:
             compelled[y] = into
         else:
             compelled[y] = compelled[x]
-    directed = _matrix(compelled).T
+    directed = to_matrix(compelled).T
     result = np.zeros_like(dag)
     result[np.ix_(order, order)] = sorted_dag | (sorted_dag & ~directed).T
     return result
@@ -90,10 +90,10 @@ def meek_closure(matrix: Matrix) -> Matrix:
         if parents[a] & ~adjacent[b] & ~(1 << b) or children[a] & parents[b]:
             return True
         middle = neighbours[a] & parents[b]
-        if any(middle & ~adjacent[c] & ~(1 << c) for c in _members(middle)):
+        if any(middle & ~adjacent[c] & ~(1 << c) for c in members(middle)):
             return True
         far = neighbours[a] & ~adjacent[b] & ~(1 << b)
-        return any(parents[d] & far for d in _members(parents[b] & adjacent[a]))
+        return any(parents[d] & far for d in members(parents[b] & adjacent[a]))
 
     while waiting:
         a, b = next(iter(waiting))
@@ -106,12 +106,12 @@ def meek_closure(matrix: Matrix) -> Matrix:
         parents[b] |= 1 << a
         # Only edges at a or b can be compelled by this, or (rule 4) from a neighbour of a to a child of b.
         for end in (a, b):
-            for other in _members(neighbours[end]):
+            for other in members(neighbours[end]):
                 waiting[end, other] = waiting[other, end] = None
-        for start in _members(neighbours[a] & adjacent[b]):
-            for other in _members(neighbours[start] & children[b]):
+        for start in members(neighbours[a] & adjacent[b]):
+            for other in members(neighbours[start] & children[b]):
                 waiting[start, other] = None
-    return _matrix(children) | _matrix(neighbours)
+    return to_matrix(children) | to_matrix(neighbours)
 
 
 def consistent_extension(matrix: Matrix) -> Matrix | None:
@@ -137,13 +137,13 @@ def consistent_extension(matrix: Matrix) -> Matrix | None:
         around = adjacent[sink] & left
         if not left >> sink & 1 or children[sink] & left:
             continue
-        if any(around & ~adjacent[other] & ~(1 << other) for other in _members(neighbours[sink] & left)):
+        if any(around & ~adjacent[other] & ~(1 << other) for other in members(neighbours[sink] & left)):
             continue
-        for other in _members(neighbours[sink] & left):
+        for other in members(neighbours[sink] & left):
             result[other, sink] = True
         left ^= 1 << sink
         # A node that could not be a sink is tried again once one of its neighbours is removed.
-        for other in _members(around):
+        for other in members(around):
             heapq.heappush(candidates, -other)
     return None if left else result
 
@@ -152,29 +152,8 @@ def _neighbourhoods(matrix: Matrix) -> tuple[list[int], list[int], list[int], li
     """For each node, bit sets of the nodes adjacent to it, undirected neighbours, children and parents."""
     directed = matrix & ~matrix.T
     return (
-        _bit_sets(matrix | matrix.T),
-        _bit_sets(matrix & matrix.T),
-        _bit_sets(directed),
-        _bit_sets(directed.T),
+        bit_rows(matrix | matrix.T),
+        bit_rows(matrix & matrix.T),
+        bit_rows(directed),
+        bit_rows(directed.T),
     )
-
-
-def _bit_sets(matrix: Matrix) -> list[int]:
-    """Each row as an integer whose bit j is entry j."""
-    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
-
-
-def _matrix(rows: list[int]) -> Matrix:
-    """Undo `_bit_sets` for a square matrix."""
-    size = len(rows)
-    width = (size + 7) // 8
-    packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in rows), dtype=np.uint8)
-    return np.unpackbits(packed.reshape(size, width), axis=1, count=size, bitorder="little").astype(np.bool_)
-
-
-def _members(bits: int) -> Iterator[int]:
-    """Positions of the bits that are set, ascending."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest

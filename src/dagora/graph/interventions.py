@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import KnowledgeError
 from dagora.graph.any_graph import AnyGraph, without_pag
-from dagora.graph.cpdag import CPDAG
+from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix, meek_closure
 from dagora.graph.knowledge import Knowledge
@@ -69,6 +70,24 @@ def interventional_cpdag(
     if knowledge is not None:
         fixed |= knowledge.forbidden_matrix(dag.nodes)
     return CPDAG.from_numpy(directed_by_regimes(cpdag_matrix(matrix), matrix, fixed), dag.nodes)
+
+
+def directed_by_knowledge(graph: Graph, knowledge: Knowledge) -> Graph:
+    """The graph with every undirected edge directed whose direction follows from knowledge.
+
+    >>> directed_by_knowledge(CPDAG("abc", [], ["ab", "bc"]), Knowledge(tiers=[["a"], ["b"]])).edges
+    (('a', 'b'), ('b', 'c'))
+    >>> directed_by_knowledge(DAG("ab", ["ba"]), Knowledge(tiers=[["a"], ["b"]]))
+    Traceback (most recent call last):
+    dagora.KnowledgeError: the knowledge forbids b → a, which the graph has
+    """
+    matrix, forbidden = graph.to_numpy(), knowledge.forbidden_matrix(graph.nodes)
+    left = matrix & ~forbidden
+    lost = np.argwhere(matrix & ~(left | left.T))
+    if len(lost):
+        tail, head = (graph.nodes[i] for i in lost[0])
+        raise KnowledgeError(f"the knowledge forbids {tail} → {head}, which the graph has")
+    return graph if isinstance(graph, DAG) else CPDAG.from_numpy(meek_closure(left), graph.nodes)
 
 
 def shown_by_interventions(graph: AnyGraph, regimes: Sequence[Collection[str]]) -> set[Edge]:

@@ -1,0 +1,75 @@
+"""`dagora adjust`: what to adjust for, so that observed rows tell the effect of setting a variable."""
+
+from __future__ import annotations
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.live_line import quiet_option
+from dagora.cli.terminal import echo
+
+MOST_SETS = 1000  # that are listed
+
+EXAMPLES = """\b
+Examples:
+  dagora adjust network.bif --from drug --to death
+  dagora adjust graph.dot --from drug --from dose --to death --knowledge tiers.json
+  dagora adjust network.json --from drug --to death --set age,severity --all --json
+"""
+
+
+@click.command("adjust", cls=PagedCommand, short_help="Find what to adjust for.", epilog=EXAMPLES)
+@click.argument("graph", shell_complete=completing.files)
+@click.option(
+    "--from", "causes", multiple=True, required=True, metavar="NAME", help="What is set; may be repeated."
+)
+@click.option("--to", "outcome", required=True, metavar="NAME", help="The outcome.")
+@click.option("--set", "chosen", metavar="NAMES", help="Say whether this set, a list with commas, is valid.")
+@click.option("--all", "list_all", is_flag=True, help="List all sets of which no variable can be left out.")
+@click.option(
+    "--knowledge",
+    metavar="FILE.json",
+    shell_complete=completing.files,
+    help="Directs edges that the graph leaves open.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
+@quiet_option()
+def command(
+    *,
+    graph: str,
+    causes: tuple[str, ...],
+    outcome: str,
+    chosen: str | None,
+    list_all: bool,
+    knowledge: str | None,
+    as_json: bool,
+) -> None:
+    """Tell from GRAPH whether observed rows determine the effect of setting a variable.
+
+    If they do, it says what to adjust for; if not, which edges leave it open. The effect is the total one,
+    over all directed paths. A network of `dagora learn -o` knows which directions the data leave open; of
+    other files, arrows are taken as causes. Only a PAG allows for hidden common causes.
+    """
+    from dagora.api.adjustment import adjustment
+    from dagora.base.files import json_text
+
+    found = adjustment(graph, causes, outcome, knowledge=knowledge)
+    names = [name.strip() for name in chosen.split(",") if name.strip()] if chosen is not None else None
+    valid = None if names is None else found.is_valid(names)
+    sets = list(found.minimal_sets(MOST_SETS)) if list_all else None
+    if as_json:
+        content = found.to_dict()
+        if valid is not None:
+            content["set"] = {"names": names, "valid": valid}
+        if sets is not None:
+            content["minimal_sets"] = [list(one) for one in sets]
+        echo(json_text(content))
+        return
+    echo(found.to_text())
+    if names is not None:
+        echo(f"{', '.join(names) or 'nothing'}: {'a valid set' if valid else 'not a valid set'}")
+    for one in sets or ():
+        echo(f"valid: {', '.join(one) or 'nothing'}")
+    if sets is not None and len(sets) == MOST_SETS:
+        echo(f"no more than {MOST_SETS} sets are listed")

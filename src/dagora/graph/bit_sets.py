@@ -1,0 +1,31 @@
+"""Sets of nodes as Python integers, whose bit i says that node i is in the set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.bool_]
+
+
+def bit_rows(matrix: Matrix) -> list[int]:
+    """Each row as an integer whose bit j is entry j."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
+
+
+def to_matrix(rows: list[int]) -> Matrix:
+    """Undo `bit_rows` for a square matrix."""
+    size = len(rows)
+    width = (size + 7) // 8
+    packed = np.frombuffer(b"".join(row.to_bytes(width, "little") for row in rows), dtype=np.uint8)
+    return np.unpackbits(packed.reshape(size, width), axis=1, count=size, bitorder="little").astype(np.bool_)
+
+
+def members(bits: int) -> Iterator[int]:
+    """Positions of the bits that are set, ascending."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

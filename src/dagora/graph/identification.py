@@ -1,0 +1,131 @@
+"""Whether a graph determines the effect of setting variables, and one DAG in which it can be worked out.
+
+A class of DAGs (a CPDAG, with or without knowledge) or of graphs with hidden causes (a PAG) determines the
+effect of X on y if all possibly directed paths from X to y that meet X in their first node only begin with an
+edge out of X (in a PAG: a visible one). Then any member of the class tells which sets may be adjusted for
+(Perković, Textor, Kalisch & Maathuis 2018; Perković, Kalisch & Maathuis 2017; Perković 2020).
+
+With knowledge, a path is possibly directed if no edge leads back between any two of its nodes. Where no two
+nodes with one between them are adjacent, that is seen edge by edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import GraphError
+from dagora.graph.ancestral.members import is_visible, mag_of, with_hidden
+from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
+from dagora.graph.any_graph import AnyGraph
+from dagora.graph.bit_sets import bit_rows, members
+from dagora.graph.dag import DAG
+from dagora.graph.equivalence import consistent_extension, meek_closure
+
+Matrix = NDArray[np.bool_]
+Step = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The first steps of possibly directed paths from X to y, and those of them that need not be causal."""
+
+    all: tuple[Step, ...]
+    open: tuple[Step, ...]
+
+
+class CausalDAG:
+    """A DAG as bit sets, whose nodes from `observed` on are hidden."""
+
+    def __init__(self, matrix: Matrix, observed: int) -> None:
+        self.children, self.parents = bit_rows(matrix), bit_rows(matrix.T)
+        self.observed = (1 << observed) - 1
+
+    def descendants(self, nodes: int, without: int = 0) -> int:
+        """The nodes that directed paths from some nodes lead to, these included, none through `without`."""
+        return reach(self.children, nodes, without)
+
+    def ancestors(self, nodes: int, without: int = 0) -> int:
+        """The nodes from which directed paths lead to some nodes, these included, none through `without`."""
+        return reach(self.parents, nodes, without)
+
+
+def reach(rows: list[int], nodes: int, without: int = 0) -> int:
+    """The nodes that are reached from some, these included, along rows and never through `without`.
+
+    >>> reach([0b010, 0b100, 0], 0b001), reach([0b010, 0b100, 0], 0b001, without=0b010)
+    (7, 1)
+    """
+    found = fresh = nodes
+    while fresh:
+        reached = 0
+        for node in members(fresh):
+            reached |= rows[node]
+        fresh = reached & ~found & ~without
+        found |= fresh
+    return found
+
+
+def possible_paths(graph: AnyGraph, causes: int, outcome: int) -> Paths:
+    """The first steps of possibly directed paths from a set of nodes (bits) to a node."""
+    if isinstance(graph, PAG):
+        marks = graph.to_numpy()
+        back = bit_rows(((marks != 0) & (marks.T != ARROW)).T)  # steps i to j without an arrow at i
+        near = reach(back, 1 << outcome, causes)
+        steps = [(x, v) for v in members(near) for x in members(back[v] & causes)]
+        known = [
+            (x, v)
+            for x, v in steps
+            if marks[x, v] == ARROW and marks[v, x] == TAIL and is_visible(marks, x, v)
+        ]
+        return Paths(tuple(sorted(steps)), tuple(sorted(set(steps) - set(known))))
+    matrix = oriented(graph)
+    onward, back = bit_rows(matrix), bit_rows(matrix.T)
+    steps = [step for x in members(causes) for step in first_steps(onward, back, x, causes, outcome)]
+    return Paths(tuple(steps), tuple((x, v) for x, v in steps if matrix[v, x]))
+
+
+def first_steps(onward: list[int], back: list[int], x: int, causes: int, outcome: int) -> list[Step]:
+    """First steps of possibly directed paths from a node to the outcome that meet no other cause.
+
+    After the first step, a path without shortcuts is looked for: no two of its nodes with one between them
+    are adjacent, and no edge leads from it back to x.
+    """
+    allowed = ~(causes | back[x] & ~onward[x])
+    if not allowed >> outcome & 1:
+        return []
+    found = 1 << outcome
+    seen = {(node, outcome) for node in members(back[outcome] & allowed)}
+    waiting = list(seen)
+    while waiting:
+        node, after = waiting.pop()
+        found |= 1 << node
+        for before in members(back[node] & allowed & ~(onward[after] | back[after] | 1 << after)):
+            if (before, node) not in seen:
+                seen.add((before, node))
+                waiting.append((before, node))
+    return [(x, v) for v in members(found & onward[x])]
+
+
+@lru_cache(maxsize=4)  # one graph is asked many questions
+def oriented(graph: AnyGraph) -> Matrix:
+    """The matrix of a DAG or CPDAG, with every edge directed that its other directions compel."""
+    matrix = np.asarray(graph.to_numpy(), dtype=np.bool_)
+    return matrix if isinstance(graph, DAG) else meek_closure(matrix)
+
+
+@lru_cache(maxsize=4)
+def causal_member(graph: AnyGraph) -> CausalDAG:
+    """One DAG of the class that a graph stands for; of a PAG, with hidden causes."""
+    if isinstance(graph, PAG):
+        return CausalDAG(with_hidden(mag_of(graph)), len(graph))
+    matrix = graph.to_numpy() if isinstance(graph, DAG) else consistent_extension(oriented(graph))
+    if matrix is None:
+        raise GraphError(
+            "the graph stands for no DAG: every way to direct its undirected edges makes a cycle "
+            "or a new v-structure"
+        )
+    return CausalDAG(matrix, len(graph))

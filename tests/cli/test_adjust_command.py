@@ -1,0 +1,74 @@
+"""`dagora adjust`: the answer in words and as JSON, the class that a learned network knows, and bad input."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dagora
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    dagora.write_graph(dagora.DAG("abcmy", ["ca", "cb", "by", "am", "my"]), tmp_path / "graph.json")
+    return tmp_path / "graph.json"
+
+
+def test_words_and_sets(run: Callable, graph: Path) -> None:
+    ran = run("adjust", graph, "--from", "a", "--to", "y", "--set", "c", "--all")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "the effect of 'a' on 'y' is identified by adjustment",
+        "adjust for: b (least variance)",
+        "never adjust for: m",
+        "c: a valid set",
+        "valid: c",
+        "valid: b",
+    ]
+
+
+def test_json(run: Callable, graph: Path) -> None:
+    ran = run("adjust", graph, "--from", "a", "--to", "y", "--set", "m", "--all", "--json")
+    content = json.loads(ran.out)
+    assert content["verdict"] == "adjustment"
+    assert content["optimal"] == ["b"]
+    assert content["set"] == {"names": ["m"], "valid": False}
+    assert content["minimal_sets"] == [["c"], ["b"]]
+
+
+def test_a_learned_network_knows_what_is_open(run: Callable, tmp_path: Path) -> None:
+    rows = dagora.example("patients")
+    result = dagora.learn(rows)
+    dagora.write_network(dagora.fit(result, rows), tmp_path / "n.json")
+    open_edge = result.directions.open[0]
+    said = run("adjust", tmp_path / "n.json", "--from", open_edge[0], "--to", open_edge[1]).out
+    assert "is not identified" in said
+    assert " — ".join(open_edge) in said
+    assert dagora.adjustment(result, *open_edge).to_text() == said.strip()
+    # the same arrow in a file without that memory is taken as a cause
+    assert dagora.adjustment(result.graph, *open_edge).identified
+
+
+def test_knowledge_settles_it(run: Callable, tmp_path: Path) -> None:
+    lines = [("severity", "drug"), ("severity", "death"), ("drug", "death")]
+    dagora.write_graph(dagora.CPDAG(["severity", "drug", "death"], [], lines), tmp_path / "g.json")
+    (tmp_path / "known.json").write_text('{"tiers": [["severity"], ["drug"], ["death"]]}')
+    asked = ["adjust", tmp_path / "g.json", "--from", "drug", "--to", "death"]
+    assert "the directions of drug — severity, drug — death decide it" in run(*asked).out
+    assert "adjust for: severity" in run(*asked, "--knowledge", tmp_path / "known.json").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--from", "q", "--to", "y"], "there is no node named 'q'"),
+        (["--from", "a", "--to", "a"], "'a' cannot be both set and the outcome"),
+        (["--from", "a", "--to", "y", "--set", "q"], "there is no node named 'q'"),
+    ],
+)
+def test_bad_input(run: Callable, graph: Path, arguments: list[str], words: str) -> None:
+    ran = run("adjust", graph, *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+    assert len(ran.err.splitlines()) == 1

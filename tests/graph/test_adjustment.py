@@ -1,0 +1,189 @@
+"""Adjustment sets: against linear models of every DAG, class and PAG on a few nodes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
+from dagora.graph.ancestral.true_pag import true_mag
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.enumerate import all_dags
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.random_graphs import random_dag
+from tests.graph.ancestral.all_mags import classes
+from tests.graph.linear_effects import (
+    asymptotic_variance,
+    classes_with_knowledge,
+    covariance,
+    random_weights,
+    slopes,
+    subsets,
+    total_effect,
+    weights_of,
+)
+
+NEAR = 1e-9
+
+
+@cache
+def graphs_with_members(size):
+    return classes_with_knowledge([dag.to_numpy() for dag in all_dags(size)])
+
+
+def queries(size):
+    for outcome in range(size):
+        others = [node for node in range(size) if node != outcome]
+        yield from ((list(causes), outcome) for causes in subsets(others) if 0 < len(causes) < 3)
+
+
+def positions(names):
+    return frozenset(int(name[1:]) for name in names)
+
+
+def judge(graph, models, causes, outcome):
+    """Compare all that is said about one effect with models: pairs of weights and observed covariances."""
+    size = len(graph)
+    said = Adjustment(graph, [graph.nodes[x] for x in causes], graph.nodes[outcome])
+    effects = [total_effect(weights, causes, outcome) for weights, _ in models]
+    assert (said.verdict == "zero") == all(np.abs(effect).max() < NEAR for effect in effects)
+    if said.verdict == "zero":
+        return said, effects
+    valid = []
+    for chosen in subsets([node for node in range(size) if node != outcome and node not in causes]):
+        right = all(
+            np.abs(slopes(covariances, [*causes, *chosen], outcome)[: len(causes)] - effect).max() < NEAR
+            for (_, covariances), effect in zip(models, effects, strict=True)
+        )
+        assert said.is_valid([graph.nodes[node] for node in chosen]) == right, chosen
+        valid += [frozenset(chosen)] if right else []
+    assert (said.verdict == "adjustment") == bool(valid)
+    if valid:
+        minimal = {one for one in valid if not any(other < one for other in valid)}
+        assert {positions(one) for one in said.minimal_sets()} == minimal
+        assert positions(said.minimal) in minimal
+    if said.optimal is not None and len(causes) == 1:
+        variances = {one: asymptotic_variance(models[0][1], causes[0], outcome, sorted(one)) for one in valid}
+        assert variances[positions(said.optimal)] <= min(variances.values()) + NEAR
+    return said, effects
+
+
+def judge_class(matrix, members, rng):
+    """All DAGs of a class have one distribution; the effect is identified if it is the same in all."""
+    graph = CPDAG.from_numpy(matrix)
+    covariances = covariance(random_weights(rng, members[0]))
+    models = [(weights_of(covariances, dag), covariances) for dag in members]
+    for causes, outcome in queries(len(graph)):
+        said, effects = judge(graph, models, causes, outcome)
+        assert said.identified == (np.ptp(effects, axis=0).max() < NEAR)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_every_class_of_few_nodes(size):
+    rng = np.random.default_rng(size)
+    for matrix, members in graphs_with_members(size):
+        judge_class(matrix, members, rng)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("part", range(4))
+def test_every_class_of_four_nodes_with_any_knowledge(part):
+    rng = np.random.default_rng(part)
+    found = graphs_with_members(4)
+    assert len(found) == 1601
+    for matrix, members in found[part::4]:
+        judge_class(matrix, members, rng)
+
+
+def dag_with_hidden(mag, extra):
+    """The DAG of a MAG with a hidden cause for each ↔, and for some further pairs."""
+    size = len(mag)
+    pairs = np.argwhere(np.triu((mag == ARROW) & (mag == ARROW).T)).tolist() + [list(one) for one in extra]
+    dag = np.zeros((size + len(pairs),) * 2, dtype=bool)
+    dag[:size, :size] = (mag == ARROW) & (mag == TAIL).T
+    for hidden, pair in enumerate(pairs, size):
+        dag[hidden, pair] = True
+    return dag
+
+
+def has_mag(dag, mag):
+    graph = DAG.from_numpy(dag)
+    return np.array_equal(true_mag(graph, graph.nodes[len(mag) :]).to_numpy(), mag)
+
+
+def models_of(members, rng):
+    """Models of every member, with hidden causes also behind arrows wherever the MAG stays the same."""
+    for mag in members:
+        arrows = np.argwhere((mag == ARROW) & (mag == TAIL).T).tolist()
+        doubtful = [edge for edge in arrows if has_mag(dag_with_hidden(mag, [edge]), mag)]
+        for extra in ([], doubtful, *([edge] for edge in doubtful)):
+            dag = dag_with_hidden(mag, extra)
+            if has_mag(dag, mag):
+                weights = random_weights(rng, dag)
+                yield weights, covariance(weights)[: len(mag), : len(mag)]
+
+
+@pytest.mark.parametrize("size", [3, pytest.param(4, marks=pytest.mark.full)])
+def test_every_pag_of_few_nodes(size):
+    rng = np.random.default_rng(size)
+    pags, members = classes(size, selection=False)
+    identified = 0
+    for said, marks in pags.items():
+        models = list(models_of(members[said], rng))
+        for causes, outcome in queries(size):
+            found, _ = judge(PAG.from_numpy(marks), models, causes, outcome)
+            identified += found.verdict == "adjustment"
+    assert identified == {3: 0, 4: 132}[size]
+
+
+def test_larger_graphs_agree_with_a_linear_model():
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        dag = random_dag("er", 12, 3, seed=seed)
+        weights = random_weights(rng, dag.to_numpy())
+        covariances = covariance(weights)
+        causes, outcome = rng.choice(12, 2, replace=False).tolist()
+        said = Adjustment(dag, dag.nodes[causes], dag.nodes[outcome])
+        effect = total_effect(weights, [causes], outcome)
+        for chosen in [said.optimal, *said.minimal_sets(20)] if said.verdict == "adjustment" else []:
+            columns = [causes, *map(dag.index, chosen)]
+            assert slopes(covariances, columns, outcome)[0] == pytest.approx(effect[0])
+        assert said.verdict == "adjustment" or effect[0] == pytest.approx(0)
+
+
+def test_words():
+    graph = DAG("abcmy", ["ca", "cb", "by", "am", "my"])
+    assert dagora.adjustment(graph, "a", "y").to_text() == (
+        "the effect of 'a' on 'y' is identified by adjustment\n"
+        "adjust for: b (least variance)\n"
+        "never adjust for: m"
+    )
+    assert dagora.adjustment(graph, "y", "a").to_text() == (
+        "the effect of 'y' on 'a' is zero: no directed path leads there"
+    )
+    chain = DAG("xyz", ["xz", "zy"])
+    assert "g-formula" in dagora.adjustment(chain, ["x", "y"], "z").to_text()
+    pag = PAG("ab", [("a", "o->", "b")])
+    assert (
+        "a hidden cause, or the other direction, is possible at a — b" in Adjustment(pag, "a", "b").to_text()
+    )
+
+
+def test_what_cannot_be_asked():
+    graph = DAG("ab", ["ab"])
+    for x, y, words in (
+        ("a", "a", "both set and the outcome"),
+        ("q", "b", "no node named 'q'"),
+        ([], "b", "at least"),
+    ):
+        with pytest.raises(dagora.GraphError, match=words):
+            Adjustment(graph, x, y)
+    with pytest.raises(dagora.GraphError, match="stands for no DAG"):
+        Adjustment(CPDAG("abcd", [], ["ab", "bc", "cd", "da"]), "a", "b")
+    with pytest.raises(dagora.GraphError, match="selected rows"):
+        Adjustment(PAG("ab", [("a", "---", "b")]), "a", "b")
+    with pytest.raises(dagora.KnowledgeError, match="forbids b → a"):
+        dagora.adjustment(DAG("ab", ["ba"]), "a", "b", knowledge=Knowledge(tiers=[["a"], ["b"]]))
