@@ -107,7 +107,7 @@ def test_ctrl_c_while_kernels_are_compiled(
     assert shown.end() == 130
     assert time.monotonic() - pressed < AT_ONCE
     assert [line for line in shown.screen if line] == ["dagora: interrupted"]
-    assert [file.name for file in tmp_path.iterdir()] == ["cold"]
+    assert {file.name for file in tmp_path.iterdir()} <= {"cold"}  # no file of a result
 
 
 def test_results_stand_alone_on_the_screen(terminal: Callable, tmp_path: Path) -> None:
