@@ -63,15 +63,15 @@ def adjustment(
 def class_of(source: Source) -> tuple[AnyGraph, Directions]:
     """The graph with lines where the data leave directions open, and what is known about directions."""
     content = read_content(source) if isinstance(source, str | Path) else source
+    directions = Directions()
     if isinstance(content, Result):
         graph, directions = content.graph, content.directions
     elif isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):
-        origin = content.origin
-        graph, directions = content.graph, None if origin is None else origin.directions
+        graph = content.graph
+        if content.origin is not None and content.origin.directions is not None:
+            directions = content.origin.directions
     else:
-        graph, directions = require_any_graph(content), None
-    if directions is None:
-        return graph, Directions()
+        graph = require_any_graph(content)
     return without_arrows(graph, directions.open) if isinstance(graph, DAG) else graph, directions
 
 
