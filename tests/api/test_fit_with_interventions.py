@@ -129,6 +129,9 @@ def test_rows_in_which_a_variable_was_set_are_filled_without_its_parents() -> No
     assert filled.table.values(2)[1] == pytest.approx(10.0)
     assert [(cell.row, cell.column) for cell in filled.cells] == [(1, "x"), (2, "x"), (2, "w")]
     assert all(len(one.names) == 4 and one.values(0)[2] == 0.7 for one in filled.draws)
+    same, other = (dagora.impute(network, frame, interventions="set", draws=2, seed=seed) for seed in (0, 1))
+    assert same.draws[0].equals(filled.draws[0])
+    assert not other.draws[0].equals(filled.draws[0])
     listed = dagora.impute(network, frame.drop(columns="set"), interventions=[None, "y", "y"])
     assert listed.table.values(0).tolist() == filled.table.values(0).tolist()
 

@@ -51,6 +51,12 @@ def test_a_share_names_the_limit_that_was_asked_for():
     assert share.reason == "interrupted"
 
 
+def test_a_part_is_a_share_of_the_time_left():
+    used = Budget(100)
+    used._started -= 80
+    assert 9 < used.part(0.5).limit <= 10
+
+
 def test_a_piece_of_its_own_length_names_that():
     assert Budget(60).at_most(1e-9).reason == "the time limit of 1e-09 s was reached"
     assert Budget(60).at_most(1234.5).reason == "the time limit of 1234.5 s was reached"

@@ -9,6 +9,7 @@ import struct
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
 import pyreadstat
 import pytest
 import rdata
@@ -16,6 +17,10 @@ import rdata
 import dagora
 from dagora.base.errors import DagoraError
 from dagora.cli.main import main
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.labelled_columns import with_labels
+from dagora.data.r_files import read_r_file
+from dagora.data.statistics_files import read_dates
 
 FULL = pytest.mark.full  # each reading of a file of Stata or SPSS starts a process
 R = np.random.default_rng(5)
@@ -124,7 +129,11 @@ def test_sheets_by_name(tmp_path, capsys):
 
 
 def test_the_only_sheet_with_cells_is_taken(tmp_path):
-    assert dagora.read_table(save_book(tmp_path / "b.xlsx", empty=[], data=SMALL)).names == ("a", "b")
+    file = save_book(tmp_path / "b.xlsx", empty=[], data=SMALL, hidden=OTHER)
+    book = openpyxl.load_workbook(file)
+    book["hidden"].sheet_state = "hidden"
+    book.save(file)
+    assert dagora.read_table(file).names == ("a", "b")
 
 
 def test_cells_of_a_sheet_are_read_as_in_csv(tmp_path):
@@ -206,6 +215,12 @@ def test_labels_are_levels_in_the_order_of_values(coded, ending):
     assert dagora.open_rows(file).schema == table.schema
 
 
+def test_labels_listed_in_another_order_make_the_same_levels():
+    levels = with_labels(pa.chunked_array([[2.0, 1.0]]), {2.0: "high", 1.0: "low"})
+    assert levels.chunk(0).dictionary.to_pylist() == ["low", "high"]
+    assert levels.to_pylist() == ["high", "low"]
+
+
 @FULL
 def test_methods_for_numbers_see_the_codes(coded):
     result = dagora.learn(coded / "c.sav", "notears", drop=["sex"], na="income:-1", missing="drop")
@@ -257,6 +272,14 @@ def test_dates_of_stata(tmp_path):
     ]
     for name in ("tc", "td", "tm"):
         np.testing.assert_allclose(table.values(table.schema.index(name)), days)
+
+
+def test_dates_of_spss(tmp_path):
+    file = str(tmp_path / "t.sav")
+    pyreadstat.write_sav(pd.DataFrame({"day": [dt.date(2024, 3, 1)]}), file)
+    raw, about = pyreadstat.read_sav(file, disable_datetime_conversion=True)
+    column, form = pa.chunked_array([raw["day"].to_numpy(np.float64)]), about.original_variable_types["day"]
+    assert read_dates(column, ".sav", form.lower()).cast(pa.date32()).to_pylist() == [dt.date(2024, 3, 1)]
 
 
 # R
@@ -338,6 +361,16 @@ def as_text(xdr):  # as.character(1:4), before R has made the texts
 def days(xdr):
     xdr.put(14 | 1 << 8 | 1 << 9, 4, struct.pack(">dddd", 19800, 19801, 19802, 19810))
     xdr.put(2 | 1 << 10).symbol("class").texts("Date").end()
+
+
+def long_numbers(xdr):  # of the package bit64, with NA
+    xdr.put(14 | 1 << 8 | 1 << 9, 4, struct.pack(">qqqq", 2**60, -(2**63), 5, 7))
+    xdr.put(2 | 1 << 10).symbol("class").texts("integer64").end()
+
+
+def test_missing_long_numbers_of_r(tmp_path):
+    (tmp_path / "t.rds").write_bytes(frame_of_r(long_numbers, days))
+    assert read_r_file(tmp_path / "t.rds", ReadingOptions()).columns[0].to_pylist() == [2**60, None, 5, 7]
 
 
 def test_forms_that_only_r_writes(tmp_path):

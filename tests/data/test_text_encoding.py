@@ -48,6 +48,19 @@ def test_letters_far_down_decide(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("before", "wrong"),
+    [(b"x,2\n", b"\xe4\x9d,2\n"), ("ä,2\n".encode(), b"\xe4,2\n")],
+    ids=["byte", "letter"],
+)
+def test_lines_are_counted_from_the_beginning_of_a_long_file(before, wrong, tmp_path, monkeypatch):
+    monkeypatch.setattr(text_encoding, "CHUNK", 100)
+    file = tmp_path / "t.csv"
+    file.write_bytes(before * 500 + wrong)
+    with pytest.raises(DataError, match="line 501 "):
+        encoding_of(file)
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"a,b\nx\xe4,2\ny\x9d,2\n", "line 3 has a byte .0x9d. that is neither UTF-8 nor cp1252"),

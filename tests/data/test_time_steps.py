@@ -133,6 +133,12 @@ def test_many_months_are_left_out_as_dates_and_few_are_levels() -> None:
     assert "takes dates where rows are series" in overview.warnings[0]
 
 
+def test_rounded_steps_add_up_over_a_long_gap() -> None:
+    thirds = np.round(np.r_[np.arange(10), np.arange(310, 330)] / 3, 7)
+    found = count_steps(thirds, np.array([0, 30]), "t")
+    assert (found.steps[-1], found.missing) == (329, 300)
+
+
 def test_no_window_reaches_over_a_gap_which_is_told() -> None:
     generator = np.random.default_rng(1)
     dates = pd.bdate_range("2024-11-01", periods=80)

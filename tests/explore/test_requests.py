@@ -187,6 +187,13 @@ def tables(folder) -> dict:
     return {name: folder / f"{name}.csv" for name in made}
 
 
+def test_dropped_rows_leave_no_holes(tmp_path) -> None:
+    overview = look_at_file(tables(tmp_path)["holes"], looking_at({}))
+    told = Fit(overview, overview).reason_against_score
+    score = next(score for score in SCORES if "cells are missing" in told(score))
+    assert not Fit(overview, overview, "drop").reason_against_score(score)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["discrete", "codes", "continuous", "mixed", "holes"])
 def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:

@@ -1,15 +1,19 @@
 """Files by extension: compression, whole writes, unknown extensions, and what a conversion loses."""
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dagora.base.errors import FormatError
 from dagora.formats import convert, read_graph, read_network, write_graph, write_network
+from dagora.formats.registry import read_determined
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.directions import Directions
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork
+from dagora.network.origin import Origin
 from tests.formats.format_oracles import assert_same_network
 
 GRAPH = DAG("ab", [("a", "b")])
@@ -135,3 +139,10 @@ def test_convert_refuses_what_it_cannot_make(tmp_path):
     with pytest.raises(FormatError, match=r"n\.bif: BIF holds discrete networks only"):
         convert(tmp_path / "n.json", tmp_path / "n.bif")
     assert not list(tmp_path.glob("*.bif"))
+
+
+def test_a_direction_that_rests_on_a_weak_edge_is_not_determined(tmp_path):
+    directions = Directions(unsure={("a", "b"): (("a", "b"),)})
+    write_network(replace(NETWORK, origin=Origin(9, directions=directions)), tmp_path / "n.json")
+    assert read_determined(tmp_path / "n.json").undirected == (("a", "b"),)
+    assert "do not determine the direction of a — b" in convert(tmp_path / "n.json", tmp_path / "n.dot")[1]

@@ -12,7 +12,7 @@ from dagora.base import memory
 from dagora.base.events import Budget
 from dagora.data import large_files
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.large_files import large_file, memory_for
+from dagora.data.large_files import large_file, memory_for, unpacked_size
 from dagora.learners.large_sources import may_scan, scan_if_large
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
@@ -200,3 +200,12 @@ def test_the_limit_of_a_container(files, free, tmp_path, monkeypatch):
 def test_a_scan_is_one(write, little):
     prepared = prepare(write("csv"), "tabu", {}, clock=Budget(), scans=True)
     assert isinstance(prepared.source.rows, ScanStatistics)
+
+
+def test_a_stated_size_that_cannot_be_true_is_not_believed(tmp_path):
+    """Four bytes state it, so that of five gigabytes is stated as one."""
+    packed = gzip.compress(R.bytes(5000))
+    (tmp_path / "t.csv.gz").write_bytes(packed)
+    assert unpacked_size(tmp_path / "t.csv.gz") == 5 * len(packed)
+    (tmp_path / "t.csv.gz").write_bytes(packed[:-4] + (10**9).to_bytes(4, "little"))
+    assert unpacked_size(tmp_path / "t.csv.gz") == 10**9

@@ -32,6 +32,7 @@ def test_groups() -> None:
     assert {key: len(cells) for key, cells in groups.items()} == {(10, "a"): 3, (20, "a"): 1}
     assert mean_of(groups[10, "a"], "shd") == Mean(3.0, 2.0, 2)
     assert mean_of(groups[10, "a"], "nothing") is None
+    assert mean_of([MeasuredCell({}, {"shd": shd}) for shd in (0, 4.0, None)], "shd").value == 2.0
 
 
 TABLE = ResultTable(

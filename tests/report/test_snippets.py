@@ -1,13 +1,14 @@
 """What a notebook shows: HTML of every kind of object, well formed, without scripts, and nothing unescaped."""
 
 import html.parser
+import re
 
 import numpy as np
 import pytest
 
 import dagora
 from dagora.data.table import Table
-from dagora.report.snippets import MOST_NODES, MOST_ROWS
+from dagora.report.snippets import MOST_NODES, MOST_ROWS, edge_table
 
 VOID = {"br", "img", "input", "meta"}
 HOSTILE = "<script>alert(1)</script>"
@@ -144,3 +145,8 @@ def test_a_picture_is_saved(table, tmp_path):
     with pytest.raises(dagora.DagoraError, match=r"saved as \.svg"):
         picture.save(tmp_path / "graph.png")
     assert not (tmp_path / "graph.png").exists()
+
+
+def test_edges_are_listed_from_their_parents_the_most_probable_first():
+    shown = edge_table(("a", "b", "c"), np.array([[0, 0.2, 0], [0, 0, 0.9], [0.01, 0, 0]]), "probability")
+    assert " ".join(re.sub("<[^>]*>", " ", shown).split()) == "from to probability b c 0.9 a b 0.2"

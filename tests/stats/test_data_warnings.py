@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import DataError
+from dagora.data.incomplete import IncompleteTable
 from dagora.stats.data_warnings import check_learnable, data_warnings, listing
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
 from tests.random_tables import continuous_table, discrete_table
 
@@ -23,6 +25,14 @@ def test_constant_columns_and_levels_seen_once_are_named():
     assert len(found) == 2
     assert "'x0'" in next(sentence for sentence in found if "constant" in sentence)
     assert "'x1'" in next(sentence for sentence in found if "once" in sentence)
+
+
+def test_cells_that_were_not_seen_are_no_level():
+    table = discrete_table([[0, 0, 0, 1, 1], [0, 1, 1, 1, 1]], [2, 2])
+    seen = np.array([[True, False, False, True, True], [False, True, True, True, True]])
+    found = data_warnings(IncompleteStatistics(IncompleteTable.of(table, seen)))
+    assert "a level is seen only once in: 'x0'" in found
+    assert "constant columns, at which no edge can be learned: 'x1'" in found
 
 
 def test_more_columns_than_rows():

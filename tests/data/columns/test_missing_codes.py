@@ -6,6 +6,7 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
+from dagora.data.columns.missing_codes import facts_of_levels, missing_codes
 
 duckdb = pytest.importorskip("duckdb")
 ROWS = 400
@@ -156,3 +157,7 @@ def test_a_column_that_is_not_there_is_named():
     assert (
         dagora.inspect({"smoker": [1, 2, 9], "id": [1, 2, 3]}, na="id:9", drop="id").columns[0].missing == 0
     )
+
+
+def test_minus_one_beside_a_scale_from_zero_is_a_code():
+    assert missing_codes(facts_of_levels({-1: 5, 0: 50, 1: 60, 2: 40})) == {-1.0: 5}

@@ -149,6 +149,7 @@ def test_extrapolation_is_said():
         DAG(["age", "sbp"], [("age", "sbp")]), {"age": age, "sbp": age + RNG.normal(size=200)}
     )
     assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | age=500)"))
+    assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | do(age=500))"))
     assert "outside" not in str(network.query("P(sbp | age=50)"))
 
 

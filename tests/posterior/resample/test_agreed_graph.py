@@ -55,6 +55,11 @@ def test_lines_do_not_become_a_v_structure() -> None:
     )
 
 
+def test_a_line_wins_over_arrows_that_contradict_each_other() -> None:
+    arrows, lines = np.array([[0, 3], [3, 0]]), np.array([[0, 4], [4, 0]])
+    assert agreed_class("ab", arrows, lines, 0.5, samples=10).undirected == (("a", "b"),)
+
+
 @pytest.mark.parametrize("threshold", [-0.1, 1.0, True, "half"])
 def test_a_threshold_is_a_probability(threshold: object) -> None:
     with pytest.raises(OptionError, match="threshold must be a probability"):

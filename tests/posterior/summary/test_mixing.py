@@ -75,6 +75,8 @@ def test_few_draws_and_one_chain() -> None:
     assert str(few) == "4 chains × 3 draws: too few to tell"
     (warning,) = mixing_warnings(diagnose(draws_of(coins(7, 1, 1000))))
     assert "single chain" in warning
+    assert diagnose(draws_of(coins(1, 1, 1000))).verdict == UNKNOWN
+    assert diagnose(draws_of(coins(1, 4, 1000))).verdict == MIXED
 
 
 def test_independent_draws_need_no_mixing() -> None:

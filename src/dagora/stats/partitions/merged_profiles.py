@@ -23,12 +23,14 @@ def append_profile(a: Profile, b: Profile) -> Profile:
 
     >>> import pyarrow as pa
     >>> def seen(cells):
-    ...     profile = Profile("x", pa.int64(), None, False)
+    ...     profile = Profile("x", pa.array(cells).type, None, False)
     ...     profile.look(pa.array(cells), ())
     ...     return profile
     >>> whole = append_profile(seen([3, 1]), seen([2, None, 1]))
     >>> whole.rows, whole.firsts, whole.first_missing, whole.low, whole.high
     (5, {3: 0, 1: 1, 2: 2}, 3, 1.0, 3.0)
+    >>> append_profile(seen([1.0, 2.0]), seen([2.5, 4.0])).whole
+    False
     """
     firsts = None
     if a.firsts is not None and b.firsts is not None:
