@@ -2,8 +2,14 @@
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
 
+import pytest
+
+from dagora.base.phrases import split_list
+from dagora.base.wording import COMMAND, option, render
+from dagora.data.columns.missing import extend_na, na_words
 from tests.test_imports import MODULES, PACKAGE
 
 # A flag within a text; a text that is a flag and no more is an argument of a command.
@@ -69,3 +75,39 @@ def f(name):
     raise ValueError(by_door(python="discretise", command="--discretise quantile"))
 '''
     assert flags(source) == ["leave it out (--drop ", ", or --missing level"]
+
+
+NASTY = [
+    "plain",
+    "x, y",
+    'with "quotes"',
+    "it's",
+    """both ' and \"""",
+    "back\\slash",
+    "ends in \\",
+    "new\nline",
+    "tab\t",
+    "{brace}",
+    "%s",
+    "é\u202e\ue000",
+    "",
+]
+
+
+@pytest.mark.parametrize("value", NASTY)
+def test_an_option_in_a_message_is_valid_python(value):
+    for name in ("na", "drop", "missing"):
+        call = ast.parse(f"f({render(option(name, value))})", mode="eval").body
+        written = ast.literal_eval(call.keywords[0].value)
+        assert written == ([value] if name == "drop" else value)
+
+
+@pytest.mark.parametrize(
+    "value", [text for text in NASTY if text and text == text.strip() and text.isprintable()]
+)
+def test_advice_about_a_column_of_any_name_can_be_followed(value):
+    advice = option("na", extend_na("auto", [(value, "-99")]))
+    call = ast.parse(f"f({render(advice)})", mode="eval").body
+    for written in (ast.literal_eval(call.keywords[0].value), shlex.split(render(advice, COMMAND))[1]):
+        assert na_words(written, [value]).own == {value: ("-99",)}
+    assert split_list(shlex.split(render(option("drop", value), COMMAND))[1]) == [value]

@@ -162,6 +162,10 @@ def test_cells_of_a_sheet_are_read_as_in_csv(tmp_path):
         ([["a", "b"]], "a header but no rows"),
         ([["Survey of 2024", None, None], ["a", "b", "c"], [1, 2, 3]], "seems to be a title"),
         ([["a", None, "c"], [1, 2, 3]], "column 2 has no name"),
+        (
+            [["id", "Blood", None], ["id", "Hb", "Na"], [1, 14.1, 139]],
+            "column 3 has no name in the first line",
+        ),
         ([["a", "a"], [1, 2]], "two columns are named 'a'"),
     ],
 )

@@ -117,6 +117,22 @@ BAD = {
         "line 6 is not in UTF-8, though the text is",
     ),
     "utf16 cut short": ("a,b\n1,2\n".encode("utf16")[:-1], "not in UTF-8"),
+    "title": (
+        "Export from LIMS 2024\nid,age\n1,20\n2,30\n",
+        "the first line, 'Export from LIMS 2024', seems to be a title .* names, which seem to stand in line 2",
+    ),
+    "title in quotes": ('"Export"\n"id","age","sex"\n1,20,f\n', "'Export', seems to be a title.*line 2"),
+    "title of several lines": (
+        "Export\nby Ann, 2024\n\nid,age,sex,ill\n1,20,f,no\n2,30,m,no\n",
+        "'Export', seems to be a title.*line 4",
+    ),
+    "title above semicolons": ("Export of May\nid;age\n1;20\n2;30\n", "'Export of May', seems to .*line 2"),
+    "title above a ragged table": ("Export\nid,age,sex\n1,20,f\n2,30\n", "data row 1 has 3 cells"),
+    "merged names": (
+        "id,Blood,,Urine,\nid,Hb,Na,K,Ca\n1,14.1,139,4.5,2.2\n",
+        "column 3 has no name in the first line, and the next line seems to have the names",
+    ),
+    "merged last name": ("id,Blood,\nid,Hb,Na\n1,14.1,139\n", "column 3 has no name in the first line"),
     "semicolons, not alike": ("a;b\n1;2;3\n", "only one column, and ';' in its name: try separator=.;"),
     "semicolons and a comma in a name": ("a, b;c;d\n1;2;3\n", "there are 2 columns, and ';' in their names"),
     "open quote": ('a,b\n1,"x\n2,y\n3,z\n', "a quote .* is not closed"),
@@ -141,6 +157,17 @@ def test_bad_files_give_one_line_that_begins_with_the_file(case, read, tmp_path)
     assert str(caught.value).startswith(f"{tmp_path / 't.csv'}: ")
     assert "\n" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_names_of_rows_make_no_title_of_the_names(read):
+    assert read("sex,ill\nann,f,no\nbob,m,no\n".replace("sex", ",sex", 1)).names == (
+        "Unnamed: 0",
+        "sex",
+        "ill",
+    )
+    with pytest.raises(DataError, match="if every row has one more"):
+        read("sex,ill\nann,f,no\nbob,m,no\n")
+    assert read("a b\nx\ny\n").names == ("a b",)
 
 
 def test_commas_in_a_tsv(read):

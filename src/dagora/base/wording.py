@@ -77,8 +77,14 @@ def mention(kind: str, *parts: str) -> str:
 
 
 def literal(value: object) -> str:
-    """A value as Python writes it in a message."""
-    return f'"{value}"' if isinstance(value, str) else f"{value}"
+    r"""A value as Python writes it in a message.
+
+    >>> print(literal("age:-1"), literal('"x, y:-99"'), literal("a\\b"), literal(0.5))
+    "age:-1" '"x, y:-99"' 'a\\b' 0.5
+    """
+    if not isinstance(value, str):
+        return f"{value}"
+    return f'"{value}"' if value.isprintable() and not {'"', "\\"} & {*value} else repr(value)
 
 
 def without_marks(name: str, value: object) -> list[str]:

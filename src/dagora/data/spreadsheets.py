@@ -20,7 +20,7 @@ from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.frames import one_line
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.names import UNNAMED
-from dagora.data.header import refuse_title
+from dagora.data.header import refuse_merged_names, refuse_title
 from dagora.data.labelled_columns import float_column
 from dagora.data.raw_table import RawTable
 from dagora.data.workbook_size import check_workbook
@@ -48,7 +48,8 @@ def read_sheet(file: Path, reading: ReadingOptions) -> RawTable:
     rows = [row for row in rows if any(cell != "" for cell in row)]
     if not rows:
         raise DataError("the sheet is empty: a row with names and rows of data are needed")
-    names = names_of(rows.pop(0))
+    names = names_of(rows[0], rows[1:3])
+    del rows[0]
     if not rows:
         raise DataError("there is a header but no rows: a row with names comes first, then the data")
     kept = kept_positions(names, reading)
@@ -71,10 +72,11 @@ def choose_sheet(book: Any, name: str | None) -> list[list[Any]]:  # noqa: ANN40
     return filled[0] if filled else []
 
 
-def names_of(cells: Sequence[Any]) -> tuple[str, ...]:
+def names_of(cells: Sequence[Any], below: Sequence[Sequence[Any]]) -> tuple[str, ...]:
     """The names of the columns; the first and the last may be blank, as in a CSV file."""
-    names = [as_text(cell) or "" for cell in cells]
+    names, *following = ([as_text(cell) or "" for cell in row] for row in (cells, *below))
     refuse_title(names)
+    refuse_merged_names(names, following)
     for place in {0, len(names) - 1} if len(names) > 1 else ():
         names[place] = names[place] or f"{UNNAMED}: {place}"
     return check_names(names)

@@ -52,6 +52,12 @@ def test_mixed_units_are_told(factor, draw):
     assert f"units: 'hb' (around 13.8 and {14.1 * factor:g})" in said({"hb": hb, "x": draw.random(300)})
 
 
+def test_kilograms_and_pounds_in_one_column_are_told(draw):
+    weight = draw.normal(70, 7, 300)
+    weight[:90] *= 2.2046
+    assert "1 column seems to mix units: 'weight'" in said({"weight": weight.round(1), "x": draw.random(300)})
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -59,6 +65,9 @@ def test_mixed_units_are_told(factor, draw):
         lambda draw: np.r_[draw.normal(5, 1, 150), draw.normal(20, 1, 150)],
         lambda draw: draw.exponential(1, 300),
         lambda draw: np.r_[draw.normal(14, 1.5, 299), 140],
+        lambda draw: np.r_[draw.normal(2, 0.2, 100), draw.normal(4.4, 0.25, 200)].round(2),
+        lambda draw: np.r_[draw.normal(10, 1, 150), draw.normal(100, 5, 150)].round(1),
+        lambda draw: np.r_[draw.normal(50, 5, 150), draw.normal(115, 6, 150)].round(),
         lambda draw: draw.random(300),
     ],
 )

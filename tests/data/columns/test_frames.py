@@ -122,7 +122,16 @@ def test_a_record_batch():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame({"a": [1, "x"]}), "column 'a' is neither all numbers nor all text"),
+        (
+            pd.DataFrame({"a": [1, "x", 2.5, None]}),
+            "but has 2 × number .1 in data row 1. and 1 × text .'x' in data row 2.: make all cells one type",
+        ),
+        (
+            pd.DataFrame({"a": ["kg", 70.5, 81.0], "b": ["cm", 170, 180], "c": [1, 2, 3]}),
+            "column 'a' .*'kg' in data row 1.*; 'b' mixes types too: if data row 1 is no row of data, remove",
+        ),
+        (pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}), "; 'b' mixes types too$"),
+        (pd.DataFrame({"a": [2**70, 1]}), "column 'a' is neither"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns have the same name"),
         (pa.table([[1], [2]], names=["a", "a"]), "two columns have the same name"),
         (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "no column can be used: 'a' .dates or times"),
@@ -183,7 +192,10 @@ def test_text_is_read_like_a_file_and_objects_like_a_frame():
         ([1, 2], "a matrix of rows and columns is needed, not an array with 1"),
         ([[1], [1, 2]], "differ in length"),
         ([[1j]], "complex128 cannot be a table"),
-        (np.array([[1], ["b"]], dtype=object), "column 'x0' is neither all numbers nor all text"),
+        (
+            np.array([[1], ["b"]], dtype=object),
+            "column 'x0' is neither all numbers nor all text.*'b' in data row 2",
+        ),
         (np.array([["2020-01-01"]], dtype="M8[D]"), "no column can be used: 'x0' .dates or times"),
         (np.empty((0, 2)), "there are no rows"),
         (np.empty((2, 0)), "there are no columns"),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dagora
 from dagora.base.errors import DataError, OptionError
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.reading_options import ReadingOptions
@@ -90,8 +91,16 @@ def test_missing_as_a_level():
 
 
 def test_the_level_finds_a_free_name():
-    table = build({"a": ["missing", "", "missing_"]}, missing="level")
+    table = build({"a": ["missing", "", "missing_"]}, missing="level", na="none")
     assert decode(table, 0) == ["missing", "missing__", "missing_"]
+
+
+def test_the_word_missing_is_missing_and_the_level_of_that_name_stays_itself():
+    """A table written with such a level is read as it was."""
+    columns = {"a": ["low", "missing", "", "high"]}
+    assert decode(build(columns, missing="level"), 0) == ["low", "missing", "missing", "high"]
+    assert "'missing' (1 ×) in 'a'" in "".join(dagora.inspect({"a": ["low", "missing", "high"]}).warnings)
+    assert build({"x": ["1.5", "missing", "2.5"]}, missing="drop").n_rows == 2
 
 
 def test_a_column_without_any_value_is_left_out_unless_asked_for():

@@ -70,6 +70,55 @@ def test_codes_with_leading_zeros_keep_them(tmp_path):
     assert types(frame)["zip"] == types(frame, na=["NA"])["zip"] == "discrete"
 
 
+def left_out(found):
+    """Why columns are left out, with all warnings."""
+    overview = getattr(found, "overview", found)
+    return {column.name: column.why for column in overview.columns if column.type == "left out"}, "\n".join(
+        overview.warnings
+    )
+
+
+def test_numbers_with_units_are_told_as_such(tmp_path):
+    weights = GENERATOR.normal(70, 9, ROWS).round(1)
+    frame = table(
+        weight=[f"{weight} kg" for weight in weights],
+        mixed=[f"{weight} {'kg' if k % 3 else 'lb'}" for k, weight in enumerate(weights)],
+        code=[f"{int(100 * weight)}{'abcdefgh'[k % 8]}" for k, weight in enumerate(weights)],
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for found in (
+        dagora.inspect(frame),
+        dagora.inspect(tmp_path / "t.csv"),
+        dagora.open_rows(tmp_path / "t.csv"),
+    ):
+        reasons, warnings = left_out(found)
+        assert reasons["weight"] == "numbers written as text ('kg'): leave the units out of the cells"
+        assert "numbers written as text ('kg', 'lb')" in reasons["mixed"]
+        assert "names or free text" in reasons["code"]
+        assert 'discrete=["code"] would keep one' in warnings
+
+
+def test_numbers_stored_as_text_are_told_as_such(tmp_path):
+    weights = GENERATOR.normal(70, 9, ROWS).round(1)
+    frame = table(weight=weights.astype(str), phone=[f"0{5000 + 7 * k}" for k in range(ROWS)])
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    for found in (dagora.inspect(frame), dagora.open_rows(tmp_path / "t.parquet")):
+        reasons, warnings = left_out(found)
+        assert reasons["weight"] == 'numbers written as text: continuous=["weight"] reads them'
+        assert "names or free text" in reasons["phone"]
+        assert 'discrete=["weight"]' not in warnings
+    assert types(frame, continuous=["weight"])["weight"] == "continuous"
+
+
+def test_levels_that_are_numbers_stored_as_text_are_told(tmp_path):
+    frame = table(age=[str(20 + 3 * (k % 40)) for k in range(ROWS)], grade=["1", "2", "3"] * (ROWS // 3))
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    line = "the levels of column 'age' are numbers written as text: continuous=[\"age\"] reads them"
+    for found in (dagora.inspect(frame), dagora.open_rows(tmp_path / "t.parquet").overview):
+        assert [told for told in found.warnings if "levels" in told] == [line]
+    assert not [told for told in dagora.inspect(frame, discrete=["age"]).warnings if "as text" in told]
+
+
 def test_identifiers_written_as_floats_are_left_out():
     frame = table(customer_id=[float(3 * i) for i in range(ROWS)])
     frame.loc[5, "customer_id"] = np.nan

@@ -39,6 +39,12 @@ CASES = {
     "unknown": (with_codes(SIDES, "unknown"), "unknown"),
     "k.A.": (with_codes(SIDES, "k.A."), "k.A."),
     "keine Angabe": (with_codes(SIDES, "keine Angabe"), "keine Angabe"),
+    "missing": (with_codes(SIDES, "missing"), "missing"),
+    "seventy-seven in a scale": (with_codes(LIKERT, 77), "77"),
+    "ninety-eight": (with_codes(AGES - 10, 98), "98"),
+    "nines with a fraction": (with_codes(PRESSURES, 999.9), "999.9"),
+    "minus nines with a fraction": (with_codes(PRESSURES, -99.9), "-99.9"),
+    "seven nines": (with_codes(AGES, 9999999), "9999999"),
 }
 SILENT = {
     "ages": AGES,
@@ -52,6 +58,11 @@ SILENT = {
     "zeros among amounts": np.where(R.random(ROWS) < 0.5, 0.0, R.lognormal(3, 1, ROWS)),
     "around zero": R.normal(0, 60, ROWS).round(),
     "hours": R.integers(1, 100, ROWS),
+    "saturation": np.minimum(R.normal(95, 2, ROWS).round(), 98),
+    "temperatures": np.minimum(R.normal(98.6, 0.7, ROWS).round(1), 99.9),
+    "percents up to 98": R.integers(60, 99, ROWS),
+    "capped at 88": np.minimum(R.integers(40, 100, ROWS), 88),
+    "half zeros": np.where(R.random(ROWS) < 0.4, 0.0, PRESSURES),
     "grades": np.array(["1", "2", "A"])[R.integers(0, 3, ROWS)],
 }
 
@@ -102,6 +113,13 @@ def test_codes_are_noticed_at_every_door(case, tmp_path):
 @pytest.mark.parametrize("case", SILENT)
 def test_other_numbers_are_not_suspected(case, tmp_path):
     for door, warnings in doors(frame_of(SILENT[case]), tmp_path).items():
+        assert not [line for line in warnings if "mean missing" in line], door
+
+
+@pytest.mark.parametrize("name", ["income", "net income", "Dose"])
+def test_zeros_of_amounts_are_zeros(name, tmp_path):
+    frame = frame_of(with_codes((400 * PRESSURES).round(), 0.0)).rename(columns={"x": name})
+    for door, warnings in doors(frame, tmp_path).items():
         assert not [line for line in warnings if "mean missing" in line], door
 
 

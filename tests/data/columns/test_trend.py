@@ -68,6 +68,14 @@ def test_a_column_beside_noise_stays_discrete():
     assert wrong == 0
 
 
+def test_nothing_is_decided_with_fewer_rows_than_columns():
+    """Chance brings trends there: this table had one column of numbers, and four edges at it."""
+    draw = np.random.default_rng(8)
+    overview = dagora.inspect({f"x{i}": draw.poisson(5, 30) for i in range(120)})
+    assert {column.type for column in overview.columns} == {"discrete"}
+    assert "their order was not looked at; if they are amounts" in overview.columns[18].why
+
+
 def test_an_association_that_free_categories_lose_is_found():
     draw = np.random.default_rng(3)
     age = draw.integers(0, 18, 200)

@@ -19,7 +19,7 @@ from dagora.base.wording import option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.dates import IS_DATE, IS_TIME, spell_days, spells_dates
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, UNIT_OF_MEASURE
 from dagora.data.columns.names import (
     IS_MOMENT,
     IS_PLACE,
@@ -44,6 +44,9 @@ EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant 
 TOO_MANY = f"more than {MAX_LEVELS}"
 UNIT = "says which rows belong together"
 PLACES = "codes of places"
+NUMBERS_IN_TEXT = "numbers written as text"
+NEARLY_ALL = 0.9  # share of the texts that are numbers with units, or without
+MOST_UNITS = 3  # of one column; more are parts of codes
 SECONDS = (946_684_800, 2_208_988_800)  # since 1970, until the first day of 2000 and of 2040
 NUMBERED_DATES = "dates written as numbers"
 # Reasons that `decide_kind` gives for numbers that nobody declared.
@@ -211,7 +214,9 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
         if many and spells_dates(texts):  # of months and quarters; few of them are levels
             return DATES
         if many and not are_spoilt_numbers(texts, profile.weights):
-            return names_or_text(MAX_LEVELS + 1 if crowded else len(texts), profile.cells)
+            return numbers_in_text(profile.name, texts, profile.weights) or names_or_text(
+                MAX_LEVELS + 1 if crowded else len(texts), profile.cells
+            )
         return UNIT if len(texts) > FEWEST_VALUES and called_unit(profile.name) else None
     return reason_numbers_identify(profile)
 
@@ -224,6 +229,32 @@ def names_or_text(levels: int, cells: int) -> str:
     """
     number = str(levels) if levels <= MAX_LEVELS else TOO_MANY
     return f"{number} levels in {cells} rows: names or free text"
+
+
+def numbers_in_text(name: str, texts: pa.Array, weights: NDArray[np.int64] | None = None) -> str | None:
+    """Say that texts are numbers, perhaps with units, and how they become such; None where they are not.
+
+    >>> import pyarrow as pa
+    >>> numbers_in_text("weight", pa.array(["80.3 kg", "75kg", "170 lb"]))
+    "numbers written as text ('kg', 'lb'): leave the units out of the cells, and write all in one unit"
+    """
+    import pyarrow.compute as pc
+
+    if pc.any(pc.match_substring_regex(texts, "^[+-]?0[0-9]")).as_py():  # codes
+        return None
+    if share_of(texts, f"^{NUMBER}$", weights) == 1:
+        return f"{NUMBERS_IN_TEXT}: {option('continuous', name)} reads them"
+    in_units = f"^{NUMBER}( ?{UNIT_OF_MEASURE})?$"
+    if share_of(texts, in_units, weights) < NEARLY_ALL:
+        return None
+    numbers = texts.filter(pc.match_substring_regex(texts, in_units))
+    units = pc.replace_substring_regex(numbers, f"^{NUMBER} ?", "").unique().to_pylist()
+    named = sorted(filter(None, units))
+    if not 0 < len(named) <= MOST_UNITS:
+        return None
+    told = ", ".join(f"'{unit}'" for unit in named)
+    one = ", and write all in one unit" if len(units) > 1 else ""
+    return f"{NUMBERS_IN_TEXT} ({told}): leave the units out of the cells{one}"
 
 
 def can_be_levels(why: str) -> bool:

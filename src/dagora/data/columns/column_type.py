@@ -1,13 +1,12 @@
 """Make the codes or values of a raw column, of the kind that was declared or that its profile decides.
 
 A categorical column (pandas, polars Enum, Arrow dictionary) keeps the levels it declares, seen or not, and
-their order where that is declared. Columns of neither numbers nor text are refused. So is text that would be
-numbers but for a word: a measurement would otherwise become a discrete column of a thousand levels.
+their order where that is declared. Columns of neither numbers nor text are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,10 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
-from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile, decide_kind, share_of
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, join_levels, level_name, sort_levels
+from dagora.data.columns.column_profile import ColumnProfile, decide_kind
+from dagora.data.columns.levels import NUMBER, join_levels, level_name, sort_levels
 from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.spoilt_numbers import RowNumber, data_row, instead, refuse_spoilt_numbers
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DECLARED = "declared"  # why a column has the type that the user gave it
-MOST_WORDS = 5  # that an error about spoilt numbers lists
-RowNumber = Callable[[int], int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +192,6 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
         )
 
 
-def data_row(before: str, row: int | None, after: str = "") -> str:
-    """Name the row of a cell; empty where rows have no numbers, as in a database that counts by itself.
-
-    >>> data_row(" in ", 3), data_row(" in ", None)
-    (' in data row 3', '')
-    """
-    return "" if row is None else f"{before}data row {row}{after}"
-
-
 def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
     """Position and text of the first cell that is no number."""
     import pyarrow.compute as pc
@@ -210,60 +199,3 @@ def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
     wrong = np.asarray(pc.invert(pc.match_substring_regex(column, f"^{NUMBER}$")).fill_null(False))
     position = int(wrong.argmax())
     return position, str(column[position])
-
-
-def refuse_spoilt_numbers(
-    name: str,
-    encoded: pa.DictionaryArray,
-    row_number: RowNumber,
-    na: Na = "auto",
-    weights: NDArray[np.int64] | None = None,
-) -> None:
-    """Refuse text of which most, but not all, distinct values are numbers.
-
-    `weights` say how many values each stands for, where these are examples of more.
-    """
-    import pyarrow.compute as pc
-
-    words = encoded.dictionary
-    if len(words) <= MAX_INTEGER_LEVELS and weights is None:
-        return
-    crowded = weights is not None or len(words) > MAX_LEVELS
-    thousands = rf"^([+-]? ?{THOUSANDS}|\({THOUSANDS}\))$"
-    if share_of(words, thousands, weights) > 0.5:
-        example = words.filter(pc.match_substring_regex(words, thousands))[0]
-        raise DataError(
-            f"{col(name)} has numbers such as '{example}', whose comma may stand "
-            "between thousands or before decimals: write them with a point or with no comma, or "
-            f"{instead(name, crowded=crowded)}"
-        )
-    if share_of(words, f"^{DECIMAL_COMMA}$", weights) > 0.5:
-        raise DataError(
-            f"{col(name)} has numbers with a decimal comma such as '{words[0]}': write them with a "
-            f"point, or {instead(name, crowded=crowded)}"
-        )
-    if not 0.5 < share_of(words, f"^{NUMBER}$", weights) < 1:
-        return
-    numeric = truths_of(pc.match_substring_regex(words, f"^{NUMBER}$"))
-    wrong = int((~numeric).argmax())
-    row = row_number(encoded.indices.index(wrong).as_py())
-    odd = [str(word) for word, number in zip(words.to_pylist(), numeric, strict=True) if not number]
-    listed = ", ".join(f"'{word}'" for word in odd[:MOST_WORDS]) + (" and others" if odd[MOST_WORDS:] else "")
-    words_meant = option(
-        "na", extend_na(na, [(name, word) for word in odd]) if len(odd) <= MOST_WORDS else None
-    )
-    where = data_row(" (first in ", row, ")")
-    other = f"otherwise leave it out ({option('drop', name)})"
-    if not crowded:
-        other = f"if the column holds categories, use {option('discrete', name)}"
-    raise DataError(
-        f"{col(name)} has numbers, but also {listed}{where}: if that means missing, use {words_meant}; "
-        f"{other}"
-    )
-
-
-def instead(name: str, *, crowded: bool) -> str:
-    """Another way to take a column of text: as levels, unless there are too many for that."""
-    if crowded:
-        return f"leave the column out ({option('drop', name)})"
-    return f"declare the column discrete ({option('discrete', name)})"

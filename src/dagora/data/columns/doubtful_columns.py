@@ -20,7 +20,9 @@ from dagora.data.schema import Kind
 
 Floats = NDArray[np.float64]
 
-FACTORS = (2.2046, 10.0, 100.0, 1000.0)  # kilograms and pounds; decimal units
+DECIMAL_FACTORS = (10.0, 100.0, 1000.0)
+FACTORS = (2.2046, *DECIMAL_FACTORS)  # kilograms and pounds; decimal units
+AT_FIVE_PER_CENT = 1.36  # largest distance of two distributions, in standard errors
 NEAR = 0.15  # relative distance of the ratio of two clusters from such a factor
 FEWEST_ROWS = 20  # with fewer, clusters mean nothing
 COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a copy
@@ -153,7 +155,7 @@ def filled_by_mean(column: Column) -> bool:
     if often < OFTEN * len(numbers) or often < 3 * next_often:
         return False
     others = numbers[numbers != different[usual]]
-    rounding = 0.51 * 10.0 ** -max(map(decimals, others[:MOST_LOOKED_AT].tolist()))
+    rounding = 0.51 * 10.0 ** -most_decimals(others)
     return bool(abs(others.mean() - different[usual]) <= max(rounding, 1e-9 * others.std()))
 
 
@@ -239,10 +241,28 @@ def mixed_units(column: Column) -> tuple[float, float] | None:
     others = float(np.sort(gaps)[-2])
     alike = max(low.std(), high.std()) < 2.5 * min(low.std(), high.std()) + 1e-12
     clear = gaps[place - 1] > max(2 * others, inner / 4)
-    near = any(abs(ratio / factor - 1) < NEAR for factor in FACTORS)
-    if not (alike and clear and near and inner > 0):
+    factor = min(FACTORS, key=lambda factor: abs(ratio / factor - 1))
+    if not (alike and clear and abs(ratio / factor - 1) < NEAR and inner > 0):
+        return None
+    finer = most_decimals(numbers[:place]) > most_decimals(numbers[place:])
+    if not (finer and factor in DECIMAL_FACTORS) and not same_shape(low + np.log(factor), high):
         return None
     return float(f"{np.exp(np.median(low)):.3g}"), float(f"{np.exp(np.median(high)):.3g}")
+
+
+def most_decimals(numbers: Floats) -> int:
+    """The most digits after the point that some of the numbers have."""
+    step = -(-len(numbers) // MOST_LOOKED_AT)
+    return max(map(decimals, numbers[::step].tolist()))
+
+
+def same_shape(one: Floats, other: Floats) -> bool:
+    """Return True if two sorted samples may be of one distribution, by the test of Kolmogorov and Smirnov."""
+    both = np.sort(np.r_[one, other])
+    distances = np.searchsorted(one, both, "right") / len(one) - np.searchsorted(other, both, "right") / len(
+        other
+    )
+    return bool(np.abs(distances).max() < AT_FIVE_PER_CENT * np.sqrt(1 / len(one) + 1 / len(other)))
 
 
 def rounded_copies(typed: Sequence[Column]) -> list[tuple[str, str]]:

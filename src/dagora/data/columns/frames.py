@@ -16,6 +16,7 @@ from dagora.base.wording import col
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
+from dagora.data.columns.mixed_types import MixedTypesError, refuse_mixed
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
 
@@ -68,7 +69,15 @@ def raw_of_frame(
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
     names = [str(column.name) for column in series]
     kept = kept_positions(names, reading)
-    return [names[i] for i in kept], [arrow_column(names[i], series[i]) for i in kept]
+    columns: list[pa.ChunkedArray] = []
+    mixed: list[MixedTypesError] = []
+    for i in kept:
+        try:
+            columns.append(arrow_column(names[i], series[i]))
+        except MixedTypesError as problem:
+            mixed.append(problem)
+    refuse_mixed(mixed)
+    return [names[i] for i in kept], columns
 
 
 def start_of_periods(series: nw.Series[Any]) -> nw.Series[Any]:
@@ -88,7 +97,7 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     try:
         column = start_of_periods(series).to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
-        raise DataError(mixed_column(name, problem)) from None
+        raise MixedTypesError(name, series.to_list(), one_line(problem)) from None
     if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):
         raise DataError(f"{col(name)} holds values of type {series.dtype}: convert it, or leave it out")
     if pa.types.is_dictionary(column.type):
@@ -129,6 +138,7 @@ def raw_of_matrix(
     if len(labels) != matrix.shape[1]:
         raise DataError(f"{len(labels)} names for a matrix of {matrix.shape[1]} columns")
     columns = []
+    mixed: list[MixedTypesError] = []
     hidden = np.ma.getmaskarray(array).T if isinstance(array, np.ma.MaskedArray) else None
     for i, (label, values) in enumerate(zip(labels, matrix.T, strict=True)):
         try:
@@ -138,8 +148,10 @@ def raw_of_matrix(
                 mask=None if hidden is None else np.ascontiguousarray(hidden[i]),
             )
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
-            raise DataError(mixed_column(label, problem)) from None
+            mixed.append(MixedTypesError(label, values.tolist(), one_line(problem)))
+            continue
         columns.append(pa.chunked_array([column]))
+    refuse_mixed(mixed)
     kept = kept_positions(labels, reading)
     return [labels[i] for i in kept], [columns[i] for i in kept], matrix.dtype.kind in "UT"
 
@@ -176,12 +188,6 @@ def hint_at(array: object) -> str:
     if isinstance(first, dict) or getattr(getattr(array, "dtype", None), "names", None):
         return ": pandas.DataFrame makes a frame of it"
     return ""
-
-
-def mixed_column(name: str, problem: Exception) -> str:
-    """Message about a column that mixes types."""
-    reason = one_line(problem)
-    return f"{col(name)} is neither all numbers nor all text ({reason}): convert it, or leave it out"
 
 
 def one_line(problem: Exception) -> str:

@@ -32,6 +32,7 @@ from dagora.data.columns.column_type import Column, check_type, count_from_one, 
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.doubtful_columns import column_warnings
+from dagora.data.columns.edge_rows import edge_cells, refuse_edge_rows, total_warning
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
@@ -52,7 +53,8 @@ from dagora.data.columns.refuse_missing import (
 )
 from dagora.data.columns.rows_alike import row_warnings
 from dagora.data.columns.spelled_numbers import rewrite_numbers
-from dagora.data.columns.trend import explain_order, ordered_columns
+from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, refuse_together
+from dagora.data.columns.trend import enough_rows, explain_order, ordered_columns
 from dagora.data.schema import Kind, Variable
 
 if TYPE_CHECKING:
@@ -61,13 +63,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from dagora.data.columns.column_type import RowNumber
+    from dagora.data.columns.spoilt_numbers import RowNumber
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 # What may stand around a name in a header: blanks, and the mark with which a file of its own begins.
 AROUND_A_NAME = " \t\ufeff"
+# Share of rows that may repeat the names in other letters.
+MOST_HEADERS = 0.05
 # With fewer rows than this, one thread is faster.
 WORTH_A_THREAD = 100_000
 
@@ -221,20 +225,28 @@ def prepare_all(
 
 
 def refuse_repeated_header(names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
-    """Refuse a row of text that repeats the names of the columns, as where files were put together."""
+    """Refuse a row of text that repeats the names of the columns, as where files were put together.
+
+    Where it has other small or capital letters, its words may stand in no other row, and in few such rows:
+    they could be levels.
+    """
     import pyarrow.compute as pc
 
     if len(names) < 2 or not all(is_text(column.type) for column in columns):
         return
-    repeats = None
+    repeats, elsewhere = None, 0
     for name, column in zip(names, columns, strict=True):
-        same = pc.equal(pc.utf8_trim(column, characters=AROUND_A_NAME), name).fill_null(False)
+        folded = pc.utf8_lower(pc.utf8_trim(column, characters=AROUND_A_NAME))
+        same = pc.equal(folded, pc.utf8_lower(name)).fill_null(False)
         repeats = same if repeats is None else pc.and_(repeats, same)
         if not pc.any(repeats).as_py():
             return
+        elsewhere = max(elsewhere, pc.sum(same).as_py())
     assert repeats is not None
-    row = repeats.index(value=True).as_py() + 1
-    raise repeated_header(row, int(pc.sum(repeats).as_py()))
+    row, number = repeats.index(value=True).as_py(), int(pc.sum(repeats).as_py())
+    cells = [str(column[row]).strip(AROUND_A_NAME) for column in columns]
+    if cells == list(names) or elsewhere == number <= max(1, len(repeats) * MOST_HEADERS):
+        raise repeated_header(row + 1, number)
 
 
 def repeated_header(row: int | None, number: int = 1) -> DataError:
@@ -255,11 +267,19 @@ def type_all(
     rows = len(kept[0].cells)
     joined = columns_to_join([column.name for column in raw], reading)
 
-    def type_next(column: RawColumn) -> Column:
+    def type_next(column: RawColumn) -> Column | SpoiltNumbersError:
         check_time(reading.clock, len(kept), rows)
-        typed = type_column(
-            column.name, column.cells, column.declared, row_number, na=reading.na, join=column.name in joined
-        )
+        try:
+            typed = type_column(
+                column.name,
+                column.cells,
+                column.declared,
+                row_number,
+                na=reading.na,
+                join=column.name in joined,
+            )
+        except SpoiltNumbersError as problem:  # told with those of other columns
+            return problem
         if reading.numbers_for and column.declared is None and typed.variable.kind is Kind.DISCRETE:
             typed = as_numbers(column, typed, reading.numbers_for, row_number)
         if column.spelling:
@@ -270,7 +290,12 @@ def type_all(
             typed = cut_column(typed, reading.discretise, reading.bins or 2)
         return typed
 
-    typed = find_order(in_parallel(type_next, kept, rows), kept, reading)
+    made = in_parallel(type_next, kept, rows)
+    refuse_together(problem for problem in made if isinstance(problem, SpoiltNumbersError))
+    typed = find_order([column for column in made if isinstance(column, Column)], kept, reading)
+    edges = edge_cells(typed)
+    last = row_number(rows - 1) or rows
+    refuse_edge_rows(edges, last)
     by_name = {column.variable.name: column for column in typed}
     summaries = tuple(
         summarise(by_name[column.name], column.missing)
@@ -280,7 +305,8 @@ def type_all(
     )
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
     variables = [column.variable for column in typed]
-    told = [*reading_warnings(overview, raw, typed, variables), *column_warnings(typed)]
+    told = [*total_warning(edges, last), *reading_warnings(overview, raw, typed, variables)]
+    told += column_warnings(typed)
     if not reading.in_time:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
     return typed, replace(overview, warnings=tuple(told))
@@ -297,9 +323,10 @@ def find_order(typed: list[Column], kept: Sequence[RawColumn], reading: ReadingO
         and column.name not in reading.levels
         and not (column.missing and reading.missing == "level")
     }
-    ordered = ordered_columns(typed, open_) if reading.trends else set()
+    tested = reading.trends and enough_rows(typed)
+    ordered = ordered_columns(typed, open_) if tested else set()
     return [
-        explain_order(column, ordered=column.variable.name in ordered, tested=reading.trends)
+        explain_order(column, ordered=column.variable.name in ordered, tested=tested)
         if column.variable.name in open_
         else column
         for column in typed

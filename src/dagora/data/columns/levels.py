@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 THOUSANDS = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?"
 DECIMAL_COMMA = "[+-]?[0-9]+,[0-9]+"
+# Behind a number; Arrow reads the pattern too.
+UNIT_OF_MEASURE = "[A-Za-z°‰µμΩ][^0-9 ,;:()']{0,11}[23]?"
 IS_NUMBER = re.compile(NUMBER)
 IS_INTERVAL = re.compile(rf"[(\[](?P<low>-inf|{NUMBER}), (?P<high>inf|{NUMBER})[)\]]")
 

@@ -41,6 +41,7 @@ MARKS = (
     "\\n",
 )
 WORDS = (
+    "missing",
     "unknown",
     "not known",
     "not available",

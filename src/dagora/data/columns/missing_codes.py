@@ -22,11 +22,15 @@ COMPANIONS = {
     999.0: (777.0, 888.0, 997.0, 998.0),
     9999.0: (7777.0, 8888.0, 9997.0, 9998.0),
     99999.0: (77777.0, 88888.0, 99997.0, 99998.0),
+    **dict.fromkeys((99.9, 999.9, 9999.9, 999999.0, 9999999.0, 99999999.0), ()),
 }
 NEGATIVE = tuple(-code for nine, others in COMPANIONS.items() for code in (nine, *others))
 CODES = np.array([0.0, -1.0, *NEGATIVE, *(-code for code in NEGATIVE)])
+FRACTIONS = CODES[np.rint(CODES) != CODES]
 FAR = 3.0  # a code is this many times as large as all other numbers
 GAP = 0.1  # or it comes three times, this share of the range of the others above them
+WIDE_GAP = 0.25  # the same for 77, 88, 97 and 98, which are rarer codes
+MOST_ZEROS = 0.25  # share of the numbers: more zeros are an amount of nothing
 FEW_LEVELS = 50  # values up to which each one is counted
 
 
@@ -76,8 +80,9 @@ def facts_of(values: NDArray[np.generic], counts: NDArray[np.generic] | None = N
     """The facts about numbers, or about distinct ones of which each comes as often as `counts` says."""
     numbers = np.asarray(values, dtype=np.float64)
     weights = np.ones(len(numbers)) if counts is None else np.asarray(counts, dtype=np.float64)
-    whole = np.flatnonzero(numbers == np.rint(numbers))
-    suspects = whole[np.isin(numbers[whole], CODES)]
+    whole = numbers == np.rint(numbers)
+    suspects = np.flatnonzero(np.isin(numbers, FRACTIONS))
+    suspects = np.r_[suspects, np.flatnonzero(whole)[np.isin(numbers[whole], CODES)]]
     codes: dict[float, int] = {}
     if len(suspects):
         known, places = np.unique(numbers[suspects] + 0.0, return_inverse=True)
@@ -168,20 +173,25 @@ def large_codes(facts: NumberFacts) -> list[float]:
     found: list[float] = []
     for code, companions in COMPANIONS.items():
         beside = [one for one in companions if one in facts.codes and one > facts.high]
-        lone = (code, *companions[:2]) if code > 100 else (code,)  # 777 and 888 too, but not 7 and 8
-        alone = [one for one in lone if one in facts.codes and stands_apart(facts, one)]
-        found += alone + (beside if alone else [])
+        lone = {code: GAP}
+        if code > 9:  # 777 and 888 too, but not 7 and 8
+            lone |= dict.fromkeys(companions[:2], GAP) if code > 100 else dict.fromkeys(companions, WIDE_GAP)
+        alone = [one for one, gap in lone.items() if one in facts.codes and stands_apart(facts, one, gap)]
+        found += alone + (beside if code in alone or (code > 100 and alone) else [])
     return found
 
 
-def stands_apart(facts: NumberFacts, code: float) -> bool:
-    """Return True if a code is far above all other numbers, or comes often beyond a gap."""
+def stands_apart(facts: NumberFacts, code: float, share: float = GAP) -> bool:
+    """Return True if a code is far above all other numbers, or comes often beyond a gap.
+
+    The gap is a share of the range of the others.
+    """
     count, gap = facts.codes[code], code - facts.high
     if gap <= 1:
         return False
     if code >= FAR * max(abs(facts.low), abs(facts.high)) and (count > 1 or code > 100):
         return True
-    if count < 3 or gap <= GAP * (facts.high - facts.low):
+    if count < 3 or gap <= share * (facts.high - facts.low):
         return False
     return facts.levels is None or ends_a_scale(facts)
 
@@ -195,11 +205,11 @@ def ends_a_scale(facts: NumberFacts) -> bool:
 
 
 def is_far_zero(facts: NumberFacts) -> bool:
-    """Return True if zero comes more than once, less often than others, and far below all of them.
+    """Return True if zero comes more than once, far less often than others, and far below all of them.
 
     Numbers up to one may be shares, of which zero is one.
     """
-    if not 1 < facts.codes.get(0.0, 0) < facts.number or facts.low <= 0 or facts.high <= 1:
+    if not 1 < facts.codes.get(0.0, 0) <= MOST_ZEROS * facts.number or facts.low <= 0 or facts.high <= 1:
         return False
     if facts.levels is not None and (facts.low < 5 or facts.low <= 2 * (facts.high - facts.low)):
         return False

@@ -33,6 +33,14 @@ IS_WEIGHT = re.compile(
     r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",
     re.IGNORECASE,
 )
+# Amounts of which there may be none: a zero is a number there.
+MAY_BE_NONE = re.compile(
+    r"(^|[^a-z])(incomes?|salary|salaries|wages?|earnings?|pay|payments?|costs?|amounts?|sales|revenues?|"
+    r"spending|expens\w+|budget|tax|taxes|rent|benefits?|debts?|loans?|balance|profits?|premiums?|donations?|"
+    r"purchases?|turnover|capital\w*|savings|dose|dosage|doses|counts?|hours?|minutes?|days|visits?|drinks?|"
+    r"cigarettes?|alcohol|rain\w*|precipitation|snow\w*|distance|einkommen|gehalt|lohn|umsatz|kosten)([^a-z]|$)",
+    re.IGNORECASE,
+)
 MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w)$", re.IGNORECASE)
 
 

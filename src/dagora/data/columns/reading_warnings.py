@@ -17,11 +17,13 @@ from dagora.data.columns.column_profile import (
     FIRST_LOOK,
     MAX_INTEGER_LEVELS,
     NUMBERED_DATES,
+    NUMBERS_IN_TEXT,
     UNIT,
     can_be_levels,
+    numbers_in_text,
 )
 from dagora.data.columns.column_type import DECLARED, Column
-from dagora.data.columns.levels import IS_NUMBER, same_levels
+from dagora.data.columns.levels import IS_NUMBER, level_name, same_levels
 from dagora.data.columns.missing import EVERY, Na, extend_na
 from dagora.data.columns.missing_codes import (
     FEW_LEVELS,
@@ -30,6 +32,7 @@ from dagora.data.columns.missing_codes import (
     facts_of_levels,
     missing_codes,
 )
+from dagora.data.columns.names import MAY_BE_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.schema import Kind, Variable
 
@@ -51,6 +54,8 @@ def reading_warnings(
     overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column], variables: Sequence[Variable] = ()
 ) -> Iterator[str]:
     """Sentences about rows and columns left out, doubtful words and numbers, and columns of many levels."""
+    import pyarrow as pa
+
     if overview.dropped > WORTH_A_WARNING * overview.rows:
         yield overview.dropped_rows
     gone = [column for column in overview.columns if column.type == LEFT_OUT]
@@ -58,7 +63,14 @@ def reading_warnings(
         told = some(f"'{column.name}' ({column.why})" for column in gone)
         verb = "column is" if len(gone) == 1 else "columns are"
         kept = next(
-            (column.name for column in gone if column.why not in UNUSABLE and can_be_levels(column.why)), None
+            (
+                column.name
+                for column in gone
+                if column.why not in UNUSABLE
+                and can_be_levels(column.why)
+                and not column.why.startswith(NUMBERS_IN_TEXT)
+            ),
+            None,
         )
         how = "" if kept is None else f"; {option('discrete', kept)} would keep one"
         if any(column.why in (DATES, NUMBERED_DATES) for column in gone):
@@ -95,9 +107,20 @@ def reading_warnings(
             "table: if it has no header, put a line with names first"
         )
     rows = overview.rows - overview.dropped
+    text = {column.name for column in overview.columns if column.why == "text"}
+    numbers = {
+        variable.name: why
+        for variable in variables
+        if variable.name in text
+        and variable.cardinality > MAX_INTEGER_LEVELS
+        and (why := numbers_in_text(variable.name, pa.array(variable.levels)))
+    }
+    for name, why in numbers.items():
+        yield f"the levels of column '{name}' are {why}"
     for made in typed:
         levels = len(made.variable.levels)
-        if levels > max(MAX_INTEGER_LEVELS, rows / 10) and made.why != DECLARED:
+        told_already = made.why == DECLARED or made.variable.name in numbers
+        if levels > max(MAX_INTEGER_LEVELS, rows / 10) and not told_already:
             yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
 
 
@@ -172,9 +195,19 @@ def codes_in(column: Column) -> dict[str, int]:
         facts = facts_of(values)
         if facts.codes and len(np.unique(values[:FIRST_LOOK])) <= FEW_LEVELS:
             facts = facts_of_levels(dict(zip(*np.unique(values, return_counts=True), strict=True)))
-        return name_codes(missing_codes(facts))
+        return without_true_zeros(column.variable.name, name_codes(missing_codes(facts)))
     counts = np.bincount(values, minlength=len(column.variable.levels)).tolist()
-    return codes_of_levels(dict(zip(column.variable.levels, counts, strict=True)))
+    found = codes_of_levels(dict(zip(column.variable.levels, counts, strict=True)))
+    return without_true_zeros(column.variable.name, found)
+
+
+def without_true_zeros(name: str, codes: dict[str, int]) -> dict[str, int]:
+    """Codes without zero in a column of which there may be none, such as an income.
+
+    >>> without_true_zeros("net income", {"0": 5, "-9": 2}), without_true_zeros("pressure", {"0": 5})
+    ({'-9': 2}, {'0': 5})
+    """
+    return {code: count for code, count in codes.items() if code != "0" or not MAY_BE_NONE.search(name)}
 
 
 def codes_of_levels(counts: Mapping[str, int]) -> dict[str, int]:
@@ -193,7 +226,7 @@ def codes_of_levels(counts: Mapping[str, int]) -> dict[str, int]:
 
 def name_codes(codes: Mapping[float, int]) -> dict[str, int]:
     """Codes as they are written."""
-    return {f"{code:g}": count for code, count in codes.items()}
+    return {level_name(code): count for code, count in codes.items()}
 
 
 def quote_levels(levels: Sequence[str]) -> str:

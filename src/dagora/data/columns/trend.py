@@ -3,14 +3,15 @@
 A column of 5 to 20 nearly consecutive whole numbers (ages of children, visits, answers from 1 to 5) is
 ordered if neighbouring values behave alike. Three things must hold over the columns that go with it:
 
-- A trend explains them better than free categories do, by BIC and by at least `MARGIN` nats (more where many
-  columns could have done so by chance). The trend of a
-  continuous column is its regression on the number, that of a discrete one its multinomial logit.
+- A trend explains them better than free categories do, by BIC and by at least `MARGIN` nats, and the log of
+  the number of columns that could have done so by chance. The trend of a continuous column is its
+  regression on the number, that of a discrete one its multinomial logit.
 - The numbers are in the right order. Had the levels been numbered at random, so strong a trend would be rare:
   at most `RARE` of all numberings, or none of the 60 where there are 5 levels.
 - No column contradicts: none is explained better by categories than by a curve of degree two.
 
-Counts of pairs and sums within levels are all that is needed.
+Counts of pairs and sums within levels are all that is needed. Where there are fewer rows than columns, chance
+brings trends of any strength: nothing is decided there.
 """
 
 from __future__ import annotations
@@ -208,6 +209,11 @@ def ordered_columns(columns: Sequence[Column], names: Collection[str]) -> set[st
         if closest and is_ordered(closest, numbers_of_levels(column), MARGIN + float(np.log(len(pairs)))):
             found.add(name)
     return found
+
+
+def enough_rows(columns: Sequence[Column]) -> bool:
+    """Return True if there are as many rows as columns: with fewer, nothing is decided."""
+    return len(columns[0].values) >= len(columns)
 
 
 def may_be_ordered(column: Column) -> bool:

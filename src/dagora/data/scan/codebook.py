@@ -26,16 +26,18 @@ from dagora.data.columns.column_profile import (
     names_or_text,
     reason_to_leave_out,
 )
-from dagora.data.columns.column_type import DECLARED, data_row, type_column
+from dagora.data.columns.column_type import DECLARED, type_column
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
+from dagora.data.columns.edge_rows import EdgeCell, cells_of
 from dagora.data.columns.find_missing import find_missing
-from dagora.data.columns.ingest import is_temporal, repeated_header
+from dagora.data.columns.ingest import AROUND_A_NAME, MOST_HEADERS, is_temporal, repeated_header
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
-from dagora.data.columns.reading_warnings import codes_of_levels, name_codes
+from dagora.data.columns.reading_warnings import codes_of_levels, name_codes, without_true_zeros
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
+from dagora.data.columns.spoilt_numbers import data_row
 from dagora.data.columns.trend import explain_order
 from dagora.data.scan.changes import changed_value
 from dagora.data.scan.examples import TextNumbers
@@ -309,26 +311,53 @@ def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
     """The numbers of a column that seem to stand for missing, and how often each occurs."""
     if is_categorical(profile.type):
         return {}
-    if profile.firsts is None:
-        return name_codes(missing_codes(profile.facts))
     seen = {value: count for value, count in profile.tallies.items() if value not in coding.words}
-    if coding.variable.kind is Kind.CONTINUOUS:
-        return name_codes(missing_codes(facts_of_tallies(seen)))
-    levels: dict[str, int] = {}
-    for value, count in seen.items():
-        levels[level_name(value)] = levels.get(level_name(value), 0) + count
-    return codes_of_levels(levels)
+    if profile.firsts is None:
+        found = name_codes(missing_codes(profile.facts))
+    elif coding.variable.kind is Kind.CONTINUOUS:
+        found = name_codes(missing_codes(facts_of_tallies(seen)))
+    else:
+        levels: dict[str, int] = {}
+        for value, count in seen.items():
+            levels[level_name(value)] = levels.get(level_name(value), 0) + count
+        found = codes_of_levels(levels)
+    return without_true_zeros(profile.name, found)
+
+
+def edges_in_profile(profile: Profile, coding: Coding) -> list[EdgeCell]:
+    """The levels of a text column that only the first or only the last row has."""
+    if coding.why != "text" or not profile.knows_rows or profile.firsts is None:
+        return []
+    edges = {
+        row > 0: level_name(value)
+        for value, row in profile.firsts.items()
+        if row in (0, profile.rows - 1) and profile.tallies.get(value) == 1
+    }
+    return list(cells_of(profile.name, coding.variable.levels, edges))
 
 
 def refuse_repeated_names(profiles: Collection[Profile]) -> None:
-    """Refuse rows that repeat the names of the columns, as where files were put together."""
-    rows = set()
-    for profile in profiles:
-        seen = text_rows(profile) if is_text(profile.type) else {}
-        rows.add(seen.get(profile.name, seen.get(f"\ufeff{profile.name}", -1)))  # a file may begin with that
-    if len(profiles) > 1 and len(rows) == 1 and rows != {-1}:
-        (row,) = rows
-        raise repeated_header(row + 1 if next(iter(profiles)).knows_rows else None)
+    """Refuse rows that repeat the names of the columns, as where files were put together.
+
+    Where they have other small or capital letters, each name must come as often as the others, and not often.
+    """
+    first = next(iter(profiles))
+    for exact in (True, False) if first.knows_rows else (True,):
+        found = {place_of_name(profile, exact=exact) for profile in profiles}
+        row, number = next(iter(found))
+        few = number <= max(1, first.rows * MOST_HEADERS)
+        if len(profiles) > 1 and len(found) == 1 and row >= 0 and few:
+            raise repeated_header(row + 1 if first.knows_rows else None)
+
+
+def place_of_name(profile: Profile, *, exact: bool) -> tuple[int, int]:
+    """The first row that has the name of a column, or -1; where letters may differ, also how many have it."""
+    seen = text_rows(profile) if is_text(profile.type) else {}
+    if exact:
+        return seen.get(profile.name, seen.get(f"\ufeff{profile.name}", -1)), 0  # a file may begin with that
+    name = profile.name.lower()
+    same = [text for text in seen if text.strip(AROUND_A_NAME).lower() == name]
+    return min(map(seen.__getitem__, same), default=-1), sum(profile.tallies.get(text, 1) for text in same)
 
 
 def too_many_levels(profile: Profile) -> DataError:

@@ -1,8 +1,9 @@
 """Texts too many to be kept, as one example of each form: by those the rules for columns judge all of them.
 
 The form of a text that may be a number or a date is a pattern: its marks as they stand, its runs of digits by
-their length, and by whether the first begins with zero; of dates with slashes, which numbers are above 12. No
-rule tells texts of one form apart. Other texts are words, of which the first few are kept.
+their length, and by whether the first begins with zero; of dates with slashes, which numbers are above 12; a
+unit after a number as it stands. No rule tells texts of one form apart. Other texts are words, of which the
+first few are kept.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from dagora.data.columns.cells import ZERO_PADDED
 from dagora.data.columns.dates import IS_DATE, SLASHES, as_days
+from dagora.data.columns.levels import IS_NUMBER, NUMBER, UNIT_OF_MEASURE
 from dagora.data.columns.spelled_numbers import CURRENCY, PLAIN_MARKS, marks_of_plain, rewrite_numbers
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 MARKS = "".join(map(chr, PLAIN_MARKS)) + CURRENCY
 # A number or a date is shorter than this, however it is written.
-LIKE_NUMBER_OR_DATE = rf"{IS_DATE}|^[0-9eETZ+.,'%():/ {MARKS}-]{{1,40}}$"
+LIKE_NUMBER_OR_DATE = rf"{IS_DATE}|^[0-9eETZ+.,'%():/ {MARKS}-]{{1,40}}$|^{NUMBER} ?{UNIT_OF_MEASURE}$"
+ENDS_IN_UNIT = re.compile(f"(?P<number>{NUMBER}) ?(?P<unit>{UNIT_OF_MEASURE})")
 DIGITS = re.compile("[0-9]+")
 LONG_RUN = 5  # digits: a year has four, and groups of thousands have three
 UP_TO_12, ABOVE_12 = "(?:0?[0-9]|1[0-2])", "(?:1[3-9]|[2-9][0-9])"
@@ -145,6 +148,9 @@ def form_of(text: str) -> str:
     if found := re.fullmatch(SLASHES, text):  # a number above 12 tells where the day stands
         first, second = (ABOVE_12 if int(part) > 12 else UP_TO_12 for part in found.groups())
         return f"{first}/{second}/[0-9]{{4}}"
+    found = None if IS_NUMBER.fullmatch(text) else ENDS_IN_UNIT.fullmatch(text)
+    if found:
+        return f"{form_of(found['number'])} ?{re.escape(found['unit'])}"
     parts, end = [], 0
     for run in DIGITS.finditer(text):
         parts.append(re.escape(text[end : run.start()]))

@@ -20,14 +20,16 @@ from dagora.data.columns.column_names import (
     kept_positions,
     resolve,
 )
-from dagora.data.columns.column_type import data_row
+from dagora.data.columns.edge_rows import refuse_edge_rows, total_warning
 from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
+from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, data_row, refuse_together
 from dagora.data.scan.codebook import (
     Coding,
     code_column,
     codes_in_profile,
+    edges_in_profile,
     missing_words_of,
     refuse_repeated_names,
     settle_marks,
@@ -158,7 +160,7 @@ def scan_source(
         refuse_missing(profiles[incomplete[0]], holes.get(incomplete[0], ()))
     complete = rows
     if postponed and not incomplete:
-        raise postponed[0]
+        refuse_together(postponed)
     if incomplete:
         words = {name: (*words[name], *holes.get(name, ())) for name in kept}
         again = new_profiles(schema, tuple(kept), declared, text_cells=source.text_cells)
@@ -183,7 +185,10 @@ def scan_source(
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
         raise DataError(f"no column can be used: '{first}' ({why}){keeping(first, why)}")
+    edges = [cell for name, coding in kept.items() for cell in edges_in_profile(profiles[name], coding)]
+    refuse_edge_rows(edges, complete)
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
+    overview = replace(overview, warnings=(*total_warning(edges, complete), *overview.warnings))
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None
     counter: Counter
@@ -240,6 +245,7 @@ def decide(
     coding that only says what means missing in it.
     """
     decided: dict[str, Coding | str] = {}
+    spoilt: list[DataError] = []
     for profile in profiles:
         keep = profile.declared is not None or profile.name in wanted
         try:
@@ -249,11 +255,12 @@ def decide(
                 found = replace(found, text=is_text(profile.type))
             decided[profile.name] = found
         except DataError as problem:
-            if postponed is None:
+            if postponed is None and not isinstance(problem, SpoiltNumbersError):
                 raise
-            postponed.append(problem)
+            (spoilt if postponed is None else postponed).append(problem)
             holes = missing_words_of(profile, expected=expected) if told.finds(profile.name) else ()
             decided[profile.name] = Coding(Variable(profile.name, Kind.CONTINUOUS), "", holes)
+    refuse_together(spoilt)
     return decided
 
 

@@ -104,7 +104,7 @@ def count_values(database: Database, profile: Profile, inner: str, column: str) 
 
 def note_numbers(database: Database, profile: Profile, inner: str, column: str) -> None:
     """Note what tells whether some of many numbers stand for missing."""
-    codes = ", ".join(f"{code:.0f}" for code in CODES)
+    codes = ", ".join(f"{code:.10g}" for code in CODES)
     asked = f"SELECT {column} AS code, count(*) AS n FROM {inner} AND {column} IN ({codes}) GROUP BY {column}"  # noqa: S608
     found = {float(row["code"]): int(row["n"]) for row in answer(database, asked)}
     number = as_double(profile.name)

@@ -1,0 +1,78 @@
+"""The first and the last row of a table, where they are no rows of data: units below the header, a total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
+from dagora.base.wording import option
+from dagora.data.columns.column_type import Column
+from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.spoilt_numbers import MOST_NAMED, TOTALS
+
+FEWEST_NUMBERS = 2  # levels of a column that holds numbers
+
+
+class EdgeCell(NamedTuple):
+    """A level that no other row has, in the first row or in the last one.
+
+    `among_numbers` says that all other levels of the column are numbers.
+    """
+
+    column: str
+    level: str
+    is_last: bool
+    among_numbers: bool
+
+
+def edge_cells(columns: Sequence[Column]) -> list[EdgeCell]:
+    """The levels of text columns that only the first or only the last row has."""
+    return [
+        cell
+        for column in columns
+        if column.why == "text" and len(column.values) > 1
+        for cell in cells_of(column.variable.name, column.variable.levels, edges_of(column))
+    ]
+
+
+def edges_of(column: Column) -> dict[bool, str]:
+    """The levels that only the first (False) or only the last row (True) has."""
+    seen = column.values if column.missing is None else column.values[~column.missing]
+    return {
+        place < 0: column.variable.levels[column.values[place]]
+        for place in (0, -1)
+        if (column.missing is None or not column.missing[place])
+        and np.count_nonzero(seen == column.values[place]) == 1
+    }
+
+
+def cells_of(name: str, levels: Sequence[str], edges: Mapping[bool, str]) -> Iterator[EdgeCell]:
+    """The cells at the edges of a column of these levels."""
+    for is_last, level in edges.items():
+        others = [other for other in levels if other != level]
+        numbers = len(others) >= FEWEST_NUMBERS and all(map(IS_NUMBER.fullmatch, others))
+        yield EdgeCell(name, level, is_last, numbers and not IS_NUMBER.fullmatch(level))
+
+
+def refuse_edge_rows(cells: Sequence[EdgeCell], rows: int) -> None:
+    """Refuse a first or last row with words in several columns that are numbers otherwise."""
+    for row in (1, rows):
+        words = [cell for cell in cells if cell.among_numbers and cell.is_last == (row > 1)]
+        if len(words) > 1:
+            told = some_of([f"'{cell.level}' in '{cell.column}'" for cell in words], MOST_NAMED)
+            raise DataError(
+                f"data row {row} has words in columns that are numbers otherwise: {told}: if it is no row of "
+                f"data, remove it; if these are categories, {option('discrete')} keeps them"
+            )
+
+
+def total_warning(cells: Sequence[EdgeCell], rows: int) -> Iterator[str]:
+    """A sentence about a last row that seems to add up the others."""
+    totals = [cell for cell in cells if cell.is_last and TOTALS.fullmatch(cell.level)]
+    if totals:
+        told = some_of([f"'{cell.level}' in '{cell.column}'" for cell in totals])
+        yield f"data row {rows}, the last one, has {told}: if it adds up the others, remove it"
