@@ -198,6 +198,8 @@ REFUSED: list[tuple[str, tuple[str, ...], str | None]] = [
     ("query coin.json 'P(cion)'", ("'cion'", "did you mean 'coin'?"), "query coin.json 'P(coin)'"),
     ("query coin.json 'coin'", ("'coin'", "questions look like P("), None),
     ("query graph.json 'P(cough)'", ("graph.json", "`dagora learn DATA -o network.json`"), None),
+    ("compare graph.json", ("compare needs ESTIMATE and TRUTH: TRUTH is missing", "dagora compare --help"), None),
+    ("impute holes.csv coin.json -o o.csv", ("the network comes first", "dagora impute coin.json holes.csv"), None),
     ("compare graph.json other.json", ("'height'", "both need the same nodes"), None),
     ("compare graph.json good.csv", ("good.csv", "an adjacency matrix has"), None),
 ]  # fmt: skip

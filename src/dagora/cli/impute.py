@@ -69,7 +69,7 @@ def command(
     from dagora.cli.writing import Files
     from dagora.data.columns.reading_options import always
     from dagora.data.interventions import find_marks, warnings_of_marks
-    from dagora.data.readers import WRITTEN, file_format
+    from dagora.data.readers import ENDINGS, WRITTEN, file_format
     from dagora.data.writers import write_table
     from dagora.formats.registry import read_network
     from dagora.learners.source import marked_column
@@ -79,6 +79,9 @@ def command(
 
     if reading.given["missing"] not in ("auto", "model"):
         raise OptionError(f"impute fills missing values: leave --missing {reading.given['missing']} out")
+    first, second = (file.lower().removesuffix(".gz").endswith(ENDINGS) for file in (network, data))
+    if first and not second:
+        raise OptionError(f"the network comes first, then the table: dagora impute {data} {network}")
     file_format(output, WRITTEN)
     targets = [output, *(number_path(output, k + 1) for k in range(draws))]
     for target in (*targets, *([certainty] if certainty else [])):

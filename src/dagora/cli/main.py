@@ -196,6 +196,10 @@ def describe_usage_error(error: click.UsageError) -> str:
     """The same without where to read more."""
     if isinstance(error, click.NoSuchOption):
         return about_option(error)
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument) and error.ctx:
+        arguments = [each for each in error.ctx.command.params if isinstance(each, click.Argument)]
+        needed = " and ".join(each.human_readable_name for each in arguments if each.required)
+        return f"{error.ctx.info_name} needs {needed}: {error.param.human_readable_name} is missing"
     message = error.format_message().rstrip(".")
     for said, plain in PLAINLY:
         message = message.replace(said, plain)

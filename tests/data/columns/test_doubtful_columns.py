@@ -80,6 +80,9 @@ def test_rounded_copies_are_told(draw):
     table = {"kg": kg, "lb": (kg * 2.2046).round(1), "height": 1.7 + 0.002 * kg + draw.normal(0, 0.1, 300)}
     assert "these columns say the same, but for units or rounding: 'kg' and 'lb'" in said(table)
     assert "say the same" not in said({"kg": kg, "x": kg + draw.normal(0, 0.5, 300)})
+    for whole in (kg.round(), (2.2046 * kg).round()):
+        assert "say the same, but for units or rounding: 'kg' and 'whole'" in said({"kg": kg, "whole": whole})
+    assert "say the same" not in said({"kg": kg, "x": (kg + draw.normal(0, 0.3, 300)).round()})
 
 
 def test_times_and_seconds_since_1970_are_left_out(draw):

@@ -26,6 +26,8 @@ AT_FIVE_PER_CENT = 1.36  # largest distance of two distributions, in standard er
 NEAR = 0.15  # relative distance of the ratio of two clusters from such a factor
 FEWEST_ROWS = 20  # with fewer, clusters mean nothing
 COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a copy
+HALF_A_STEP = 0.55  # by which a rounded number differs at most, with some room for the slope
+FEWEST_STEPS = 20  # of a rounded column: with fewer, it is a rough version and not a copy
 MOST_ROWS = 10_000  # evenly spaced, that are compared
 MOST_COLUMNS = 300  # whose copies are looked for
 MOST_NAMED = 5  # columns that one warning names, to stay readable
@@ -283,10 +285,31 @@ def rounded_copies(typed: Sequence[Column]) -> list[tuple[str, str]]:
             break
         scaled = table - table.mean(1, keepdims=True)
         scaled /= np.sqrt((scaled**2).sum(1, keepdims=True))
-        close = np.triu(np.abs(scaled @ scaled.T) > COPY, 1)
-        found |= {(int(i), int(j)) for i, j in np.argwhere(close)}
+        likeness = np.triu(np.abs(scaled @ scaled.T), 1)
+        found |= {(int(i), int(j)) for i, j in np.argwhere(likeness > COPY)}
+        found |= {
+            (int(i), int(j))
+            for i, j in np.argwhere((likeness > MOST_ALIKE) & (likeness <= COPY))[:MOST_LOOKED_AT]
+            if is_rounded(columns[i].values[::step], columns[j].values[::step])
+        }
     names = [column.variable.name for column in columns]
     return [(names[i], names[j]) for i, j in sorted(found)]
+
+
+def is_rounded(one: Floats, other: Floats) -> bool:
+    """Return True if one of two columns is the other one, perhaps in another unit, rounded.
+
+    >>> exact = np.linspace(50, 90, 300) ** 1.01
+    >>> is_rounded(exact, exact.round()), is_rounded(exact, exact.round() + 2 * np.sin(exact))
+    (True, False)
+    """
+    for exact, rounded in ((one, other), (other, one)):
+        step = 10.0 ** -most_decimals(rounded)
+        slope, level = np.polyfit(exact, rounded, 1)
+        rest = np.abs(rounded - slope * exact - level).max()
+        if rest <= HALF_A_STEP * step and np.ptp(rounded) >= FEWEST_STEPS * step:
+            return True
+    return False
 
 
 def mean_ranks(values: Floats) -> Floats:

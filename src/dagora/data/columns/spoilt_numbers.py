@@ -20,7 +20,7 @@ from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, share_of
 from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
-from dagora.data.columns.missing import Na, extend_na
+from dagora.data.columns.missing import Na, extend_na, often_means_missing
 from dagora.data.schema import MAX_LEVELS
 
 if TYPE_CHECKING:
@@ -89,15 +89,21 @@ def describe_all(columns: Sequence[SpoiltColumn], na: Na) -> str:
         between="; ",
         noun="columns",
     )
-    (row, number), *_ = Counter(row for column in columns for row in {*column.words.values()}).most_common(1)
+    rows = Counter(row for column in columns for row in odd_rows(column))
     remove = ""
-    if row is not None and number > 1:
+    if rows and rows.most_common(1)[0][1] > 1:
+        ((row, number),) = rows.most_common(1)
         where = "all of them" if number == len(columns) else f"{number} of them"
         remove = f" if data row {row}, which has words in {where}, is no row of data, remove it;"
     return (
         f"{len(columns)} columns have numbers, but also words: {told}:{remove} if the words mean missing, "
         f"use {words_meant(columns, na)}; if a column holds categories, {option('discrete')} keeps it"
     )
+
+
+def odd_rows(column: SpoiltColumn) -> set[int]:
+    """The rows in which a column first has a word that does not often mean missing."""
+    return {row for word, row in column.words.items() if row is not None and not often_means_missing(word)}
 
 
 def first_row(column: SpoiltColumn) -> str:
