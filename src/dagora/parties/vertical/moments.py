@@ -10,6 +10,7 @@ encrypted once, however many sets it is part of.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.events import Observer, ignore
+from dagora.parties.crypto.encryption.ring_samples import RandomBytes
 from dagora.parties.transport.transport import Transport
 from dagora.parties.vertical.agreement import AgreedTerms, Role
 from dagora.parties.vertical.columns import indicator_sets, indicators
@@ -111,6 +113,7 @@ def share_moments(
     widths: BitWidths,
     *,
     on_event: Observer = ignore,
+    random: RandomBytes = secrets.token_bytes,
 ) -> MomentShares:
     """Compute this party's shares; `columns` are its indicators over the common rows, in their sequence."""
     largest = terms.limit + 1
@@ -131,6 +134,7 @@ def share_moments(
         crypto="paillier" if terms.crypto == "paillier" else "rlwe",
         modulus=1 << widths.bits,
         on_event=on_event,
+        random=random,
     )
     shares = {(*host[i], *guest[j]): int(v) for (i, j), v in zip(pairs.tolist(), crossed, strict=True)}
     for members, one in zip(own, products, strict=True):

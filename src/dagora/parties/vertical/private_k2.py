@@ -157,7 +157,7 @@ def private_k2(
     widths = widths_for(terms, len(rows))
     with clock.phase("moments"):
         common = np.ascontiguousarray(columns[:, rows])
-        moments = share_moments(line, role, terms, common, widths, on_event=on_event)
+        moments = share_moments(line, role, terms, common, widths, on_event=on_event, random=random)
     with clock.phase("search"):
         party: Party
         if sender is not None:
