@@ -8,7 +8,7 @@ FLOWER := .venv-flower
 # Modules are compiled once, also where the machine says not to: the tests start the command hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all check test-slow test-flower coverage lint types docs wheel release lint-workflows bench requirements clean help
+.PHONY: demo test test-all check test-slow test-flower attack coverage lint types docs wheel release lint-workflows bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -39,6 +39,11 @@ test-flower:  ## install Flower beside dagora in .venv-flower, and run real Supe
 	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.txt
 	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[flower]'
 	$(FLOWER)/bin/python -m pytest -p no:xdist -m flower tests/flower
+
+# Ten minutes: what draws at random, one after the other. A failure names the seed.
+attack: $(READY)  ## attack door, questions, messages, files and page at random for ten minutes
+	DAGORA_ATTACKS=1000000 DAGORA_ATTACK_SECONDS=35 DAGORA_ATTACK_SEED=$${DAGORA_ATTACK_SEED:-$$(date +%s)} \
+	timeout 600 $(BIN)/python -m pytest -n 0 -s -k "not wear" tests/attacks
 
 coverage: $(READY)  ## the suite of `make test-all`, and the share of lines and branches that it runs
 	$(PYTEST) -m "$(ALWAYS)" --cov --cov-report=term

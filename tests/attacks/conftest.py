@@ -1,5 +1,22 @@
-"""What attackers have: certificates of the authority, as members of a federation do."""
+"""What attackers have: certificates of the authority, as members of a federation do, and keys that sites hand over."""
 
+import pytest
+
+from dagora.parties.horizontal.secure_sum.masks import KeyPair
 from tests.parties.conftest import credentials
 
 __all__ = ["credentials"]
+
+
+@pytest.fixture
+def remembered_keys(monkeypatch):
+    """Sites that help the coordinator hand over their keys: they are kept as they are made."""
+    made = []
+    original = KeyPair.make.__func__
+
+    def make(cls):
+        made.append(original(cls))
+        return made[-1]
+
+    monkeypatch.setattr(KeyPair, "make", classmethod(make))
+    return made

@@ -1,7 +1,6 @@
 """A member of the federation, with a certificate of the authority, wants a listener to end."""
 
 import contextlib
-import os
 import random
 import socket
 import ssl
@@ -16,11 +15,10 @@ from dagora.parties.transport.listener import Listener, greeter
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
+from tests.attacks.fuzz import tries
 from tests.parties.network import PATIENCE, start
 
 HERE = "127.0.0.1"
-TRIES = int(os.environ.get("DAGORA_ATTACKS", "1000"))
-SEED = int(os.environ.get("DAGORA_ATTACK_SEED", "0"))
 
 
 class Member:
@@ -117,14 +115,12 @@ def act(member: Member, draw: random.Random) -> None:
 @pytest.mark.full
 def test_members_that_come_and_go_at_every_stage(credentials):
     """Reconnecting, half-closing, resetting, saying too much, under names that nobody expects."""
-    print(f"seed {SEED}, {TRIES} connections")
-    draw = random.Random(SEED)
     names = ["stranger", "stranger", "d", "host"]
     with Listener(credentials["host"], ["b", "c"]) as listener:
         accepting = start(listener.accept, 10 * PATIENCE)
         there = start(connect, credentials["c"], HERE, listener.port, wait=10 * PATIENCE)
         members: list[Member] = []
-        for _ in range(TRIES):
+        for draw in tries():
             with contextlib.suppress(OSError):  # it was refused
                 member = Member((HERE, listener.port), credentials[draw.choice(names)])
                 members.append(member)

@@ -16,8 +16,7 @@ from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN
 from dagora.parties.vertical.session_log import SessionLog
 from tests.cli.test_private_command import listening
 from tests.parties.pairs import deal_seeds
-from tests.parties.vertical.cheaters import cheat
-from tests.parties.vertical.test_dual_execution import inverts_an_edge
+from tests.parties.vertical.cheaters import cheat, inverts_an_edge
 
 
 @pytest.fixture

@@ -1,11 +1,29 @@
-"""A garbler that garbles another circuit than was agreed, in a way that no size or fingerprint tells."""
+"""Two owners of whom one cheats: it garbles another circuit, in a way that no size or fingerprint tells."""
 
 import numpy as np
 
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.garbling import yao
 from dagora.parties.crypto.garbling.circuit import NOT, Circuit
 from dagora.parties.crypto.garbling.yao import Garbler
 from dagora.parties.vertical import dual_execution
+from dagora.parties.vertical.agreement import TermsProposal
+from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
+from tests.parties.vertical.owners import owners
+
+MALICIOUS = TermsProposal(max_parents=1, security="malicious")
+
+
+def small():
+    """Two columns that depend on each other."""
+    data = np.repeat([[0, 0], [1, 1]], 8, axis=0)
+    return owners(data, 1, extra=0)
+
+
+def one_line(error):
+    assert isinstance(error, ProtocolError), repr(error)
+    assert "\n" not in str(error)
+    return str(error)
 
 
 def with_inverted_input(circuit, wire):
@@ -60,3 +78,22 @@ def cheat(monkeypatch, party, alter):
 
     monkeypatch.setattr(dual_execution, "Garbler", garbler)
     return cheater
+
+
+def inverts_an_edge(circuit):
+    """An edge is said to be there where it is not, and the other way round."""
+    marks = circuit.n_inputs - 2 * KEY_BITS
+    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
+    return with_inverted_input(circuit, 2 * KEY_BITS) if agreed else None
+
+
+def ignores_keys(circuit):
+    """One bit of the other's hash of keys is another."""
+    marks = circuit.n_inputs - 2 * KEY_BITS
+    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
+    return with_inverted_input(circuit, 3) if agreed else None
+
+
+def miscounts(circuit):
+    """Every count is of rows among which one was changed; with 16 rows, this does not change the graph."""
+    return with_inverted_input(circuit, 0) if circuit is tally(16) else None

@@ -6,44 +6,25 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives import hashes
 
-from dagora.base.errors import DataError, DisagreementError, OptionError, ProtocolError
-from dagora.parties.crypto.garbling import output_check
-from dagora.parties.crypto.garbling.output_check import DIFFERENT
-from dagora.parties.crypto.transfer.checked_transfer import INCONSISTENT
-from dagora.parties.transport.transport import reason_to_tell
-from dagora.parties.vertical import dual_execution
+from dagora.base.errors import DataError, DisagreementError, OptionError
 from dagora.parties.vertical.agreement import AgreedTerms, TermsProposal
 from dagora.parties.vertical.costs import bound_costs, check_gates
-from dagora.parties.vertical.counting_circuits import KEY_BITS, outputs_if_same_keys, tally
-from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, SecretFunction, input_bits
+from dagora.parties.vertical.counting_circuits import KEY_BITS
+from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN, input_bits
 from dagora.parties.vertical.private_k2 import PartyData, private_k2
 from tests.parties.pairs import deal_seeds, traffic
 from tests.parties.vertical.central import central_edges
-from tests.parties.vertical.cheaters import cheat, with_inverted_input
+from tests.parties.vertical.cheaters import MALICIOUS, one_line, small
 from tests.parties.vertical.leveled import central_edges as central_edges_of_levels
 from tests.parties.vertical.leveled import leveled_data, leveled_owners
 from tests.parties.vertical.owners import edges, errors, learn, owners, pair, written
 from tests.parties.vertical.test_k2_schedule import random_data
 from tests.parties.wiretap import Death
 
-MALICIOUS = TermsProposal(max_parents=1, security="malicious")
-
 
 @pytest.fixture
 def dealt(monkeypatch):
     deal_seeds(monkeypatch)
-
-
-def small():
-    """Two columns that depend on each other."""
-    data = np.repeat([[0, 0], [1, 1]], 8, axis=0)
-    return owners(data, 1, extra=0)
-
-
-def one_line(error):
-    assert isinstance(error, ProtocolError), repr(error)
-    assert "\n" not in str(error)
-    return str(error)
 
 
 @pytest.mark.full
@@ -103,140 +84,6 @@ def test_messages_have_the_same_sizes_whatever_the_data():
         learn(parties, owners(data.astype(np.int64), 2, extra=0), proposal)
         seen.append([traffic(wire) for wire in parties])
     assert seen[0] == seen[1] == seen[2]
-
-
-# --- a garbler that garbles another circuit
-
-
-def inverts_an_edge(circuit):
-    """An edge is said to be there where it is not, and the other way round."""
-    marks = circuit.n_inputs - 2 * KEY_BITS
-    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
-    return with_inverted_input(circuit, 2 * KEY_BITS) if agreed else None
-
-
-def ignores_keys(circuit):
-    """One bit of the other's hash of keys is another."""
-    marks = circuit.n_inputs - 2 * KEY_BITS
-    agreed = marks > 0 and circuit is outputs_if_same_keys(marks)
-    return with_inverted_input(circuit, 3) if agreed else None
-
-
-def miscounts(circuit):
-    """Every count is of rows among which one was changed; with 16 rows, this does not change the graph."""
-    return with_inverted_input(circuit, 0) if circuit is tally(16) else None
-
-
-@pytest.mark.usefixtures("dealt")
-@pytest.mark.parametrize("alter", [inverts_an_edge, ignores_keys])
-@pytest.mark.parametrize("party", ["host", "b"])
-def test_a_garbler_of_another_circuit_is_caught(monkeypatch, party, alter):
-    cheater = cheat(monkeypatch, party, alter)
-    parties = pair()
-    ended = errors(parties, small(), MALICIOUS)
-    assert cheater.altered == 1
-    honest = ended[party == "host"]
-    assert DIFFERENT in one_line(honest)
-    # Nothing but the end tells: what the honest party has sent is what it always sends.
-    monkeypatch.undo()
-    deal_seeds(monkeypatch)
-    usual = pair()
-    learn(usual, small(), MALICIOUS)
-    side = 1 if party == "host" else 0
-    assert traffic(parties[side]) == traffic(usual[side])
-
-
-@pytest.mark.usefixtures("dealt")
-def test_the_bit_that_can_leak_is_whether_the_other_circuit_has_the_same_output(monkeypatch):
-    """Another circuit that gives the same graph on these columns is not seen, and the graph is the right one."""
-    cheater = cheat(monkeypatch, "host", miscounts)
-    host, guest = learn(pair(), small(), MALICIOUS)
-    assert cheater.altered == 1
-    assert edges(host) == edges(guest) == {(0, 1)}
-
-
-def test_without_the_comparison_the_cheater_would_win(monkeypatch):
-    """What the tests above are worth: a guest that believes what it evaluated has the graph that the host wants."""
-    deal_seeds(monkeypatch)
-    cheat(monkeypatch, "host", inverts_an_edge)
-    monkeypatch.setattr("dagora.parties.crypto.garbling.output_check._exchange", believing)
-    host, guest = learn(pair(), small(), MALICIOUS)
-    assert edges(host) == {(0, 1)}
-    assert edges(guest) == set()
-
-
-def believing(channel, step, side, content, random):
-    """The exchange of `output_check`, in which a party takes the other's proof for its own."""
-    channel.send(step, content=content)
-    told = channel.receive(step, {"content": bytes})["content"]
-    return content if step == "proof" else told
-
-
-# --- inputs, labels and transfers of a cheater
-
-
-def lying(monkeypatch, party, run_of, change):
-    """In the run that `run_of` garbles, the party of this name puts other bits in."""
-    run = SecretFunction.run
-
-    def cheated(self, computing, side, inputs, progress):
-        channel = computing._channel
-        if channel.transport.name == party and channel.tag == f"garbled-{run_of}":
-            inputs = change(inputs.copy())
-        return run(self, computing, side, inputs, progress)
-
-    monkeypatch.setattr(SecretFunction, "run", cheated)
-
-
-def half_inverted(bits):
-    bits[:-KEY_BITS:2] ^= 1
-    return bits
-
-
-@pytest.mark.usefixtures("dealt")
-@pytest.mark.parametrize("run_of", ["host", "guest"])
-def test_other_columns_in_one_of_the_runs_are_caught(monkeypatch, run_of):
-    lying(monkeypatch, "b", run_of, half_inverted)
-    ended = errors(pair(), small(), MALICIOUS)
-    assert DIFFERENT in one_line(ended[0])
-    assert DIFFERENT in one_line(ended[1])
-
-
-@pytest.mark.usefixtures("dealt")
-@pytest.mark.parametrize("side", [0, 1])
-def test_wrong_labels_of_outputs_are_caught(monkeypatch, side):
-    outputs = dual_execution.open_outputs
-
-    def wrong(channel, whose, zeros, delta, evaluated, *, random):
-        if whose == side:
-            evaluated = evaluated ^ np.uint64(2)
-        return outputs(channel, whose, zeros, delta, evaluated, random=random)
-
-    monkeypatch.setattr(dual_execution, "open_outputs", wrong)
-    for error in errors(pair(), small(), MALICIOUS):
-        assert DIFFERENT in one_line(error)
-
-
-@pytest.mark.usefixtures("dealt")
-def test_a_party_with_several_vectors_of_choices_is_caught():
-    from tests.parties.crypto.transfer.test_checked_transfer import with_another_choice
-
-    parties = pair(change=(None, with_another_choice(range(64))))
-    ended = errors(parties, small(), MALICIOUS)
-    assert INCONSISTENT in one_line(ended[0])
-    # The host has garbled nothing for this cheater.
-    assert not [tag for _, tag, _ in parties[0].sent if tag.endswith("tables")]
-
-
-@pytest.mark.usefixtures("dealt")
-@pytest.mark.parametrize("spoilt", ["garbled-host/tables", "garbled-host/inputs", "garbled-host/run"])
-def test_damaged_messages_give_no_result(spoilt):
-    def change(to, tag, payload):
-        return bytes(byte ^ 255 for byte in bytes(payload)) if tag == spoilt else payload
-
-    ended = errors(pair(change=(change, None)), small(), MALICIOUS)
-    assert "'" in one_line(ended[1])
-    assert isinstance(ended[0], ProtocolError)
 
 
 # --- rows, terms, and peers that leave
@@ -330,21 +177,3 @@ def test_a_peer_that_dies_at_any_step(mortal):
         assert line.startswith("the connection to party '"), tag
         # Whatever the end is: once inputs may have entered, its line says what may be known.
         assert line.endswith(MAY_BE_KNOWN) == (tag not in before_inputs), tag
-
-
-@pytest.mark.usefixtures("dealt")
-def test_a_cheater_that_reads_the_proof_and_leaves_with_another_reason(monkeypatch):
-    """It has its bit and gives an innocent reason: the line of the other says once what may be known."""
-    exchange = output_check._exchange
-
-    def leaving(channel, step, side, content, random):
-        if side == 0 or step == "decoding":
-            return exchange(channel, step, side, content, random)
-        channel.send("proof-commitment", digest=bytes(32))
-        channel.receive("proof", {"nonce": bytes, "content": bytes})
-        raise ProtocolError("my disk is full")
-
-    monkeypatch.setattr(output_check, "_exchange", leaving)
-    host, guest = errors(pair(), small(), MALICIOUS)
-    assert one_line(host) == f"party 'b' ended the run: my disk is full{MAY_BE_KNOWN}"
-    assert reason_to_tell(guest) == "my disk is full"

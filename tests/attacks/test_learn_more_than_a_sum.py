@@ -1,0 +1,73 @@
+"""A coordinator wants to learn, over any number of questions, more than sums over all sites."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dagora.base.errors import FormatError, ProtocolError
+from dagora.data.table import Table
+from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
+from dagora.parties.horizontal.session.row_sums import SUMMED
+from dagora.parties.transport.messages import decode
+from tests.attacks.hostile_coordinator import NAMES, tables
+from tests.parties.horizontal.meeting import Meeting
+
+
+def test_no_question_has_a_parameter_besides_the_columns():
+    """`unit`, `mean`, `spread`, `largest` and shapes have left the wire."""
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged"}
+    fields = {
+        field
+        for question in (PlanQuestion("moments"), PlanQuestion("counts", ((0,),)))
+        for field in decode(question.encode())
+    }
+    assert fields == {"kind", "columns", "offsets"}
+
+
+def test_two_ways_to_deal_out_the_same_rows_look_alike_over_any_number_of_questions():
+    """Whatever is asked, the transcript of sums is a function of the pooled rows."""
+    rng = np.random.default_rng(5)
+    rows = np.column_stack([rng.integers(0, 2, 60), rng.integers(0, 3, 60), rng.normal(size=60)])
+    pooled = Table.from_numpy(rows, names=["a", "b", "x"], discrete=["a", "b"], continuous=["x"])
+    transcripts = []
+    for seed in (0, 1):
+        order = np.random.default_rng(seed).permutation(60)
+        sizes = (10, 20, 30) if seed else (25, 5, 30)
+        cuts = np.cumsum((0, *sizes))
+        parts = {f"s{k}": pooled.take(order[a:b]) for k, (a, b) in enumerate(pairwise(cuts))}
+        meeting = Meeting(parts, plan={})
+        with meeting.session as session:
+            sums = [session.counts([(), (0,), (0, 1)]), session.counts([(1,)])]
+            for _ in range(5):
+                moments = session.moments()
+                sums += [moments.mean, moments.scatter]
+        transcripts.append(b"".join(np.asarray(some).tobytes() for some in sums))
+    assert transcripts[0] == transcripts[1]
+
+
+def test_what_is_summed_is_never_shown():
+    meeting = Meeting(tables())
+    with pytest.raises(ProtocolError, match="nothing of this kind is shown"), meeting.session as session:
+        session.gather("local-weights", {})
+
+
+def test_a_question_before_the_keys_ends_the_run():
+    meeting = Meeting(tables())
+    ask = PlanQuestion("counts", ((0,),)).encode()
+    with meeting.session:
+        for name in NAMES:
+            with pytest.raises(ProtocolError, match="needs keys"):
+                meeting.hub.send(name, "ask", ask)
+            meeting.hub.inner._inner.send(name, "ask", ask)
+        read_question(ask, meeting.plan)
+    assert all(line for line in meeting.lines().values())
+    assert all(meeting.answers(name) == [] for name in NAMES)
+
+
+def test_a_plan_cannot_be_shown_more_than_its_method_needs():
+    meeting = Meeting(tables(), method="vote")
+    with pytest.raises(FormatError, match="does not need to be shown admm-step"):
+        replace(meeting.plan, shows=("admm-step",))
+    meeting.session.close("over")
