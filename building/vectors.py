@@ -418,7 +418,7 @@ def federated_run() -> Vector:
     with mock.patch.object(KeyPair, "make", classmethod(make)):
         found = run_parties({COORDINATOR: ask, **parties})
     return {
-        "private_keys": {name: Source(f"agrees {name}")(32).hex() for name in SITES},
+        "private_keys": {name: Source(f"agrees {name}")(32).hex() for name in names},
         "rows": {name: [table.codes(0).tolist(), table.codes(1).tolist()] for name, table in tables.items()},
         "questions": [[list(some) for some in sets] for sets in questions],
         "sums": found[COORDINATOR],

@@ -2,7 +2,7 @@
 
     python docs/audit/check_vectors.py
 
-It imports nothing of dagora: the standard library, and AES, X25519 and Ed25519 of `cryptography`. Each
+It imports nothing of dagora: the standard library, and the ciphers and curves of `cryptography`. Each
 function below takes one vector and computes it again. What is not computed again is listed at the end.
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 
@@ -201,17 +202,26 @@ def check_federated(run):
         statement = message({"name": entry["name"], "plan": plan_digest, "key": entry["key"]})
         signed_by(entry["certificate"], entry["signature"], b"dagora plan: site\0" + statement)
         assert entry["key"] == public_of(bytes.fromhex(run["private_keys"][entry["name"]]))
-    session = sha(b"dagora session\0", message({"plan": plan_digest, "entries": roster["entries"]}))
+    listed = {"plan": plan_digest, "entries": roster["entries"], "key": roster["key"]}
+    session = sha(b"dagora session\0", message(listed))
     signed_by(offer["certificate"], roster["signature"], b"dagora plan: coordinator\0" + session)
     keys = {entry["name"]: entry["key"] for entry in entries}
-    asked = [content for _, to, tag, content in told if (to, tag) == ("east", "ask")]
+    own = bytes.fromhex(run["private_keys"]["coordinator"])
+    assert roster["key"] == public_of(own)
+    opened = {}
+    for site, key in keys.items():
+        secret = pair_secret(own, "coordinator", site, key)
+        for tag, ends in (("ask", ("coordinator", site)), ("answer", (site, "coordinator"))):
+            sealed = [content for sender, to, named, content in told if (sender, to, named) == (*ends, tag)]
+            opened[site, tag] = [open_seal(secret, session, ends, tag, k, s) for k, s in enumerate(sealed)]
+    asked = opened["east", "ask"]
+    assert all(opened[site, "ask"] == asked for site in keys), "all are asked the same"
     label = b""
     for round_, sets in enumerate(run["questions"]):
         label = sha(label, sha(asked[round_]))
         total = None
         for name in sorted(keys):
-            answers = [content for sender, _, tag, content in told if (sender, tag) == (name, "answer")]
-            vector = read(answers[round_])["masked"]
+            vector = read(opened[name, "answer"][round_])["masked"]
             private = bytes.fromhex(run["private_keys"][name])
             for other in sorted(set(keys) - {name}):
                 secret = pair_secret(private, name, other, keys[other])
@@ -221,6 +231,12 @@ def check_federated(run):
             assert vector == counts(run["rows"][name], sets), f"the part of {name}"
             total = vector if total is None else [a + b for a, b in zip(total, vector, strict=True)]
         assert total == run["sums"][round_]
+
+
+def open_seal(secret, session, ends, tag, number, sealed):
+    """The number-th message of one direction."""
+    key = expand(secret, message({"sealed": session, "from": ends[0], "to": ends[1]}))
+    return ChaCha20Poly1305(key).decrypt(number.to_bytes(12, "little"), sealed, tag.encode())
 
 
 def signed_by(certificate, signature, statement):

@@ -25,6 +25,7 @@ from unittest import mock
 from dagora.cli.main import run as run_command
 from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.secure_sum import identity
+from dagora.parties.horizontal.session.sealed_transport import SealedTransport
 from dagora.parties.transport import tcp
 from dagora.parties.transport.messages import decode
 from dagora.parties.transport.tcp import TcpTransport
@@ -82,16 +83,16 @@ def take_part(line: list[str], fault: Fault, log: Path | None, said: Path) -> No
 
 def coordinate(jobs: Connection) -> None:
     """All runs of one coordinator, in one process, until there is none left."""
-    receive = TcpTransport.receive
+    receive = SealedTransport.receive
     while (job := jobs.recv()) is not None:
         answers: Counter[str] = Counter()
 
-        def hear(transport: TcpTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
+        def hear(transport: SealedTransport, sender: str, tag: str, timeout: float | None = None) -> bytes:
             payload = receive(transport, sender, tag, timeout)
             answers[sender] += tag == "answer" and "masked" in decode(payload)  # noqa: B023
             return payload
 
-        with mock.patch.object(TcpTransport, "receive", hear):
+        with mock.patch.object(SealedTransport, "receive", hear):
             code = run_party(*job)
         jobs.send(Coordinated(code, answers, Holdings.of_this_process()))
 
