@@ -124,7 +124,7 @@ def test_a_record_batch():
     [
         (
             pd.DataFrame({"a": [1, "x", 2.5, None]}),
-            "but has 2 × number .1 in data row 1. and 1 × text .'x' in data row 2.: make all cells one type",
+            "but has 2 × number .1 in data row 1. and 1 × text .'x' in data row 2.: convert it, or leave it out",
         ),
         (
             pd.DataFrame({"a": ["kg", 70.5, 81.0], "b": ["cm", 170, 180], "c": [1, 2, 3]}),

@@ -34,8 +34,8 @@ class MixedTypesError(DataError):
         )
         found = f", but has {told}" if len(counts) > 1 else f" ({reason})"
         super().__init__(
-            f"{col(name)} is neither all numbers nor all text{found}: make all cells one type, or leave the "
-            f"column out ({option('drop', name)})"
+            f"{col(name)} is neither all numbers nor all text{found}: convert it, or leave it out "
+            f"({option('drop', name)})"
         )
         self.name = name
         rarest = min(counts, key=counts.__getitem__, default="")
