@@ -22,7 +22,7 @@ from tests.parties.horizontal.meeting import Meeting
 from tests.random_tables import random_discrete
 
 NAMES = ("east", "north", "west")
-TABLE = random_discrete(np.random.default_rng(1), 90, [9, 9, 9, 9, 9, 9])
+TABLE = random_discrete(np.random.default_rng(1), 90, [9, 9, 9, 9])
 SITES = dict(zip(NAMES, split_rows(TABLE, 3), strict=True))
 BOOK = codebook_of(SITES)
 KEYS = hand_out_keys(["coordinator", *NAMES])

@@ -31,7 +31,7 @@ def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator
         if kind == "handover":
             yield f"{when}  {handover_in_words(event)}"
         elif kind == "plan":
-            plans[event["hash"]] = plan = plans.get(event.get("again", "")) or _plan_of(event)
+            plans[event.get("hash", "")] = plan = plans.get(event.get("again", "")) or _plan_of(event)
             names, answers = plan.codebook.schema.names, 0
             first, *others = plan_in_words(plan)
             yield f"{when}  accepted {first}, on {event['rows']} rows"
@@ -187,6 +187,6 @@ def _name(column: int, names: Sequence[str]) -> str:
 
 def _plan_of(event: Mapping[str, Any]) -> RunPlan:
     try:
-        return RunPlan.from_dict(event["plan"])
+        return RunPlan.from_dict(event.get("plan"))
     except DagoraError as error:
         raise FormatError(f"the log holds a plan that cannot be read: {error.text}") from None
