@@ -106,8 +106,12 @@ def is_open(line: socket.socket) -> bool:
     return bool(more)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["silent", "half a request", "no token"])
-def test_few_of_many_are_held(server, kind):
+def test_few_of_many_are_held(server, kind, monkeypatch):
+    """However much time each of them has."""
+    for limit in ("FIRST_BYTE_SECONDS", "HELLO_SECONDS"):
+        monkeypatch.setattr(f"dagora.explore.visitors.{limit}", 60.0)
     with contextlib.ExitStack() as held:
         lines = []
         for _ in range(100):
@@ -115,7 +119,7 @@ def test_few_of_many_are_held(server, kind):
             lines.append(held.enter_context(line))
             with contextlib.suppress(OSError):
                 line.sendall(words(kind, server))
-        eventually(lambda: sum(map(is_open, lines)) <= 64, 1.5)
+        eventually(lambda: sum(map(is_open, lines)) <= 64, 20)
         assert server.get("/api/state").status == 200
 
 

@@ -11,6 +11,7 @@ import pytest
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import DaemonAddress, visit
 from dagora.parties.horizontal.flower.relay import Hello, Welcome, decode_welcome, encode_hello
+from tests.parties.network import eventually
 
 TOKEN = b"t" * 64
 HELLO = encode_hello(Hello(bytes(16), ("other",)))
@@ -62,12 +63,14 @@ def test_a_crowd_at_the_port(words):
     assert len(said) < 10, said
 
 
-def test_where_few_files_may_be_open():
-    """The crowd gives way before the daemon can open no more."""
+def test_where_few_files_may_be_open(monkeypatch):
+    """The crowd gives way where the daemon can open no more."""
+    monkeypatch.setattr("dagora.parties.transport.door.FIRST_BYTE_SECONDS", 60.0)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with Daemon("a", DaemonAddress(), TOKEN) as daemon, contextlib.ExitStack() as held:
         for _ in range(40):
             held.enter_context(socket.create_connection(daemon.place.address))
+        eventually(lambda: daemon._door.n_unfinished == 40)
         with socket.socket() as last:  # the visitor's own: none is left for the daemon
             limit = last.fileno() + 1
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

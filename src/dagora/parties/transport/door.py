@@ -117,6 +117,7 @@ class ListenerDoor(Generic[T]):
             if there := self._at(stage):
                 self._give_up(weakest(there, 0.0), CROWDED)
                 return
+        time.sleep(LEAVING_SECONDS / 10)  # the files are open elsewhere: no need to look at once
 
     def _thin_out(self, stage: CallerStage, room: StageRoom) -> None:
         for caller in surplus(self._at(stage), room):
