@@ -55,13 +55,13 @@ def pieces(file: Path, places: Sequence[int], most: int) -> Iterator[pa.RecordBa
     import pyarrow as pa
 
     with pa.OSFile(str(file)) as raw:
-        every = open_ipc(raw)
-        number = every.num_record_batches if isinstance(every, pa.RecordBatchFileReader) else 0
+        source = open_ipc(raw, places)
+        in_parts = isinstance(source, pa.RecordBatchFileReader)
+        number = source.num_record_batches if in_parts else 0
         if number and raw.size() > WHOLE_BATCH * number and (mapped := MappedFile.of(file)) is not None:
             yield from mapped.batches(places, most)
             return
-        source = open_ipc(raw, places)
-        for batch in map(source.get_batch, range(number)) if number else source:
+        for batch in map(source.get_batch, range(number)) if in_parts else source:
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
 
