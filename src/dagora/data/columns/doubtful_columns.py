@@ -175,8 +175,7 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that say how many rows a row stands for."""
     for column in typed:
         name = column.variable.name
-        others = [other for other in typed if other is not column]
-        if IS_COUNT.match(name) and tabulates(column, others):
+        if IS_COUNT.match(name) and tabulates(column, typed):
             yield (
                 f"column '{name}' seems to count the rows that each row stands for: every row is counted "
                 f"once, so repeat rows accordingly, and leave it out ({option('drop', name)})"
@@ -200,9 +199,10 @@ def numbers_of(column: Column) -> Floats:
     return spelled
 
 
-def tabulates(column: Column, others: Sequence[Column]) -> bool:
+def tabulates(column: Column, typed: Sequence[Column]) -> bool:
     """Return True for whole numbers beside levels of which no combination occurs twice."""
     numbers = numbers_of(column)
+    others = [other for other in typed if other is not column]
     counts = bool(numbers.size > 1 and (numbers >= 0).all() and (numbers == np.floor(numbers)).all())
     if not (counts and numbers.max() > 1 and others):
         return False
