@@ -10,6 +10,7 @@ import pytest
 from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
 from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.site_log import FILE_NAME, open_log, read_log
 from dagora.parties.horizontal.plan.drafting import codebook_of, draft_trial
 from dagora.parties.horizontal.policy.drafted_policy import trial_policy
@@ -17,6 +18,7 @@ from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
 from dagora.parties.horizontal.session.serving import serve_site
+from dagora.parties.transport.certificates import fingerprint
 from dagora.parties.transport.in_memory import memory_network
 from tests.cli.federate.consortium import (
     COORDINATOR,
@@ -107,6 +109,25 @@ def test_a_line_that_was_cut_off_is_told_and_removed_by_the_next_run(
     assert play()["south"].code == 0
     assert file.read_bytes().startswith(whole)
     assert run("federate", "log", answered).out.count("accepted a plan") == 2
+
+
+def test_a_long_log_goes_on_in_a_new_file_signed_with_the_key_of_the_site(
+    run: Callable, play: Callable, answered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_log, "LONG_FILE", 1000)
+    with open_log(answered / FILE_NAME) as log:
+        for _ in range(100):
+            log.add("refused", {"reason": "long " * 100})
+    before = read_log(answered / FILE_NAME)
+    assert play()["south"].code == 0
+    assert read_log(answered / "federated.1.jsonl").events == before.events
+    first, plan, *_ = log_of(answered.parent, "south")
+    assert (first["event"], first["after"], plan["event"]) == ("handover", before.last, "plan")
+    told = run("federate", "log", answered)
+    assert told.code == 0
+    signed = fingerprint((answered / "party.pem").read_bytes())
+    assert f"goes on from federated.1.jsonl, signed by {signed}; so far " in told.out
+    assert told.out.endswith("ended: done\n")
 
 
 def test_no_log_yet(run: Callable, keys: Path) -> None:

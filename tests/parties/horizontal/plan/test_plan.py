@@ -47,7 +47,38 @@ def changed(**parts):
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
+QUESTION = {"model": "linear", "lambda1": 0.01, "knowledge": {"forbidden": [["a", "b"]]}, "seed": 2**100}
+ALONE = replace(PLAN, method="vote", shows=("local-weights",), shown_questions={"local-weights": QUESTION})
+
+
+def test_a_question_to_each_site_alone_is_part_of_what_is_signed():
+    assert RunPlan.decode(ALONE.encode()) == ALONE
+    for change in ({"lambda1": 0.02}, {"knowledge": {}}, {"seed": 1}, {"model": "mlp"}):
+        other = replace(ALONE, shown_questions={"local-weights": {**QUESTION, **change}})
+        assert other.digest != ALONE.digest
+        assert other.shown_names != ALONE.shown_names
+    assert "shown_questions" not in PLAN.to_dict()
+    assert replace(ALONE, settings={"note": "another run"}).shown_names == ALONE.shown_names
+
+
+def alone(**questions):
+    return changed(method="vote", shows=["local-weights"], shown_questions=questions)
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else "a"
+
+
 HOSTILE = {
+    "a question that is not shown": changed(shown_questions={"local-weights": {}}),
+    "a question of another task": alone(**{"local-graph": {}}),
+    "questions that are a list": changed(shown_questions=[]),
+    "a question that is a text": alone(**{"local-weights": "all"}),
+    "a question that is nested deeply": alone(**{"local-weights": {"knowledge": nested(9)}}),
+    "a question with nothing in it": alone(**{"local-weights": {"seed": None}}),
+    "a question with a huge number": alone(**{"local-weights": {"seed": 2**200}}),
+    "a question without a number": alone(**{"local-weights": {"lambda1": float("nan")}}),
+    "no questions": changed(shown_questions={}),
     "an unknown part": changed(unit=3),
     "another version": changed(version=1),
     "one site": changed(sites={"north": ""}),
