@@ -305,8 +305,8 @@ def is_rounded(one: Floats, other: Floats) -> bool:
     """
     for exact, rounded in ((one, other), (other, one)):
         step = 10.0 ** -most_decimals(rounded)
-        slope, level = np.polyfit(exact, rounded, 1)
-        rest = np.abs(rounded - slope * exact - level).max()
+        z, centred = exact - exact.mean(), rounded - rounded.mean()
+        rest = np.abs(centred - (z @ centred) / max(z @ z, 1e-300) * z).max()
         if rest <= HALF_A_STEP * step and np.ptp(rounded) >= FEWEST_STEPS * step:
             return True
     return False
