@@ -120,7 +120,11 @@ def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Pa
     assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
     line = ("-m", "hill-climb", "--max-parents", 2, "-o", tmp_path / "pooled.bif")
     assert run("learn", garden / "garden.csv", *line).code == 0
-    assert out.read_text() == (tmp_path / "pooled.bif").read_text()
+    # The same parameters; only where rows are in memory are those behind each of them counted.
+    texts = [path.read_text().splitlines() for path in (out, tmp_path / "pooled.bif")]
+    assert [line for line in texts[0] if "origin" not in line] == [
+        line for line in texts[1] if "origin" not in line
+    ]
     assert re.search(r"^dagora: answered \d+ tables of counts$", ended["north"].err, re.MULTILINE)
     assert not ended["north"].out
     told = run("federate", "log", tmp_path / "keys" / "north")
