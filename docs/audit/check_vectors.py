@@ -189,14 +189,15 @@ def check_masks(vector):
 def check_federated(run):
     """The whole run: signatures, the session, every mask, and sums that are those of the rows."""
     told = [(m["from"], m["to"], m["tag"], bytes.fromhex(m["bytes"])) for m in run["messages"]]
-    offer = read(next(content for _, _, tag, content in told if tag == "plan"))
+    offer, roster = (read(same_for_all(told, tag, run["private_keys"])) for tag in ("plan", "roster"))
     plan = json.loads(offer["plan"])
     written = json.dumps(plan, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
     assert written == offer["plan"], "there is one way to write a plan"
     plan_digest = sha(b"dagora plan\0", written)
     assert plan["coordinator"] == "sha256:" + sha(offer["certificate"]).hex()
-    roster = read(next(content for _, _, tag, content in told if tag == "roster"))
     entries = [read(entry) for entry in roster["entries"]]
+    sent = {name: content for name, _, tag, content in told if tag == "keys"}
+    assert [sent[entry["name"]] for entry in entries] == roster["entries"], "keys are passed on as they came"
     for entry in entries:
         assert plan["sites"][entry["name"]] == "sha256:" + sha(entry["certificate"]).hex()
         statement = message({"name": entry["name"], "plan": plan_digest, "key": entry["key"]})
@@ -231,6 +232,14 @@ def check_federated(run):
             assert vector == counts(run["rows"][name], sets), f"the part of {name}"
             total = vector if total is None else [a + b for a, b in zip(total, vector, strict=True)]
         assert total == run["sums"][round_]
+
+
+def same_for_all(told, tag, parties):
+    """The one message under a tag that the coordinator sends to every site."""
+    found = {to: content for sender, to, named, content in told if (sender, named) == ("coordinator", tag)}
+    assert sorted(["coordinator", *found]) == sorted(parties)
+    assert len(set(found.values())) == 1
+    return found.popitem()[1]
 
 
 def open_seal(secret, session, ends, tag, number, sealed):
@@ -376,6 +385,8 @@ def check_base_transfer(vector):
     """Chou & Orlandi, with all scalars known."""
     secret = scalar("base sender", 1)
     offer = times(secret, BASE)
+    told = next(bytes.fromhex(m["bytes"]) for m in vector["messages"] if m["from"] == "sender")
+    assert read(told)["point"] == encode_point(offer)
     answers = point_rows(vector, "receiver", "seeds/answers")
     for i, choice in enumerate(vector["choices"]):
         own = scalar("base receiver", i + 1)
@@ -588,9 +599,20 @@ def check_k2(run):
     assert found, "an edge is there to be found"
 
 
+def check_sizes(content):
+    """Every message that stands here in full has the size that it says."""
+    inner = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    if isinstance(content, dict) and {"bytes", "size"} <= set(content):
+        assert len(bytes.fromhex(content["bytes"])) == content["size"]
+    for each in inner:
+        check_sizes(each)
+
+
 def main() -> None:
     files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
     primitives = files.pop("primitives")
+    for some in (primitives, files):
+        check_sizes(some)
     for name, vector in primitives.items():
         globals()[f"check_{name}"](vector)
     check_federated(files.pop("federated"))

@@ -1,5 +1,6 @@
 """A coordinator wants a site's log to grow until the site can answer no more, or forgets what it has answered."""
 
+import errno
 import json
 from dataclasses import replace
 
@@ -238,3 +239,48 @@ def test_a_log_is_read_line_by_line(tmp_path, monkeypatch):
     monkeypatch.setattr(site_log, "LONGEST_LINE", 300)
     with pytest.raises(FormatError, match="line 1 is too long"):
         read_log(path)
+
+
+def test_what_lies_under_the_name_of_a_new_file_is_not_written_to(tmp_path, short_files):
+    """A link to another file, which was cut to nothing before, or a file that others can read."""
+    path, other = tmp_path / "log.jsonl", tmp_path / "other"
+    other.write_text("precious")
+    (tmp_path / "log.jsonl.new").symlink_to(other)
+    handed_over(path)
+    assert other.read_text() == "precious"
+    assert not path.is_symlink()
+    (tmp_path / "log.jsonl.new").touch(0o666)
+    with open_log(path) as log:
+        release(log, settings={"number": 2})
+        log.hand_over(KEYS["west"])
+    with open_log(path) as log:
+        assert len(History.of(log.events).rho) == 2
+
+
+def test_a_log_behind_a_link_goes_on_behind_it(tmp_path, short_files):
+    """Otherwise whoever names the file itself would go on in the older one, and forget what was spent since."""
+    path, link = tmp_path / "log.jsonl", tmp_path / "keys" / "federated.jsonl"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    handed_over(link)
+    with open_log(link) as log:
+        release(log, settings={"number": 2})
+    assert link.is_symlink()
+    assert len(History.of(read_log(path).events).rho) == 2
+
+
+def test_where_there_are_no_hard_links_a_log_stays_in_its_file(tmp_path, short_files, monkeypatch):
+    """On some disks a long log could not go on at all, and the site would answer nobody again."""
+
+    def fail(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(site_log.Path, "hardlink_to", fail)
+    with open_log(tmp_path / "log.jsonl") as log:
+        release(log)
+        handles = len(log.handles)
+        log.hand_over(KEYS["west"])
+        release(log, settings={"number": 2})
+        assert len(log.handles) == handles
+    assert [file.name for file in tmp_path.iterdir()] == ["log.jsonl"]
+    assert len(History.of(read_log(tmp_path / "log.jsonl").events).rho) == 2

@@ -5,6 +5,7 @@ one edge each and one more with a penalty give S, and the level at which `pc` ke
 plan says what is asked, word for word, and a policy how many plans of this kind there are for ever.
 """
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -14,8 +15,11 @@ from dagora.base.errors import ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
 from dagora.parties.horizontal.log import site_log
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.log.site_log import MemoryLog, open_log, read_log
+from dagora.parties.horizontal.policy.drafted_policy import trial_policy
+from dagora.parties.horizontal.policy.policy import PolicyError
 from dagora.parties.horizontal.session.questions import ANSWER, SHOWN, PlanQuestion
 from tests.parties.horizontal.federations import simulated
 from tests.parties.horizontal.meeting import Meeting
@@ -226,3 +230,86 @@ def test_the_log_has_the_whole_question(tmp_path, monkeypatch):
         with pytest.raises(ProtocolError, match="refused the plan"):
             liar.answer("local-weights", weights_question((0, 1), 0.4), "weights")
         assert "(shown_for_ever): 1 different answer of" in log.events[-1]["reason"]
+
+
+def test_one_answer_and_the_moments_of_all_sites_tell_nearly_all():
+    """It gets it, as docs/federated.md says. The weights leave d variances of each site open, and one sum tells most."""
+    d, draw = 8, np.random.default_rng(3)
+    names = [f"x{i}" for i in range(d)]
+    tables = {}
+    for name, rows in zip(NAMES, (60, 90, 120), strict=True):
+        mixed = draw.normal(size=(rows, d)) @ np.linalg.inv(
+            np.eye(d) - np.triu(draw.normal(size=(d, d)) / 2, 1)
+        )
+        tables[name] = Table.from_numpy(mixed - mixed.mean(axis=0), names=names)
+    run = {"knowledge": {"tiers": [[name] for name in names]}, "seconds": -1.0, "seed": 0}
+    question = {"model": "linear", "lambda1": 0.0, "threshold": 0.0, **run}
+    plan = {
+        "shows": ("local-weights",),
+        "shown_questions": {"local-weights": question},
+        "questions": ("moments",),
+    }
+    policies = {name: {"shows": ("vote",), "shown_for_ever": 1} for name in NAMES}
+    meeting = Meeting(tables, method="vote", plan=plan, policies=policies)
+    with meeting.session as session:
+        shown = ask(session, "local-weights")
+        scatter = session.moments().scatter
+    meeting.lines()
+    effects = {name: np.linalg.inv(np.eye(d) - shown[name]["weights"]) for name in NAMES}
+    above = np.triu_indices(d)
+    parts = np.array([np.outer(row, row)[above] for name in NAMES for row in effects[name]]).T
+    found = np.linalg.lstsq(parts, scatter[above], rcond=None)[0].reshape(3, d)
+    for name, own in zip(NAMES, found, strict=True):
+        apart = np.linalg.inv(effects[name])
+        true = (
+            np.diag(apart.T @ np.cov(np.stack(tables[name].columns), bias=True) @ apart) * tables[name].n_rows
+        )
+        np.testing.assert_allclose(own[: d - 2], true[: d - 2], rtol=1e-2)
+
+
+def first_round(centre):
+    prepared = {"n": 400, "centre": centre, "mean": np.zeros(4), "unit": np.ones(4)}
+    return {**prepared, "weights": np.zeros((4, 4)), "rho": 1.0}
+
+
+def test_rounds_of_admm_tell_moments_and_a_row_that_was_added():
+    """It gets them, as docs/federated.md says: a policy that allows `admm` once allows it in later runs."""
+    logs = {name: MemoryLog() for name in NAMES}
+    book, keys = Meeting(SITES, method="admm").codebook, None
+    row = np.array([3.25, -1.5, 0.75, 2.125])
+    longer = Table(
+        TABLE.schema, tuple(np.append(*both) for both in zip(SITES["east"].columns, row, strict=True))
+    )
+    sums = []
+    for east in (SITES["east"], longer):
+        plan = {"codebook": book, "largest_rows": 400, "shows": ("admm-step",)}
+        policies = {name: {"shows": ("admm",), "shown_for_ever": 1} for name in NAMES}
+        meeting = Meeting(
+            {**SITES, "east": east}, method="admm", plan=plan, policies=policies, logs=logs, keys=keys
+        )
+        keys = meeting.keys
+        with meeting.session as session:
+            for centre in ("local", "none"):
+                away = ask(session, "admm-step", first_round(centre))["east"]["away"]
+                sums.append(400 * np.linalg.solve(np.eye(4) - away, away))
+        meeting.lines()
+    means = np.stack(SITES["east"].columns).mean(axis=1)
+    np.testing.assert_allclose(sums[0] / 100, covariance("east"), rtol=1e-9)
+    np.testing.assert_allclose(sums[1] - sums[0], 100 * np.outer(means, means), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(sums[3] - sums[1], np.outer(row, row), rtol=1e-6)
+    assert len(History.of(logs["east"].events).shown) == 1
+
+
+def test_windows_of_another_length_are_another_answer():
+    """With more lags, rounds of `admm-dynamic` tell more."""
+    plan = replace(
+        Meeting(SITES).trial, method="admm-dynamic", questions=("lagged",), lags=1, step=1.0, tables=0,
+        shows=("admm-lagged-step",),
+    )  # fmt: skip
+    policy = replace(trial_policy(replace(plan, lags=3)), shows=("admm-dynamic",), shown_for_ever=1)
+    about = {"method": plan.method, "lags": 1, "plan_digest": "", "codebook": plan.codebook.digest}
+    shown = {"event": "shown", "task": "admm-lagged-step", "question": {}, "bytes": 1}
+    history = History.of([{"event": "plan", "roster": plan.roster_digest, **about}, shown])
+    policy.check(plan, "east", history)
+    with pytest.raises(PolicyError, match="shown_for_ever"):
+        policy.check(replace(plan, lags=3), "east", history)

@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import ProtocolError
+from dagora.parties.crypto.channel import Channel
+from dagora.parties.replicated.meeting import TAG, join_owners
 from dagora.parties.replicated.terms import GroupProposal
+from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import TcpTransport
 from tests.attacks.fuzz import tries
 from tests.cli.test_private_command import listening
+from tests.parties.network import PATIENCE
+from tests.parties.network import start as begin_thread
 from tests.parties.replicated.groups import NAMES, begin, holdings, learn, wires
 from tests.parties.vertical.owners import LONG, edges
 
@@ -103,3 +108,17 @@ def test_a_cheater_among_processes(run, start, tmp_path, monkeypatch, step):
         else:
             assert sum(said.startswith("dagora: error: ") for said in err.splitlines()) == 1
     assert len(graphs) <= 1, "owners believe different graphs"
+
+
+@pytest.mark.parametrize("address", ["a..b:7100", "a" * 64 + ".org:7100", "127.0.0.1:99999"])
+def test_a_host_that_names_an_address_that_cannot_be(credentials, address):
+    """The third owner is told where the second listens; a name that cannot be one is no traceback."""
+    with Listener(credentials["host"], ["c"]) as listener:
+        joining = begin_thread(join_owners, credentials["c"], "127.0.0.1", listener.port, wait=PATIENCE)
+        with listener.accept() as transport:
+            channel = Channel(transport, "c", TAG)
+            channel.send("roster", owners=["host", "b", "c"])
+            channel.receive("address", {"address": str})
+            channel.send("addresses", addresses=[address, address])
+            with pytest.raises(ProtocolError, match=r"no host|not a port"):
+                joining.result(PATIENCE)

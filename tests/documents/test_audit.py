@@ -95,12 +95,24 @@ def test_another_implementation_agrees() -> None:
     assert "dagora" not in sys.modules or "import dagora" not in (AUDIT / "check_vectors.py").read_text()
 
 
+def flip(messages: list[dict], tag: str) -> None:
+    """Change the last bit of the last message under a tag."""
+    message = [message for message in messages if message["tag"] == tag][-1]
+    content = bytes.fromhex(message["bytes"])
+    message["bytes"] = (content[:-1] + bytes([content[-1] ^ 1])).hex()
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
         ("primitives", lambda content: content["masks"].update(round=4)),
         ("primitives", lambda content: content["gate"].update(first_tweak=41)),
+        ("primitives", lambda content: flip(content["base_transfer"]["messages"], "seeds/offer")),
         ("federated", lambda content: content["sums"][1].__setitem__(0, 0)),
+        ("federated", lambda content: flip(content["messages"], "plan")),
+        ("federated", lambda content: flip(content["messages"], "roster")),
+        ("federated", lambda content: flip(content["messages"], "keys")),
+        ("federated", lambda content: content["messages"][-1].update(size=1)),
         ("private", lambda content: content["edges"].pop()),
     ],
 )

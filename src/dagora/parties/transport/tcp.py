@@ -203,7 +203,7 @@ def _reach(host: str, port: int, deadline: float, wait: float, *, known: bool) -
         left = deadline - time.monotonic()
         try:
             return socket.create_connection((host, port), timeout=max(0.1, min(left, HANDSHAKE_SECONDS)))
-        except socket.gaierror:
+        except (socket.gaierror, UnicodeError):  # a name that no host can have
             raise ProtocolError(f"there is no host '{one_line(host)}'") from None
         except OSError as error:
             latest = deadline if isinstance(error, TimeoutError) else gone

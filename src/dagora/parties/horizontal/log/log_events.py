@@ -95,7 +95,13 @@ ANSWER_FIELDS: dict[str, dict[str, Test]] = {
     RELEASE: {"rho": is_price, "part": is_part},
 }
 # Fields that an event need not have.
-OPTIONAL: dict[str, Test] = {"again": is_text, "method": is_text, "question": is_dict, "answer": is_text}
+OPTIONAL: dict[str, Test] = {
+    "again": is_text,
+    "method": is_text,
+    "lags": is_whole,
+    "question": is_dict,
+    "answer": is_text,
+}
 
 
 def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
@@ -204,8 +210,8 @@ class History:
     def _add_shown(self, event: Mapping[str, Any]) -> None:
         # Before questions were logged, each plan counts as one.
         asked = event.get("question", {"plan": self._plan["plan_digest"]})
-        method = self._plan.get("method") or self._plan.get("plan", {}).get("method", "")
-        name = shown_name(self._plan["codebook"], method, event["task"], asked)
+        plan = {"method": "", "lags": 0, **self._plan.get("plan", {}), **self._plan}
+        name = shown_name(plan["codebook"], plan["method"], plan["lags"], event["task"], asked)
         self.shown[name] = event.get("at") if event["task"] in SHOWN_ONCE else None
 
     def sum_names(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:

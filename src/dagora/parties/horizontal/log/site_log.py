@@ -16,6 +16,7 @@ too long to be read. Old files are read only for answers in them that are asked 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -45,6 +46,8 @@ _SEAL = b', "hash": "%b"}'
 # most, and an answer that is shown one of 50 MB.
 LONG_FILE = 1 << 24
 LONGEST_LINE = 1 << 28
+# On such a disk a log stays in one file.
+NO_SECOND_NAME = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 LogEvent = dict[str, Any]
 
@@ -141,15 +144,16 @@ class FileLog:
             line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
             if size < 2 * len(line):  # the file is long because of all that is counted
                 return
+            # The old file gets its second name first: at every moment there is a whole log under its name.
+            if not _second_name(self.path, kept):
+                return
             fresh = self.path.with_name(f"{self.path.name}.new")
-            handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+            fresh.unlink(missing_ok=True)  # of a hand-over that was cut off
+            handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
             self.handles.insert(0, handle)  # to be closed, whatever happens
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _write_all(handle, line + b"\n")
             os.fsync(handle)
-            # The old file gets its second name first: at every moment there is a whole log under its name.
-            if not kept.exists():
-                kept.hardlink_to(self.path)
             fresh.replace(self.path)
             _settle_folder(self.path.parent)
         self.handles.append(self.handles.pop(0))
@@ -168,6 +172,7 @@ def open_log(path: Path) -> Iterator[FileLog]:
     ['end']
     """
     with report_failure(path, FormatError):
+        path = path.resolve()  # files that follow this one lie beside it, not beside a link to it
         new = not path.exists()
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         handles = [handle]
@@ -277,6 +282,18 @@ def _free_name(path: Path) -> Path:
     names = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
     # It has the name already if a hand-over was cut off.
     return next(name for name in names if not name.exists() or name.samefile(path))
+
+
+def _second_name(path: Path, name: Path) -> bool:
+    """Give a file another name, too; False on a disk that has no such names."""
+    try:
+        if not name.exists():
+            name.hardlink_to(path)
+    except OSError as error:
+        if error.errno not in NO_SECOND_NAME:
+            raise
+        return False
+    return True
 
 
 def _digest_of(line: bytes) -> str | None:

@@ -140,8 +140,12 @@ class RunPlan:
     @property
     def shown_names(self) -> set[str]:
         """The names under which what the plan shows is counted for ever."""
-        where = self.codebook.digest, self.method
-        return {shown_name(*where, task, self.shown_questions.get(task, {})) for task in self.shows}
+        return {self.shown_name(task) for task in self.shows}
+
+    def shown_name(self, task: str) -> str:
+        """The name under which the answers to one of the plan's tasks are counted."""
+        question = self.shown_questions.get(task, {})
+        return shown_name(self.codebook.digest, self.method, self.lags, task, question)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
@@ -249,14 +253,14 @@ class RunPlan:
         )
 
 
-def shown_name(codebook: str, method: str, task: str, question: Mapping[str, Any]) -> str:
+def shown_name(codebook: str, method: str, lags: int, task: str, question: Mapping[str, Any]) -> str:
     """The name under which an answer that is shown is counted.
 
     It is the columns and the question, whatever the plan. The rounds of a method are one, over the same
-    columns: the first of them tells what all tell.
+    columns and windows of time: together they tell the number of rows, the means and the covariance.
     """
     if task not in SHOWN_ONCE:
-        return f"{method} {codebook}"
+        return f"{method} {lags} {codebook}"
     asked = json.dumps([codebook, question], sort_keys=True)
     return f"{task} {sha256(asked.encode()).hexdigest()}"
 

@@ -21,7 +21,7 @@ from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
 
 ANY = "any"
-# One answer leaves as many numbers of a covariance open as it has columns; two may tell all of it.
+# One answer may tell nearly all of a covariance, and two all of it.
 SHOWN_FOR_EVER = 1
 # A site keeps its part of each release.
 RELEASES_FOR_EVER = 100

@@ -34,7 +34,6 @@ from dagora.parties.horizontal.plan.plan import (
     RELEASE,
     SHOWN_ONCE,
     RunPlan,
-    shown_name,
 )
 from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
@@ -179,6 +178,7 @@ class _Service:
             {
                 **self._plan_for_log(plan),
                 "method": plan.method,
+                "lags": plan.lags,
                 "plan_digest": plan.digest.hex(),
                 "roster": plan.roster_digest,
                 "codebook": plan.codebook.digest,
@@ -315,8 +315,7 @@ class _Service:
         So a question that is asked again reveals nothing new, not even that rows have changed.
         """
         entry: dict[str, Any] = {"task": task, "question": dict(question), "bytes": 0}
-        name = shown_name(self.plan.codebook.digest, self.plan.method, task, question)
-        known = self.history.shown.get(name)
+        known = self.history.shown.get(self.plan.shown_name(task))
         if known is not None:
             payload = b64decode(self.log.recall(known)["answer"])
             self._log("shown", {"task": task, "again": known.hash, "bytes": len(payload)})
