@@ -167,8 +167,23 @@ def test_words():
     chain = DAG("xyz", ["xz", "zy"])
     assert "g-formula" in dagora.adjustment(chain, ["x", "y"], "z").to_text()
     pag = PAG("ab", [("a", "o->", "b")])
+    said = Adjustment(pag, "a", "b").to_text()
     assert (
-        "a hidden cause, or the other direction, is possible at a — b" in Adjustment(pag, "a", "b").to_text()
+        "not identified by adjustment: a hidden cause, or the other direction, is possible at a — b" in said
+    )
+
+
+def test_no_hidden_cause_is_claimed_where_there_is_none():
+    """No one set does for two treatments in time: that is no sign of a hidden cause, and a DAG says so."""
+    dag = DAG("ijklxmwy", ["ix", "jx", "xm", "mw", "kw", "lw", "my", "wy"])
+    pag = dagora.true_pag(dag)
+    assert pag.sign("x", "m") == pag.sign("w", "y") == "-->"
+    assert Adjustment(dag, ["x", "w"], "y").verdict == "g-formula"
+    said = Adjustment(pag, ["x", "w"], "y")
+    assert said.open_edges == ()
+    assert said.to_text() == (
+        "the effect of 'x' and 'w' on 'y' is not identified by adjustment: no set of observed variables "
+        "blocks every path that is not causal; other means than adjustment are not tried"
     )
 
 
@@ -183,7 +198,33 @@ def test_what_cannot_be_asked():
             Adjustment(graph, x, y)
     with pytest.raises(dagora.GraphError, match="stands for no DAG"):
         Adjustment(CPDAG("abcd", [], ["ab", "bc", "cd", "da"]), "a", "b")
+    for nodes in ("abcd", "dcba"):  # pc returns such graphs; no answer may depend on the order of columns
+        with pytest.raises(dagora.GraphError, match="stands for no DAG"):
+            Adjustment(CPDAG(nodes, ["ab", "dc"], ["bc"]), "b", "c")
+    for edges in (["ab", "bc", "ca"], ["ab", "bc"]):
+        marks = [(*edge, "-->") for edge in edges] + [("a", "c", "<->")] * (len(edges) == 2)
+        with pytest.raises(dagora.GraphError, match="is no PAG"):
+            Adjustment(PAG("abc", [(one, sign, other) for one, other, sign in marks]), "a", "b")
     with pytest.raises(dagora.GraphError, match="selected rows"):
         Adjustment(PAG("ab", [("a", "---", "b")]), "a", "b")
     with pytest.raises(dagora.KnowledgeError, match="forbids b → a"):
         dagora.adjustment(DAG("ab", ["ba"]), "a", "b", knowledge=Knowledge(tiers=[["a"], ["b"]]))
+
+
+@pytest.mark.parametrize(
+    ("graph", "knowledge", "words"),
+    [
+        (CPDAG("abc", [], ["ab", "bc"]), Knowledge(tiers=[["a", "c"], ["b"]]), "contradicts the graph"),
+        (CPDAG("abc", ["ac", "bc"]), Knowledge(forbidden=[("a", "c")]), "forbids"),
+        (
+            CPDAG("abc", [], ["ab", "bc", "ca"]),
+            Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")]),
+            "contradicts",
+        ),
+        (DAG("ab"), Knowledge(required=[("a", "b")]), "requires a → b, which the graph does not have"),
+    ],
+)
+def test_knowledge_that_contradicts_the_graph(graph, knowledge, words):
+    """Else the answer is that of a graph that the data exclude."""
+    with pytest.raises(dagora.KnowledgeError, match=words):
+        dagora.adjustment(graph, "a", "b", knowledge=knowledge)

@@ -135,7 +135,8 @@ class Adjustment:
             if self.forbidden != (self.y,):
                 lines.append(f"never adjust for: {listed(name for name in self.forbidden if name != self.y)}")
             return lines
-        return [f"{what} is not identified: {self._reason()}"]
+        by = " by adjustment" if isinstance(self.graph, PAG) else ""
+        return [f"{what} is not identified{by}: {self._reason()}"]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -157,7 +158,10 @@ class Adjustment:
         """Which edges leave the effect open, and what would settle it."""
         edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
         if not self.open_edges:
-            return "hidden causes cannot be blocked by any observed variables"
+            return (
+                "no set of observed variables blocks every path that is not causal; other means than "
+                "adjustment are not tried"
+            )
         several = len(self.open_edges) > 1
         if isinstance(self.graph, PAG):
             return (

@@ -122,7 +122,7 @@ def causal_member(graph: AnyGraph) -> CausalDAG:
     """One DAG of the class that a graph stands for; of a PAG, with hidden causes."""
     if isinstance(graph, PAG):
         return CausalDAG(with_hidden(mag_of(graph)), len(graph))
-    matrix = graph.to_numpy() if isinstance(graph, DAG) else consistent_extension(oriented(graph))
+    matrix = graph.to_numpy() if isinstance(graph, DAG) else consistent_extension(graph.to_numpy())
     if matrix is None:
         raise GraphError(
             "the graph stands for no DAG: every way to direct its undirected edges makes a cycle "

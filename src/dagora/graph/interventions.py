@@ -18,7 +18,7 @@ from dagora.base.errors import KnowledgeError
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
-from dagora.graph.equivalence import cpdag_matrix, meek_closure
+from dagora.graph.equivalence import consistent_extension, cpdag_matrix, meek_closure, v_structures
 from dagora.graph.knowledge import Knowledge
 
 Matrix = NDArray[np.bool_]
@@ -80,14 +80,28 @@ def directed_by_knowledge(graph: Graph, knowledge: Knowledge) -> Graph:
     >>> directed_by_knowledge(DAG("ab", ["ba"]), Knowledge(tiers=[["a"], ["b"]]))
     Traceback (most recent call last):
     dagora.KnowledgeError: the knowledge forbids b → a, which the graph has
+    >>> directed_by_knowledge(CPDAG("abc", [], ["ab", "bc"]), Knowledge(tiers=[["a", "c"], ["b"]]))
+    Traceback (most recent call last):
+    dagora.KnowledgeError: the knowledge contradicts the graph: ...
     """
     matrix, forbidden = graph.to_numpy(), knowledge.forbidden_matrix(graph.nodes)
+    absent = np.argwhere(knowledge.required_matrix(graph.nodes) & ~(matrix | matrix.T))
+    if len(absent):
+        tail, head = (graph.nodes[i] for i in absent[0])
+        raise KnowledgeError(f"the knowledge requires {tail} → {head}, which the graph does not have")
     left = matrix & ~forbidden
     lost = np.argwhere(matrix & ~(left | left.T))
     if len(lost):
         tail, head = (graph.nodes[i] for i in lost[0])
         raise KnowledgeError(f"the knowledge forbids {tail} → {head}, which the graph has")
-    return graph if isinstance(graph, DAG) else CPDAG.from_numpy(meek_closure(left), graph.nodes)
+    if isinstance(graph, DAG):
+        return graph
+    member, agreeing = consistent_extension(matrix), consistent_extension(left)
+    if member is not None and (agreeing is None or v_structures(agreeing) != v_structures(member)):
+        raise KnowledgeError(
+            "the knowledge contradicts the graph: no DAG that the graph stands for agrees with it"
+        )
+    return CPDAG.from_numpy(left if member is None else meek_closure(left), graph.nodes)
 
 
 def shown_by_interventions(graph: AnyGraph, regimes: Sequence[Collection[str]]) -> set[Edge]:

@@ -147,3 +147,17 @@ def test_holes_that_were_filled_by_the_mean_are_told(draw):
     assert line not in said({"x": x, "y": draw.standard_normal(400)})
     assert line not in said({"x": np.where(gone, 0.0, x), "y": draw.standard_normal(400)})
     assert line not in said({"x": np.where(gone, 0.0, np.abs(x - 50)), "y": draw.standard_normal(400)})
+
+
+def test_celsius_and_fahrenheit_are_told(draw):
+    celsius = draw.normal(37.2, 0.7, 300)
+    mixed = np.where(draw.random(300) < 0.2, 32 + 1.8 * celsius, celsius)
+    assert "1 column seems to mix units: 'temp'" in said({"temp": mixed.round(1), "x": draw.random(300)})
+    assert "mix units" not in said({"temp": (celsius - 36).round(1), "x": draw.random(300)})
+
+
+def test_totals_among_the_rows_are_told(draw):
+    cases = draw.poisson(300, (100, 2))
+    columns = {"sex": ["f", "m", "Total"] * 100, "cases": np.c_[cases, cases.sum(1)].ravel()}
+    assert "rows seem to be totals of others: 'Total' in 'sex' (100 rows)" in said(columns)
+    assert "totals" not in said({**columns, "sex": ["slim", "average", "heavy"] * 100})

@@ -179,3 +179,9 @@ def test_a_column_that_is_not_there_is_named():
 
 def test_minus_one_beside_a_scale_from_zero_is_a_code():
     assert missing_codes(facts_of_levels({-1: 5, 0: 50, 1: 60, 2: 40})) == {-1.0: 5}
+
+
+def test_codes_of_a_survey():
+    rows = {"pay": [1, 2, 3, 4, 5, 3, 2, -66, -66, -55] * 20, "x": list(range(1, 6)) * 40}
+    (line,) = [one for one in dagora.inspect(rows).warnings if "mean missing" in one]
+    assert "'-66' (40 ×), '-55' (20 ×) in 'pay'" in line

@@ -84,3 +84,14 @@ def test_frames_where_files_or_tables_are_expected():
     ):
         dagora.read_table(frame)
     assert dagora.punch_holes(frame, "mcar:0.2").missing > 0
+
+
+def test_levels_that_look_alike_are_told_and_joined(tmp_path):
+    """A Mac stores an accent as a sign of its own, and web pages bring blanks of no width."""
+    city = ["Gen\xe8ve", "Gene\u0300ve", "Basel", "Basel\u200b", "Basel", "Bern"] * 10
+    file = written(tmp_path, city=city, sex=SEX)
+    for table in doors(file):
+        (line,) = [line for line in table.overview.warnings if "seem to be the same" in line]
+        assert line.count("which look alike, and are stored in different ways") == 2
+    for table in doors(file, join="city"):
+        assert table.schema[0].levels == ("Bern", "basel", "gen\xe8ve")

@@ -36,6 +36,7 @@ FEWEST_INDICATORS = 3  # two columns of 0 and 1 that exclude each other may be a
 YES_OR_NO = (("0", "1"), ("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 BEFORE_LEVEL = re.compile(r"^(.+)[_.=: -][^_.=: -]+$")
 MOST_ALIKE = 0.999  # correlation in the same row, beyond which columns are copies and not shifted
+IS_TOTAL = re.compile("((grand |sub[ -]?)?totals?|gesamt|insgesamt|summe|somme)", re.IGNORECASE)
 OFTEN = 0.05  # share of rows with one value
 MOST_LOOKED_AT = 100  # numbers whose digits are counted
 
@@ -43,6 +44,7 @@ MOST_LOOKED_AT = 100  # numbers whose digits are counted
 def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that count or weigh rows, mix units or copy another one."""
     yield from count_warnings(typed)
+    yield from total_warning(typed)
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
     if mixed:
         told = "; ".join(
@@ -66,6 +68,21 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
         yield (
             "one value stands in many rows and is the mean of all others, as where missing values were "
             f"filled with it: {told}; leave those cells empty, and they are modelled"
+        )
+
+
+def total_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about rows among the others that are called totals."""
+    found = []
+    for column in typed:
+        for code, level in enumerate(column.variable.levels):
+            rows = np.count_nonzero(column.values == code) if IS_TOTAL.fullmatch(level) else 0
+            if rows > 1:  # one in the last row is told elsewhere
+                found.append(f"'{level}' in '{column.variable.name}' ({rows} rows)")
+    if found:
+        yield (
+            f"rows seem to be totals of others: {some_of(found, MOST_NAMED)}; leave them out of the table if "
+            "they add up other rows, since all rows count as independent"
         )
 
 
@@ -244,12 +261,25 @@ def mixed_units(column: Column) -> tuple[float, float] | None:
     alike = max(low.std(), high.std()) < 2.5 * min(low.std(), high.std()) + 1e-12
     clear = gaps[place - 1] > max(2 * others, inner / 4)
     factor = min(FACTORS, key=lambda factor: abs(ratio / factor - 1))
-    if not (alike and clear and abs(ratio / factor - 1) < NEAR and inner > 0):
+    if not (alike and clear and inner > 0):
         return None
     finer = most_decimals(numbers[:place]) > most_decimals(numbers[place:])
-    if not (finer and factor in DECIMAL_FACTORS) and not same_shape(low + np.log(factor), high):
+    by_factor = abs(ratio / factor - 1) < NEAR and (
+        (finer and factor in DECIMAL_FACTORS) or same_shape(low + np.log(factor), high)
+    )
+    if not (by_factor or is_fahrenheit(numbers[:place], numbers[place:])):
         return None
     return float(f"{np.exp(np.median(low)):.3g}"), float(f"{np.exp(np.median(high)):.3g}")
+
+
+def is_fahrenheit(low: Floats, high: Floats) -> bool:
+    """Return True if some numbers are as temperatures in Fahrenheit are to the others in Celsius.
+
+    >>> celsius = np.linspace(36, 39, 30)
+    >>> is_fahrenheit(celsius, 32 + 1.8 * celsius), is_fahrenheit(celsius, 2 * celsius)
+    (True, False)
+    """
+    return min(len(low), len(high)) >= FEWEST_DIFFERENT and same_shape(low, (high - 32) / 1.8)
 
 
 def most_decimals(numbers: Floats) -> int:

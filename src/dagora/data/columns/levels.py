@@ -8,6 +8,7 @@ table agree on the codes: by value if all of them are numbers, by their bounds i
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -57,13 +58,25 @@ def level_name(value: object) -> str:
 TRUTHS = (("yes", "true", "ja", "oui", "y", "t", "j", "1"), ("no", "false", "nein", "non", "n", "f", "0"))
 
 
+def as_seen(level: str) -> str:
+    r"""A level as a reader sees it: an accent is stored in one way only, signs of no width are left out.
+
+    >>> as_seen("Ge\u0301ne\u0300ve\u200b") == "Génève", as_seen("a\xa0 b")
+    (True, 'a b')
+    """
+    if level.isascii():
+        return " ".join(level.split())
+    joined = unicodedata.normalize("NFKC", level)
+    return " ".join("".join(sign for sign in joined if unicodedata.category(sign) != "Cf").split())
+
+
 def join_levels(levels: Sequence[str]) -> list[str]:
     """Levels in small letters where they differ only in case; one word each where all mean true or false.
 
     >>> join_levels(["Yes", "yes", "NO", "Maybe"]), join_levels(["TRUE", "1", "0"])
     (['yes', 'yes', 'NO', 'Maybe'], ['true', 'true', '0'])
     """
-    folded = [level.casefold() for level in levels]
+    folded = [as_seen(level).casefold() for level in levels]
     side = {word: words for words in TRUTHS for word in words}
     if len({side.get(level) for level in folded}) == 2 and set(folded) <= set(side):
         named = [next(word for word in side[level] if word in folded) for level in folded]

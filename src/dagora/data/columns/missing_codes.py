@@ -24,8 +24,9 @@ COMPANIONS = {
     99999.0: (77777.0, 88888.0, 99997.0, 99998.0),
     **dict.fromkeys((99.9, 999.9, 9999.9, 999999.0, 9999999.0, 99999999.0), ()),
 }
-NEGATIVE = tuple(-code for nine, others in COMPANIONS.items() for code in (nine, *others))
-CODES = np.array([0.0, -1.0, *NEGATIVE, *(-code for code in NEGATIVE)])
+TWICE = tuple(code for nine, others in COMPANIONS.items() for code in (nine, *others))
+SURELY_BELOW = -55.0  # from here on, a code need not come twice
+CODES = np.array([0.0, -1.0, -55.0, -66.0, *TWICE, *(-code for code in TWICE)])
 FRACTIONS = CODES[np.rint(CODES) != CODES]
 FAR = 3.0  # a code is this many times as large as all other numbers
 GAP = 0.1  # or it comes three times, this share of the range of the others above them
@@ -162,10 +163,14 @@ def negative_codes(facts: NumberFacts) -> list[float]:
     """Negative codes where no other number is negative, or far below; small ones must come twice."""
     if facts.low < 0:
         far = FAR * max(abs(facts.low), abs(facts.high))
-        return [code for code in facts.codes if code <= -77 and -code >= far]
+        return [code for code in facts.codes if code <= SURELY_BELOW and -code >= far]
     negative = [code for code in facts.codes if code < 0]
     few = facts.levels is not None and len(facts.levels) <= 3
-    return [code for code in negative if code <= -77 or (facts.codes[code] > 1 and not (code == -1 and few))]
+    return [
+        code
+        for code in negative
+        if code <= SURELY_BELOW or (facts.codes[code] > 1 and not (code == -1 and few))
+    ]
 
 
 def large_codes(facts: NumberFacts) -> list[float]:

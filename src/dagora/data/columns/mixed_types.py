@@ -29,7 +29,7 @@ class MixedTypesError(DataError):
                 examples.setdefault(kind, (row, cell))
                 counts[kind] = counts.get(kind, 0) + 1
         told = " and ".join(
-            f"{counts[kind]} × {kind} ({briefly(cell, LONGEST)} in data row {row})"
+            f"{counts[kind]} × {kind} ({briefly(plain(cell), LONGEST)} in data row {row})"
             for kind, (row, cell) in examples.items()
         )
         found = f", but has {told}" if len(counts) > 1 else f" ({reason})"
@@ -40,6 +40,15 @@ class MixedTypesError(DataError):
         self.name = name
         rarest = min(counts, key=counts.__getitem__, default="")
         self.row = examples[rarest][0] if counts and 2 * counts[rarest] < sum(counts.values()) else None
+
+
+def plain(cell: object) -> object:
+    """A cell as Python writes it.
+
+    >>> plain(np.float64(2.5))
+    2.5
+    """
+    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def kind_of(cell: object) -> str:

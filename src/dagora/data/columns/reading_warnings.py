@@ -23,7 +23,7 @@ from dagora.data.columns.column_profile import (
     numbers_in_text,
 )
 from dagora.data.columns.column_type import DECLARED, Column
-from dagora.data.columns.levels import IS_NUMBER, level_name, same_levels
+from dagora.data.columns.levels import IS_NUMBER, as_seen, level_name, same_levels
 from dagora.data.columns.missing import EVERY, Na, extend_na
 from dagora.data.columns.missing_codes import (
     FEW_LEVELS,
@@ -230,8 +230,14 @@ def name_codes(codes: Mapping[float, int]) -> dict[str, int]:
 
 
 def quote_levels(levels: Sequence[str]) -> str:
-    """Levels in quotes."""
-    return ", ".join(f"'{level}'" for level in levels)
+    """Levels in quotes, and whether some look the same.
+
+    >>> quote_levels(["é", "e\u0301"])
+    "'é', 'e\u0301' (which look alike, and are stored in different ways)"
+    """
+    alike = len(set(map(as_seen, levels))) < len(levels)
+    told = ", ".join(f"'{level}'" for level in levels)
+    return f"{told} (which look alike, and are stored in different ways)" if alike else told
 
 
 def tally(words: Mapping[str, int]) -> str:

@@ -7,9 +7,13 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import GraphError
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, TAIL, Marks
+from dagora.graph.bit_sets import bit_rows, members
+from dagora.graph.dag import topological_order
 from dagora.graph.equivalence import consistent_extension
 
 Matrix = NDArray[np.bool_]
+
+NO_PAG = "the graph is no PAG: no graph with hidden causes has these marks"
 
 
 def mag_of(pag: PAG) -> Marks:
@@ -28,10 +32,30 @@ def mag_of(pag: PAG) -> Marks:
     both = (marks == CIRCLE) & (marks == CIRCLE).T
     arrows = consistent_extension(both)
     if arrows is None:
-        raise GraphError("the graph is no PAG: no graph with hidden causes has these marks")
+        raise GraphError(NO_PAG)
     marks[(marks == CIRCLE) & ~both] = TAIL
     marks[both] = np.where(arrows, ARROW, TAIL)[both]
+    if not is_ancestral(marks):
+        raise GraphError(NO_PAG)
     return marks
+
+
+def is_ancestral(mag: Marks) -> bool:
+    """Return True if no directed path leads from a node back to it, or to a node that it shares a ↔ with.
+
+    >>> is_ancestral(PAG("abc", [("a", "-->", "b"), ("b", "-->", "c"), ("a", "<->", "c")]).to_numpy())
+    False
+    """
+    arrows = (mag == ARROW) & (mag == TAIL).T
+    order = topological_order(arrows)
+    if order is None:
+        return False
+    below = [0] * len(mag)
+    children, hidden = bit_rows(arrows), bit_rows((mag == ARROW) & (mag == ARROW).T)
+    for node in reversed(order.tolist()):
+        for child in members(children[node]):
+            below[node] |= below[child] | 1 << child
+    return not any(low & spouses for low, spouses in zip(below, hidden, strict=True))
 
 
 def with_hidden(mag: Marks) -> Matrix:
