@@ -103,6 +103,18 @@ def views(file: Path, rows: int, length: int) -> None:
         out.write_batch(pa.record_batch([column], ["a"]))
 
 
+def unused_words(file: Path, groups: int, length: int) -> None:
+    """Parquet: each group of rows brings one more category, which is long and which no row has."""
+    schema, codes = (
+        pa.schema([("a", pa.dictionary(pa.int32(), pa.string()))]),
+        np.zeros(1 << 17, dtype=np.int32),
+    )
+    with pq.ParquetWriter(file, schema, compression="zstd", dictionary_pagesize_limit=2 * length, write_statistics=False) as out:  # fmt: skip
+        for group in range(groups):
+            words = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "x" * length + str(group)]))
+            out.write_table(pa.table([words], schema=schema), row_group_size=1 << 17)
+
+
 def honest_table(rows: int = 200) -> pa.Table:
     rng = np.random.default_rng(1)
     words = np.array(["low", "middle", "high"])[rng.integers(0, 3, rows)]

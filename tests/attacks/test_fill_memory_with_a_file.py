@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.hostile_files import lying_rows, many_chunks, views
+from tests.attacks.hostile_files import lying_rows, many_chunks, unused_words, views
 
 pytestmark = [
     pytest.mark.full,
@@ -50,10 +50,17 @@ def read(how: str, file: Path) -> tuple[str, int]:
     [
         ("feather", lambda file: views(file, 2_000_000, 3_000)),
         ("feather", lambda file: views(file, 20_000_000, 300)),
+        ("parquet", lambda file: unused_words(file, 120, 10_000_000)),
         ("parquet", lambda file: file.write_bytes(many_chunks(500_000))),
         ("parquet", lambda file: file.write_bytes(lying_rows(60_000_000))),
     ],
-    ids=["views of a long text", "many views", "columns that nobody uses", "rows that are not there"],
+    ids=[
+        "views of a long text",
+        "many views",
+        "categories of no row",
+        "columns that nobody uses",
+        "rows that are not there",
+    ],
 )
 def test_a_small_file_takes_little(tmp_path, ending, make, how):
     file = tmp_path / f"t.{ending}"

@@ -63,6 +63,7 @@ BIF = {
         VARIABLE.format("a") + VARIABLE.format("b") + "probability ( a | b ) { ", "(a) 0.5, 0.5; ", "}"
     ),
     "original names": around("variable a { ", "// original name: x\n", "}"),
+    "a level twice": lambda size: "variable a { type discrete { " + lines_of("l{}, ")(size) + "z, z }; }",
     "many parents": lambda size: (
         VARIABLE.format("a") + "probability ( a | " + lines_of("p{} ")(size) + ") {}"
     ),
@@ -97,6 +98,8 @@ ARROWS = {
     "plus": around('"a"', '+"a"'),
     "many nodes": lines_of("node_number_{};"),
     "many edges of one node": lines_of("a -> node_number_{};"),
+    "groups of many": lambda size: f"{{{lines_of('n{} ')(size // 2)}}} -> {{{lines_of('m{} ')(size // 2)}}}",
+    "defaults for all": lambda size: f"edge [{lines_of('k{}=1,')(size // 2)}] {'a->b;' * (size // 10)}",
 }
 TEXTS = {
     "brackets": around("", "["),
@@ -113,6 +116,10 @@ TEXTS = {
     "numbered": lines_of("{}. a --> b\n"),
     "nodes": around("Graph Nodes:\n", "a;", "\nGraph Edges:\n"),
     "different nodes": lambda size: "Graph Nodes:\n" + lines_of("node number {};")(size) + "\nGraph Edges:\n",
+    "words after a long name": lambda size: (
+        f"Graph Nodes:\na;{'x' * size}\n\nGraph Edges:\n1. a --> {'b ' * (size // 2)}"
+    ),
+    "a key twice": lambda size: "{" + lines_of('"k{}":1,')(size) + '"z":1,"z":1}',
     "words after an edge": around("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> ", "b "),
     "tags": around("<graphml>", "<node>"),
     "closed tags": around("<graphml>", '<node id="a"/>', "</graphml>"),
@@ -151,12 +158,14 @@ KNOWLEDGE = {
     "both": lambda size: {"required": edges_of(size // 2), "forbidden": edges_of(size // 2, 2)},
     "one edge, again and again": lambda size: {"required": [["a", "b"]] * (size // 12)},
     "tiers": lambda size: {"tiers": [[f"n{k}"] for k in range(size // 10)]},
+    "tiers of nothing": lambda size: {"tiers": [[]] * (size // 3)},
     "one tier": lambda size: {"tiers": [[f"n{k}" for k in range(size // 10)]]},
     "tiers and edges": lambda size: {
         "required": edges_of(size // 2),
         "tiers": [[f"n{k}"] for k in range(size // 20)],
     },
     "a star": lambda size: {"required": [["a", f"n{k}"] for k in range(size // 20)]},
+    "a star inwards": lambda size: {"required": [[f"n{k}", "a"] for k in range(size // 2)]},
     "a long name": lambda size: {"required": [["a" * size, "b"]]},
     "a circle": lambda size: {"required": [*edges_of(size), [f"n{size // 20}", "n0"]]},
 }
@@ -165,6 +174,8 @@ KNOWLEDGE = {
 def ask_knowledge(content: dict) -> None:
     known = Knowledge.from_dict(content)
     known.check_nodes(["a", "b", *(f"n{k}" for k in range(20_000))])
+    if not known.mentioned:
+        known.forbidden_matrix(["a", "b"])
 
 
 CASES = {

@@ -1,6 +1,8 @@
 """A process that parses files: whatever happens there, one line is said here, and the next file is read."""
 
 import os
+import subprocess
+import sys
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -23,6 +25,7 @@ FAILURES = {
     "next(iter(()))": "StopIteration",
     "(_ for _ in ()).throw(BaseException('panic'))": "panic",
     "exec('while True: pass')": "parsing it takes too long",
+    "os.write(3, b'a word of another program\\n')": "parsing it failed, or took more than 256 MiB of memory",
 }
 
 
@@ -50,6 +53,24 @@ def test_whatever_happens_there_is_one_line_here(instead, file, monkeypatch):
         assert str(told.value) == f"{file}: the file cannot be read, it may be damaged: {FAILURES[instead]}"
     file_process._kept.end()
     assert dagora.read_table(file).n_rows == 800
+
+
+LIMITS = """
+import resource
+from dagora.data.file_answers import limit
+resource.setrlimit(resource.RLIMIT_CPU, (3000, 4000))
+for seconds in (60, None, 9000):
+    limit(None, seconds)
+    print(*resource.getrlimit(resource.RLIMIT_CPU))
+"""
+
+
+def test_limits_of_whoever_started_the_program_stay():
+    pytest.importorskip("resource", reason="Windows has no such limits")
+    ran = subprocess.run([sys.executable, "-c", LIMITS], capture_output=True, text=True, check=True)
+    (first, *hard), *others = (list(map(int, line.split())) for line in ran.stdout.splitlines())
+    assert first < 70
+    assert (hard, others) == ([4000], [[4000, 4000], [4000, 4000]])
 
 
 def test_a_process_is_used_again(file):

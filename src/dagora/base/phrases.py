@@ -6,6 +6,7 @@ import csv
 import difflib
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 # Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
@@ -58,6 +59,15 @@ def some_of(parts: Iterable[str], most: int = 3, *, between: str = ", ", noun: s
     listed = list(parts)
     rest = f" and {len(listed) - most} more {noun}".rstrip() if len(listed) > most else ""
     return between.join(listed[:most]) + rest
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that comes again; None where all differ.
+
+    >>> repeated("abcb"), repeated("abc")
+    ('b', None)
+    """
+    return next((name for name, number in Counter(names).items() if number > 1), None)
 
 
 def hidden_controls(text: str) -> list[str]:

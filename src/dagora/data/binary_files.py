@@ -69,13 +69,20 @@ def read_batches(
     file: Path, form: str, about: Description, places: Sequence[int], most_rows: int = BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """The columns at some places, in the file's order; texts may come as words and places among them."""
-    memory = memory_for_words(file) + 2 * about.largest + MEMORY_OF_A_BATCH
+    largest = min(about.largest, BYTES_PER_CELL * most_cells(file))  # a file may state any size
+    memory = memory_for_words(file) + 2 * largest + MEMORY_OF_A_BATCH
     with file_process() as process:
         process.ask("batches", file, memory=memory, form=form, places=list(places), rows=most_rows)
         schema, batches = process.rows()
         if schema.names != [about.schema.names[place] for place in sorted(places)]:
             raise DataError("it changed while it was read: start again when nothing writes to it")
-        yield from batches
+        words, before = 0, None
+        for batch in batches:
+            words += new_words(batch, before)
+            if words > most_cells(file):
+                raise too_large(f"{words >> 20} MiB of levels")
+            yield batch
+            before = batch
 
 
 def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[str], list[pa.ChunkedArray]]:
@@ -133,6 +140,24 @@ def expanded_size(column: pa.Array) -> int:
         return int(column.nbytes)
     sizes = pc.cast(pc.binary_length(column.dictionary), pa.int64())
     return (pc.sum(pc.take(sizes, column.indices)).as_py() or 0) + 4 * len(column)
+
+
+def new_words(batch: pa.RecordBatch, before: pa.RecordBatch | None) -> int:
+    """Bytes of the dictionaries of a batch that are not those of the batch before it.
+
+    Each batch may bring others, of which rows need not use any word, and columns of categories keep them all.
+    """
+    import pyarrow as pa
+
+    def address(column: pa.DictionaryArray) -> int:
+        return max((part.address for part in column.dictionary.buffers() if part is not None), default=0)
+
+    places = [place for place, kind in enumerate(batch.schema.types) if pa.types.is_dictionary(kind)]
+    return sum(
+        batch.column(place).dictionary.nbytes
+        for place in places
+        if before is None or address(batch.column(place)) != address(before.column(place))
+    )
 
 
 def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:

@@ -104,9 +104,9 @@ def limit(memory: int | None, seconds: int | None) -> None:
         import resource
 
         def at_most(what: int, most: int | None) -> None:
-            resource.setrlimit(
-                what, (resource.RLIM_INFINITY if most is None else most, resource.RLIM_INFINITY)
-            )
+            allowed = resource.getrlimit(what)[1]  # by whoever started the program; it cannot be raised
+            known = [each for each in (most, allowed) if each not in (None, resource.RLIM_INFINITY)]
+            resource.setrlimit(what, (min(known, default=resource.RLIM_INFINITY), allowed))
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         used = math.ceil(time.process_time())

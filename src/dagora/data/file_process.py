@@ -92,7 +92,10 @@ class FileProcess:
         said = self._answers.readline()
         if not said.endswith(b"\n"):
             raise self._ended()
-        answer: dict[str, Any] = json.loads(said)
+        try:
+            answer: dict[str, Any] = json.loads(said)
+        except ValueError:  # something else writes to its standard output
+            raise self._ended() from None
         self.is_free = not answer.get("rows_follow")
         refuse(answer)
         return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +118,9 @@ def unlike(texts: Sequence[str], values: Sequence[object]) -> list[str]:
     >>> unlike(["yes", "other", "other", ""], [1, 8.0, 9.0, 3])
     ['yes', 'other (8)', 'other (9)', '3']
     """
-    written = [level_name(value) for value in values]
+    written, number = [level_name(value) for value in values], Counter(texts)
     return [
-        f"{text} ({value})" if text and texts.count(text) > 1 else text or value
+        f"{text} ({value})" if text and number[text] > 1 else text or value
         for text, value in zip(texts, written, strict=True)
     ]
 

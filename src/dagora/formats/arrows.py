@@ -33,6 +33,10 @@ TOKEN = re.compile(
 ESCAPE = re.compile(r'\\(["\\n]|\r?\n)')
 ESCAPED = {'"': '"', "\\": "\\", "n": "\n"}
 
+# Attributes that mean something to a format: the others are not kept for every arrow.
+KEPT = frozenset({"dir", "arrowhead", "arrowtail"})
+UNWRITTEN_ARROWS = 1 << 20  # most arrows that groups stand for, beside those that could be written out
+
 Attributes = dict[str, str]
 Direction = Literal["forward", "back", "none"]
 
@@ -125,6 +129,7 @@ class ArrowParser:
         self.keywords = keywords
         self.tokens = self._scan()
         self.next = 0
+        self.room = UNWRITTEN_ARROWS + len(text)
         if self._peek().is_word({"strict"}):
             self._take()
         opening = self._take()
@@ -194,6 +199,9 @@ class ArrowParser:
             chain.append(self._endpoint(defaults))
         attributes = {**defaults, **self._attributes()}
         for left, sign, right in zip(chain, signs, chain[1:], strict=False):
+            self.room -= len(left) * len(right)
+            if self.room < 0:
+                raise _error("groups of nodes stand for far more arrows than the file has room for", sign)
             self.drawing.arrows += [
                 Arrow(a, sign.text, b, attributes, sign.line) for a in left for b in right
             ]
@@ -244,7 +252,7 @@ class ArrowParser:
                     self._take()
                     found[key] = self._value()
             self._take()
-        return found
+        return {key: value for key, value in found.items() if key in KEPT}
 
     def _value(self) -> str:
         token = self._take()

@@ -28,6 +28,7 @@ import numpy as np
 
 from dagora.base.errors import FormatError
 from dagora.base.files import naming
+from dagora.base.phrases import repeated
 from dagora.formats.bif_originals import (
     ORIGIN,
     Originals,
@@ -139,6 +140,7 @@ class BIFParser:
         self.room = UNWRITTEN_NUMBERS + len(text) // 2
         self.originals = Originals()
         self.kept: deque[tuple[int, str]] = deque()
+        self.line, self.counted = 1, 0  # the line of the last of these, and up to where lines were counted
         self.origin = ""
         self._blank_comments()
         self.name = "unknown"
@@ -220,8 +222,9 @@ class BIFParser:
             position, comment = self.kept.popleft()
             if position < start:
                 continue
-            line = self.text.count("\n", 0, position) + 1
-            with naming(f"line {line}"):
+            self.line += self.text.count("\n", self.counted, position)
+            self.counted = position
+            with naming(f"line {self.line}"):
                 found = parse_original(comment)
                 if found is None:
                     continue
@@ -262,8 +265,7 @@ class BIFParser:
             raise self._error(f"'{name}' declares {declared} levels and lists {len(levels)}", start)
         if not levels:
             raise self._error(f"'{name}' has no levels", start)
-        if len(set(levels)) < len(levels):
-            twice = next(level for level in levels if levels.count(level) > 1)
+        if (twice := repeated(levels)) is not None:
             raise self._error(f"'{name}' lists the level '{twice}' twice", start)
         return tuple(levels)
 

@@ -35,6 +35,7 @@ import numpy as np
 from dagora.base.errors import FormatError
 from dagora.base.files import json_text
 from dagora.base.parsing import parse_json
+from dagora.base.phrases import repeated
 from dagora.formats.graphs import build_graph
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
@@ -234,8 +235,7 @@ def _object(text: str) -> Object:
     def unique(pairs: list[tuple[str, Any]]) -> Object:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = repeated(key for key, _ in pairs)
             raise FormatError(f"the key '{twice}' occurs twice in one object")
         return found
 

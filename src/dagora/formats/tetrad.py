@@ -52,8 +52,8 @@ def parse_graph(text: str) -> AnyGraph:
     separator = ";" if any(";" in line for line in listed) else ","
     nodes = [name.strip() for line in listed for name in line.split(separator) if name.strip()]
     known = frozenset(nodes)
-    longest = max(map(len, known), default=0)
-    found = [parse_edge(line, number, known, longest) for number, line in sections.get(EDGES, [])]
+    lengths = sorted({len(name) for name in known}, reverse=True)
+    found = [parse_edge(line, number, known, lengths) for number, line in sections.get(EDGES, [])]
     if any(sign in ONLY_PAG for _, sign, _ in found):
         return PAG(nodes, found)
     directed = [
@@ -62,17 +62,17 @@ def parse_graph(text: str) -> AnyGraph:
     return build_graph(nodes, directed, [(one, other) for one, sign, other in found if sign == "---"])
 
 
-def parse_edge(line: str, number: int, known: Set[str], longest: int) -> tuple[str, str, str]:
-    """One edge: its first node, the sign, its second node. `longest` is the length of the longest name."""
+def parse_edge(line: str, number: int, known: Set[str], lengths: Sequence[int]) -> tuple[str, str, str]:
+    """One edge: its first node, the sign, its second node. `lengths` are those of names, longest first."""
     numbered = NUMBERED.fullmatch(line)
     found = SIGN.search(numbered[1]) if numbered else None
     if numbered is None or found is None or found[1] not in SIGNS:
         raise FormatError(f"line {number}: '{line[:60]}' is no edge such as '1. a --> b'")
     one, rest = numbered[1][: found.start()].strip(), numbered[1][found.end() :].strip()
-    other = rest if rest in known else rest[: longest + 1]
-    while other not in known and " " in other:  # what stands behind the edge
-        other = other.rpartition(" ")[0].rstrip()
-    for name in (one, rest if other not in known else other):
+    # Something may stand behind the edge.
+    begins = (rest[:length] for length in lengths if rest[length : length + 1] in ("", " "))
+    other = next((name for name in begins if name in known), rest)
+    for name in (one, other):
         if name not in known:
             raise FormatError(f"line {number}: '{name[:60]}' is not among the nodes")
     return one, found[1], other

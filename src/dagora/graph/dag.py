@@ -53,10 +53,7 @@ class DAG(NamedGraph):
         order = topological_order(matrix)
         if order is None:
             cycle = find_cycle(matrix)
-            named = [names[i] for i in [*cycle, cycle[0]]]
-            if len(named) > MOST_NAMED:
-                named[MOST_NAMED // 2 : -MOST_NAMED // 2] = [f"… ({len(cycle)} nodes)"]
-            raise GraphError("the graph has a cycle: " + " → ".join(named))
+            raise GraphError(cycle_in_words([names[i] for i in [*cycle, cycle[0]]]))
         self._nodes = names
         self._index = {name: i for i, name in enumerate(names)}
         self._order = tuple(order.tolist())
@@ -230,6 +227,17 @@ def topological_order(matrix: NDArray[np.bool_]) -> NDArray[np.int64] | None:
             if not waiting[child]:
                 heapq.heappush(ready, child)
     return np.array(order, dtype=np.int64) if len(order) == len(matrix) else None
+
+
+def cycle_in_words(named: list[str]) -> str:
+    """A sentence on a cycle, whose last node is its first.
+
+    >>> cycle_in_words(["a", "b", "a"])
+    'the graph has a cycle: a → b → a'
+    """
+    if len(named) > MOST_NAMED:
+        named[MOST_NAMED // 2 : -MOST_NAMED // 2] = [f"… ({len(named) - 1} nodes)"]
+    return "the graph has a cycle: " + " → ".join(named)
 
 
 def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:

@@ -11,17 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import GraphError, KnowledgeError
+from dagora.base.errors import KnowledgeError
 from dagora.base.files import PathLike, naming, read_text
 from dagora.base.parsing import parse_json
 from dagora.base.phrases import among, nearest
 from dagora.base.wording import bare_names, option
-from dagora.graph.dag import DAG, Edge
+from dagora.graph.dag import DAG, Edge, cycle_in_words
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
 
@@ -66,22 +67,24 @@ class Knowledge:
                     f"the required edge {tail} → {head} leads from a later tier to an earlier one: "
                     "change the edge or the tiers"
                 )
-        graph = self._required_graph()
-        for name in graph:
-            if limit is not None and len(graph.parents(name)) > limit:
+        self._refuse_cycles()
+        for name, number in Counter(head for _, head in dict.fromkeys(self.required)).items():
+            if limit is not None and number > limit:
                 raise KnowledgeError(
-                    f"'{name}' has {len(graph.parents(name))} required parents, "
-                    f"but {option('max_parents')} is {limit}"
+                    f"'{name}' has {number} required parents, but {option('max_parents')} is {limit}"
                 )
 
-    def _required_graph(self) -> DAG:
-        """The required edges among the variables that they name."""
-        names = dict.fromkeys(name for edge in self.required for name in edge)
+    def _refuse_cycles(self) -> None:
+        """Refuse required edges with a cycle; a matrix of all that are named could fill the memory."""
+        parents: dict[str, list[str]] = {name: [] for edge in self.required for name in edge}
+        for tail, head in self.required:
+            parents[head].append(tail)
         try:
-            return DAG(names, self.required)
-        except GraphError as error:
+            TopologicalSorter(parents).prepare()
+        except CycleError as found:
             raise KnowledgeError(
-                f"the required edges cannot all be there: {error.text}; leave out one of these edges"
+                f"the required edges cannot all be there: {cycle_in_words(found.args[1])}; "
+                "leave out one of these edges"
             ) from None
 
     @property
@@ -139,12 +142,14 @@ class Knowledge:
         matrix = np.eye(len(nodes), dtype=np.bool_)
         for tail, head in self.forbidden:
             matrix[index[tail], index[head]] = True
-        required = self._required_graph()
+        required = DAG(dict.fromkeys(name for edge in self.required for name in edge), self.required)
         for head in required:
             matrix[index[head], [index[ancestor] for ancestor in required.ancestors(head)]] = True
-        for later, tier in enumerate(self.tiers):
-            for earlier in self.tiers[:later]:
-                matrix[np.ix_([index[name] for name in tier], [index[name] for name in earlier])] = True
+        earlier: list[int] = []
+        for tier in filter(None, self.tiers):
+            places = [index[name] for name in tier]
+            matrix[np.ix_(places, earlier)] = True
+            earlier += places
         return matrix
 
     def required_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from dagora.base.errors import QueryError
-from dagora.base.phrases import among, some_of
+from dagora.base.phrases import among, repeated, some_of
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.model import NetworkModel
 
@@ -222,9 +222,9 @@ def make_question(
     event, given, do = dict(event or {}), dict(given or {}), dict(do or {})
     if not asked:
         raise QueryError(f"nothing is asked for: {SHAPE}")
+    if (twice := repeated(asked)) is not None:
+        raise QueryError(f"'{twice}' is asked for twice")
     for name in asked:
-        if asked.count(name) > 1:
-            raise QueryError(f"'{name}' is asked for twice")
         if name in given or name in do:
             raise QueryError(f"'{name}' is asked for and given: ask for it, or give it")
     for name in given:
