@@ -284,3 +284,22 @@ def test_where_there_are_no_hard_links_a_log_stays_in_its_file(tmp_path, short_f
         assert len(log.handles) == handles
     assert [file.name for file in tmp_path.iterdir()] == ["log.jsonl"]
     assert len(History.of(read_log(tmp_path / "log.jsonl").events).rho) == 2
+
+
+@pytest.mark.parametrize("step", ["_write_all", "_settle_folder"])
+def test_a_daemon_goes_on_after_a_hand_over_that_failed(tmp_path, short_files, monkeypatch, step):
+    """In the file that has the log's name, with no more files open than before."""
+    path = tmp_path / "log.jsonl"
+
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with open_log(path) as log:
+        release(log)
+        with monkeypatch.context() as broken:
+            broken.setattr(site_log, step, fail)
+            with pytest.raises(FormatError, match="nput/output error"):
+                log.hand_over(KEYS["west"])
+        assert len(log.handles) == (1 if step == "_write_all" else 2)
+        release(log, settings={"number": 2})
+    assert len(History.of(read_log(path).events).rho) == 2

@@ -150,14 +150,17 @@ class FileLog:
             fresh = self.path.with_name(f"{self.path.name}.new")
             fresh.unlink(missing_ok=True)  # of a hand-over that was cut off
             handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-            self.handles.insert(0, handle)  # to be closed, whatever happens
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _write_all(handle, line + b"\n")
-            os.fsync(handle)
-            fresh.replace(self.path)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _write_all(handle, line + b"\n")
+                os.fsync(handle)
+                fresh.replace(self.path)
+            except BaseException:
+                os.close(handle)
+                raise
+            self.handles.append(handle)
+            self.events, self._last = [{**entry, "hash": digest}], digest
             _settle_folder(self.path.parent)
-        self.handles.append(self.handles.pop(0))
-        self.events, self._last = [{**entry, "hash": digest}], digest
 
 
 @contextmanager
