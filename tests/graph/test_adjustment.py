@@ -1,5 +1,6 @@
 """Adjustment sets: against linear models of every DAG, class and PAG on a few nodes."""
 
+import time
 from functools import cache
 
 import numpy as np
@@ -228,3 +229,14 @@ def test_knowledge_that_contradicts_the_graph(graph, knowledge, words):
     """Else the answer is that of a graph that the data exclude."""
     with pytest.raises(dagora.KnowledgeError, match=words):
         dagora.adjustment(graph, "a", "b", knowledge=knowledge)
+
+
+def test_the_first_sets_of_very_many_come_at_once():
+    """Of 200 confounders with a choice of three variables each; it took a minute and a half."""
+    ways = [(f"b{i}", f"a{i}") for i in range(200)] + [(f"a{i}", "x") for i in range(200)]
+    ways += [(f"b{i}", f"c{i}") for i in range(200)] + [(f"c{i}", "y") for i in range(200)]
+    names = ["x", "y", *(f"{kind}{i}" for kind in "abc" for i in range(200))]
+    found = Adjustment(DAG(names, [("x", "y"), *ways]), "x", "y")
+    started = time.process_time()
+    assert len(set(found.minimal_sets(1000))) == 1000
+    assert time.process_time() - started < 10

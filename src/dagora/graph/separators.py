@@ -73,9 +73,9 @@ def minimal_separators(rows: list[int], a: int, b: int) -> Iterator[int]:
         return
     waiting = [border(rows, component(rows, b, rows[a]))]
     known = set(waiting)
+    yield from waiting
     while waiting:
         separator = waiting.pop(0)
-        yield separator
         part = component(rows, a, separator)
         for node in members(separator & ~rows[b]):
             cut = border(rows, part | 1 << node)
@@ -83,3 +83,4 @@ def minimal_separators(rows: list[int], a: int, b: int) -> Iterator[int]:
             if found not in known:
                 known.add(found)
                 waiting.append(found)
+                yield found
