@@ -9,6 +9,7 @@ import pytest
 
 import dagora
 from dagora.base.phrases import CONTROLS
+from dagora.cli.live_line import CLEAR, LiveLine
 
 NAMES = ("a\x1b[2Jge", "b\x9b31m", "c\u202eevil", "d\U000e0041")
 
@@ -57,6 +58,15 @@ def test_what_is_printed_of_a_network(table, run, tmp_path):
         ran = run(*arguments)
         assert is_harmless(ran.out)
         assert is_harmless(ran.err)
+
+
+def test_what_is_shown_of_progress(monkeypatch):
+    line, shown = LiveLine(), []
+    monkeypatch.setattr(line, "_write", shown.append)
+    line.phase("reading t\x1b[2J\x9b31m.csv")
+    line._draw(3.0)
+    assert shown
+    assert is_harmless("".join(shown).replace(CLEAR, ""))
 
 
 def test_commands_print_through_one_place():

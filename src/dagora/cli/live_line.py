@@ -20,6 +20,7 @@ from typing import Any, TextIO, TypeVar, cast
 import click
 
 from dagora.base.events import Event
+from dagora.base.phrases import printable
 from dagora.cli.terminal import echo
 from dagora.kernels.compilation import compilation
 
@@ -129,7 +130,7 @@ class LiveLine:
         return now - self._shown >= (TERMINAL_EVERY if self._terminal else PLAIN_EVERY)
 
     def _draw(self, seconds: float) -> None:
-        text = describe(compilation.describe() if compilation.now else self._state, seconds)
+        text = printable(describe(compilation.describe() if compilation.now else self._state, seconds))
         if self._terminal:
             self._write(f"{CLEAR}{text[: shutil.get_terminal_size().columns - 1]}")
             self._live = True
