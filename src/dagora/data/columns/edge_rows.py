@@ -12,9 +12,11 @@ from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.spoilt_numbers import MOST_NAMED, TOTALS
 
 FEWEST_NUMBERS = 2  # levels of a column that holds numbers
+FEWEST_ROWS = 10  # of fewer, one row with words is no exception
 
 
 class EdgeCell(NamedTuple):
@@ -55,14 +57,15 @@ def cells_of(name: str, levels: Sequence[str], edges: Mapping[bool, str]) -> Ite
     for is_last, level in edges.items():
         others = [other for other in levels if other != level]
         numbers = len(others) >= FEWEST_NUMBERS and all(map(IS_NUMBER.fullmatch, others))
-        yield EdgeCell(name, level, is_last, numbers and not IS_NUMBER.fullmatch(level))
+        word = not IS_NUMBER.fullmatch(level) and not often_means_missing(level)
+        yield EdgeCell(name, level, is_last, numbers and word)
 
 
 def refuse_edge_rows(cells: Sequence[EdgeCell], rows: int) -> None:
     """Refuse a first or last row with words in several columns that are numbers otherwise."""
     for row in (1, rows):
         words = [cell for cell in cells if cell.among_numbers and cell.is_last == (row > 1)]
-        if len(words) > 1:
+        if len(words) > 1 and rows >= FEWEST_ROWS:
             told = some_of([f"'{cell.level}' in '{cell.column}'" for cell in words], MOST_NAMED)
             raise DataError(
                 f"data row {row} has words in columns that are numbers otherwise: {told}: if it is no row of "
