@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import os
 import re
-import resource
 import socket
 import subprocess
 import sys
@@ -29,11 +28,11 @@ MOST_SECONDS = 5.0
 @contextlib.contextmanager
 def running(folder):
     """The command as a process; yields the client, and a function that ends it and returns what it said."""
-    line = [sys.executable, "-m", "dagora", "explore", "--no-browser", "--quiet"]
+    limited = ["sh", "-c", f'ulimit -n {FILES}; exec "$0" "$@"']
     process = subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*limited, sys.executable, "-m", "dagora", "explore", "--no-browser", "--quiet"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder)},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),  # noqa: PLW1509
     )  # fmt: skip
     try:
         port, token = re.search(r":(\d+)/\?token=(\S+)", process.stdout.readline()).groups()

@@ -94,7 +94,7 @@ def test_a_pass_that_is_left_ends_its_process(file):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:.*fork:RuntimeWarning")
 def test_a_fork_has_a_process_of_its_own(file):
     dagora.read_table(file)
     kept = file_process._kept._waiting
@@ -121,6 +121,12 @@ def test_more_than_is_free_is_refused(file, monkeypatch):
         DataError, match=r"takes 0 MiB of memory or more, and 0 MiB are free: open_rows\(file\)"
     ):
         dagora.read_table(file)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "p.parquet")
+    with pytest.raises(DataError, match="it is a pipe or a device"):
+        dagora.read_table(tmp_path / "p.parquet")
 
 
 def test_who_may_not_read_is_told_so(file):

@@ -77,6 +77,8 @@ class FileProcess:
 
     def ask(self, what: str, file: Path, *, memory: int | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
         """Ask about a file; `memory` is what the answer may take, where there is a limit."""
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise DataError("it is a pipe or a device, of which only text is read: write it to a file first")
         with file.open("rb"):  # whoever may not read it is told so here
             pass
         self._most_memory, seconds = memory or 0, None
