@@ -18,9 +18,9 @@ from dagora.base.errors import GraphError
 from dagora.base.phrases import some_of
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
-from dagora.graph.bit_sets import members
+from dagora.graph.bit_sets import members, reach
 from dagora.graph.dag import Edge
-from dagora.graph.identification import causal_member, possible_paths, reach
+from dagora.graph.identification import causal_member, possible_paths
 from dagora.graph.separators import eliminate, minimal_separators, nearest_separator
 
 Names = str | Iterable[str]

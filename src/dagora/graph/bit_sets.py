@@ -29,3 +29,19 @@ def members(bits: int) -> Iterator[int]:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
         bits ^= lowest
+
+
+def reach(rows: list[int], nodes: int, without: int = 0) -> int:
+    """The nodes that are reached from some, these included, along rows and never through `without`.
+
+    >>> reach([0b010, 0b100, 0], 0b001), reach([0b010, 0b100, 0], 0b001, without=0b010)
+    (7, 1)
+    """
+    found = fresh = nodes
+    while fresh:
+        reached = 0
+        for node in members(fresh):
+            reached |= rows[node]
+        fresh = reached & ~found & ~without
+        found |= fresh
+    return found

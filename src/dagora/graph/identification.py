@@ -21,7 +21,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.ancestral.members import is_visible, mag_of, with_hidden
 from dagora.graph.ancestral.pag import ARROW, PAG, TAIL
 from dagora.graph.any_graph import AnyGraph
-from dagora.graph.bit_sets import bit_rows, members
+from dagora.graph.bit_sets import bit_rows, members, reach
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension, meek_closure
 
@@ -51,22 +51,6 @@ class CausalDAG:
     def ancestors(self, nodes: int, without: int = 0) -> int:
         """The nodes from which directed paths lead to some nodes, these included, none through `without`."""
         return reach(self.parents, nodes, without)
-
-
-def reach(rows: list[int], nodes: int, without: int = 0) -> int:
-    """The nodes that are reached from some, these included, along rows and never through `without`.
-
-    >>> reach([0b010, 0b100, 0], 0b001), reach([0b010, 0b100, 0], 0b001, without=0b010)
-    (7, 1)
-    """
-    found = fresh = nodes
-    while fresh:
-        reached = 0
-        for node in members(fresh):
-            reached |= rows[node]
-        fresh = reached & ~found & ~without
-        found |= fresh
-    return found
 
 
 def possible_paths(graph: AnyGraph, causes: int, outcome: int) -> Paths:

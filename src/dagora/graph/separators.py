@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dagora.graph.bit_sets import members
+from dagora.graph.bit_sets import members, reach
 
 
 def eliminate(rows: list[int], gone: int) -> list[int]:
@@ -31,14 +31,7 @@ def eliminate(rows: list[int], gone: int) -> list[int]:
 
 def component(rows: list[int], start: int, removed: int) -> int:
     """The nodes that are joined to one by paths without the nodes removed."""
-    found = fresh = 1 << start
-    while fresh:
-        reached = 0
-        for node in members(fresh):
-            reached |= rows[node]
-        fresh = reached & ~found & ~removed
-        found |= fresh
-    return found
+    return reach(rows, 1 << start, removed)
 
 
 def border(rows: list[int], part: int) -> int:

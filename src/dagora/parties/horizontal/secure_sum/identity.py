@@ -107,12 +107,17 @@ def signature_holds(certificate: bytes, message: bytes, signature: bytes) -> boo
         if len(certificate) == ED25519_BYTES:
             Ed25519PublicKey.from_public_bytes(certificate).verify(signature, message)
             return True
-        key = x509.load_der_x509_certificate(certificate).public_key()
-        if not isinstance(key, ec.EllipticCurvePublicKey):
-            return False
-        key.verify(signature, message, ec.ECDSA(SHA256()))
+        return verify_by(x509.load_der_x509_certificate(certificate), message, signature)
     except (ValueError, TypeError, InvalidSignature):
         return False
+
+
+def verify_by(certificate: x509.Certificate, message: bytes, signature: bytes) -> bool:
+    """Return True if the elliptic curve key of a certificate signed this message; a wrong one raises."""
+    key = certificate.public_key()
+    if not isinstance(key, ec.EllipticCurvePublicKey):
+        return False
+    key.verify(signature, message, ec.ECDSA(SHA256()))
     return True
 
 
@@ -148,10 +153,6 @@ class CertifiedIdentity:
             shown.verify_directly_issued_by(self._ca)
             if not shown.not_valid_before_utc <= datetime.now(UTC) <= shown.not_valid_after_utc:
                 return False
-            key = shown.public_key()
-            if not isinstance(key, ec.EllipticCurvePublicKey):
-                return False
-            key.verify(signature, message, ec.ECDSA(SHA256()))
+            return verify_by(shown, message, signature)
         except (ValueError, TypeError, InvalidSignature):
             return False
-        return True

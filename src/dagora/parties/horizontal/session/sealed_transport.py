@@ -7,13 +7,13 @@ and roster travel open, and are signed. Questions and answers are sealed with th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.session.questions import ANSWER, ASK
-from dagora.parties.transport.ledger import Ledger
-from dagora.parties.transport.transport import Payload, Transport, reason_to_tell
+from dagora.parties.transport.transport import Payload, Transport
+from dagora.parties.transport.wrapped_transport import WrappedTransport
 
 if TYPE_CHECKING:
     from dagora.parties.horizontal.secure_sum.sealing import Seal
@@ -21,33 +21,13 @@ if TYPE_CHECKING:
 SEALED = frozenset({ASK, ANSWER})
 
 
-class SealedTransport:
+class SealedTransport(WrappedTransport):
     """Another transport, with seals between this party and its peers once they have keys."""
 
     def __init__(self, inner: Transport) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._to: dict[str, Seal] = {}
         self._from: dict[str, Seal] = {}
-
-    @property
-    def name(self) -> str:
-        """This party."""
-        return self._inner.name
-
-    @property
-    def peers(self) -> Sequence[str]:
-        """The parties that messages can be sent to."""
-        return self._inner.peers
-
-    @property
-    def fingerprints(self) -> Mapping[str, str]:
-        """The fingerprints of the peers' certificates."""
-        return self._inner.fingerprints
-
-    @property
-    def ledger(self) -> Ledger:
-        """The traffic so far."""
-        return self._inner.ledger
 
     def agree(self, peer: str, secret: bytes, session: bytes) -> None:
         """Seal what goes to and comes from a peer, with the secret shared with it."""
@@ -60,24 +40,14 @@ class SealedTransport:
         """Send a message."""
         if tag in SEALED:
             payload = self._seal(self._to, to, tag).close(tag, bytes(payload))
-        self._inner.send(to, tag, payload)
+        super().send(to, tag, payload)
 
     def receive(self, sender: str, tag: str, timeout: float | None = None) -> bytes:
         """Return the sender's next message under this tag."""
-        message = self._inner.receive(sender, tag, timeout)
+        message = super().receive(sender, tag, timeout)
         return self._seal(self._from, sender, tag).open(tag, message) if tag in SEALED else message
 
     def _seal(self, seals: Mapping[str, Seal], peer: str, tag: str) -> Seal:
         if peer not in seals:
             raise ProtocolError(f"'{tag}' needs keys, and there are none for party '{peer}' yet")
         return seals[peer]
-
-    def close(self, reason: str | None = None) -> None:
-        """Leave."""
-        self._inner.close(reason)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self.close(reason_to_tell(error))
