@@ -121,3 +121,15 @@ def test_what_is_refused():
         discretise(table, columns=["a"])
     with pytest.raises(DataError, match="no column named 'z'"):
         discretise(table, columns=["z"])
+
+
+def test_the_overview_tells_of_the_intervals():
+    table = Table.from_numpy([[0, 0.5], [1, 1.5], [1, 9.5]], names="ax", discrete="a")
+    told = {column.name: column for column in discretise(table, "width", 3).overview.columns}
+    assert (told["x"].type, told["x"].why, told["x"].levels) == ("discrete", "cut into intervals (width)", 3)
+    assert told["a"] == table.overview.columns[0]
+
+
+def test_one_column_may_be_named_alone():
+    table = Table.from_numpy([[0.5, 0.5], [1.5, 1.5]], names=["dose", "age"])
+    assert discretise(table, columns="dose").equals(discretise(table, columns=["dose"]))

@@ -105,3 +105,9 @@ def test_a_package_that_is_not_there_is_named(package: str, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DataError, match=f"^to_{package} needs the package {package}: pip install {package}$"):
         getattr(TABLE, f"to_{package}")()
+
+
+def test_a_frame_is_a_copy() -> None:
+    frame = TABLE.to_pandas()
+    frame.loc[0, "x"] = 7.0
+    assert TABLE.values(1)[0] == 0.1

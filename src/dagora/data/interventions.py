@@ -188,7 +188,8 @@ def find_marks(schema: Schema, nodes: Collection[str]) -> str | None:
     for variable in schema:
         if variable.name in nodes or not variable.levels:
             continue
-        parts = [part.strip() for level in variable.levels for part in level.split("+")]
+        split = ([level] if level in nodes else level.split("+") for level in variable.levels)
+        parts = [part.strip() for level in split for part in level]
         named = [part in nodes for part in parts]
         empty = [part.lower() in NOTHING for part in parts]
         if any(named) and all(one or other for one, other in zip(named, empty, strict=True)):
