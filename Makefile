@@ -82,6 +82,7 @@ bench: $(READY)  ## install the peers and measure everything against them
 	$(BIN)/python benchmarks/local_scores.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/queries.py
+	$(BIN)/python benchmarks/distances.py
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/boss.py
 	$(BIN)/python benchmarks/direct_lingam.py

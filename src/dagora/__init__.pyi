@@ -52,6 +52,9 @@ from dagora.graph.ancestral.true_pag import true_pag as true_pag
 from dagora.graph.compare import compare as compare
 from dagora.graph.cpdag import CPDAG as CPDAG
 from dagora.graph.dag import DAG as DAG
+from dagora.graph.independences import Independence as Independence
+from dagora.graph.independences import implied_independences as implied_independences
+from dagora.graph.independences import separated as separated
 from dagora.graph.knowledge import Knowledge as Knowledge
 from dagora.graph.knowledge import read_knowledge as read_knowledge
 from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph

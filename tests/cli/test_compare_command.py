@@ -96,3 +96,13 @@ def test_edges_that_differ_are_listed(run: Callable, graphs: tuple[Path, Path]) 
     assert content["edges"] == {"missing": ["c → d"], "extra": ["d → e"], "reversed": ["c → b"]}
     same = run("compare", graphs[0], graphs[0]).out
     assert same.count(": none") == 3
+
+
+def test_effects_that_would_be_wrong_beside_random_graphs(run: Callable, graphs: tuple[Path, Path]) -> None:
+    found = json.loads(run("compare", *graphs, "--json").out)["adjustment"]
+    assert found["dag"]["pairs"] == 20
+    assert found["sid"] == found["dag"]["parent"] > 0
+    assert (found["controls"], found["seed"]) == (20, 0)
+    out = run("compare", *graphs).out
+    assert f"DAG{found['dag']['parent'] / 20:23.3f}" in out
+    assert "the median of 20 random graphs with as many edges (seed 0)" in out

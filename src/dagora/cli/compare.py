@@ -14,6 +14,7 @@ from dagora.cli.live_line import quiet_option
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
+    from dagora.graph.adjustment_distances import AdjustmentDistances
     from dagora.graph.compare import EdgeDifferences
 
 MOST_LISTED = 100  # edges of a kind that are printed; --json has all
@@ -43,12 +44,14 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
     """Compare the graph ESTIMATE with TRUTH: as DAGs, as equivalence classes (CPDAG) and as skeletons.
 
     SHD counts a reversed edge once. TPR, FDR and FPR are as in the NOTEARS paper. A PAG is compared mark by
-    mark with a PAG, or with the one that follows from a DAG whose other variables are hidden.
+    mark with a PAG, or with the one that follows from a DAG whose other variables are hidden. Of DAGs and
+    CPDAGs it also tells for how many pairs the effect of one variable on the other would be wrong.
     """
     from dagora.cli.outputs import check_picture, check_report, show_comparison, write_picture
     from dagora.formats.registry import read_graph
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.compare import compare, list_differences
+    from dagora.graph.metrics import Comparison
     from dagora.report import write_comparison
 
     if picture:
@@ -62,16 +65,29 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
     if report:
         names = (Path(estimate).name, Path(truth).name)
         write_comparison(estimated, known, report, names=names if names[0] != names[1] else (estimate, truth))
-    listed = None
+    listed = distances = None
     if not isinstance(estimated, PAG) and not isinstance(known, PAG):
         listed = list_differences(estimated, known)
+    if isinstance(comparison, Comparison):
+        distances = comparison.adjustment_distances()
     if as_json:
         edges = {} if listed is None else {"edges": listed.to_dict()}
-        echo(json.dumps({**comparison.to_dict(), **edges}, ensure_ascii=False))
+        effects = {} if distances is None else {"adjustment": distances.to_dict()}
+        echo(json.dumps({**comparison.to_dict(), **effects, **edges}, ensure_ascii=False))
     else:
         show_comparison(comparison)
+        if distances is not None:
+            show_distances(distances)
         if listed is not None:
             show_differences(listed)
+
+
+def show_distances(distances: AdjustmentDistances) -> None:
+    """Print the shares of effects that would be wrong."""
+    echo(f"\n{'':16}{'parent':>10}{'ancestor':>10}{'optimal':>10}")
+    for label, shares in distances.rows():
+        echo(f"{label:16}" + "".join(f"{share:10.3f}" for share in shares))
+    echo(distances.describe())
 
 
 def show_differences(listed: EdgeDifferences) -> None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ from dagora.graph.cpdag import Graph, require_graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time, split_name
+
+if TYPE_CHECKING:
+    from dagora.graph.adjustment_distances import AdjustmentDistances
 
 Matrix = NDArray[np.bool_]
 
@@ -85,6 +88,21 @@ class Comparison(NotebookView):
     def shd(self) -> int:
         """Structural Hamming distance of the graphs as they are."""
         return self.dag.shd
+
+    def adjustment_distances(self, seed: int = 0) -> AdjustmentDistances | None:
+        """How many effects the estimate gets wrong, and how many random graphs of its size get wrong.
+
+        None for graphs in time, and where a graph is neither a DAG nor the CPDAG of one.
+
+        >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
+        >>> compare(DAG("abc", [("b", "a"), ("b", "c")]), truth).adjustment_distances().sid
+        2
+        """
+        from dagora.graph.adjustment_distances import adjustment_distances
+
+        if self.graphs is None or self.within is not None:
+            return None
+        return adjustment_distances(*self.graphs, seed=seed)
 
     def to_dict(self) -> dict[str, float | dict[str, float]]:
         """JSON form: the graphs' own metrics at the top, the others under "skeleton", "cpdag" and "raw"."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dagora.graph.adjustment_distances import RULES
 from dagora.graph.ancestral.pag import PAG, SHOWN
 from dagora.graph.any_graph import AnyGraph, number_of_edges
 from dagora.graph.compare import compare
-from dagora.graph.pag_metrics import both_pags
+from dagora.graph.metrics import Comparison
+from dagora.graph.pag_metrics import PAGComparison, both_pags
 from dagora.graph.side_by_side import WORDS, draw_pair
 from dagora.graph.strokes import Stroke, Verdict, strokes_of
 from dagora.report.learned import comparison_table, searchable
@@ -42,9 +44,20 @@ def comparison_page(estimate: AnyGraph, truth: AnyGraph, names: tuple[str, str])
     sections = [
         Section("Both graphs", side_by_side),
         Section("How far apart", comparison_table(comparison)),
+        *effect_sections(comparison),
         Section("Edges", searchable(table(head, rows, sortable=True))),
     ]
     return page(f"{names[0]} against {names[1]}", lead, sections)
+
+
+def effect_sections(comparison: Comparison | PAGComparison) -> list[Section]:
+    """How many effects the estimate gets wrong, where that is defined."""
+    distances = comparison.adjustment_distances() if isinstance(comparison, Comparison) else None
+    if distances is None:
+        return []
+    note = f'<p class="soft">{text(distances.describe())}</p>'
+    rows = [(label, *shares) for label, shares in distances.rows()]
+    return [Section("Effects that would be wrong", note + table(("compared as", *RULES), rows))]
 
 
 def words(names: tuple[str, str], graph: AnyGraph) -> tuple[str, ...]:

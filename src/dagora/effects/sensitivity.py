@@ -1,0 +1,115 @@
+"""How strong a hidden common cause would have to be to explain an estimated effect away.
+
+Linear effects (Cinelli & Hazlett 2020): with t the t value of x's coefficient and d the residual degrees of
+freedom, f = |t| / √d. A hidden cause that explains the share RV of what is left of the variance of x, and of
+y, given the adjustment set, takes away the share q of the estimate:
+
+    RV = (√(g⁴ + 4 g²) − g²) / 2    with g = q f
+
+The same with g = q f − f*, where f* = t_{1 − alpha/2, d − 1} / √(d − 1), makes the estimate insignificant.
+
+Risk ratios (VanderWeele & Ding 2017): the E-value, RR + √(RR (RR − 1)), is the least risk ratio that a hidden
+cause needs with both x and y. Ratios below 1 are inverted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from dagora.base.errors import OptionError
+
+
+class EValues(NamedTuple):
+    """E-values of a risk ratio, and of the bound of its interval nearer to 1: 1 if the interval holds 1."""
+
+    estimate: float
+    bound: float
+
+
+def partial_r2(t: float, freedom: float) -> float:
+    """The share of the outcome's remaining variance that a coefficient explains.
+
+    >>> round(partial_r2(4.18, 783), 3)
+    0.022
+    """
+    require_t(t, freedom)
+    return t * t / (t * t + freedom)
+
+
+def robustness_value(t: float, freedom: float, q: float = 1.0, alpha: float | None = None) -> float:
+    """The share of remaining variance, of x and of y, that a hidden cause must explain.
+
+    Parameters
+    ----------
+    t : float
+        The coefficient divided by its standard error, the usual one of least squares.
+    freedom : float
+        Residual degrees of freedom: rows less columns of the regression, the constant included.
+    q : float, default 1
+        The share of the estimate that is taken away; 1 is all of it.
+    alpha : float, optional
+        Instead, the share that makes the rest insignificant at this level.
+
+    Examples
+    --------
+    >>> round(robustness_value(4.18, 783), 3), round(robustness_value(4.18, 783, alpha=0.05), 3)
+    (0.139, 0.076)
+    """
+    require_t(t, freedom)
+    if not 0 < q < math.inf:
+        raise OptionError(option="q", value=q, must="be a number above 0")
+    strength = q * abs(t) / math.sqrt(freedom)
+    if alpha is None:
+        return balanced_share(strength)
+    if not 0 < alpha < 1:
+        raise OptionError(option="alpha", value=alpha, must="be a number between 0 and 1")
+    if freedom <= 1:
+        return 0.0
+    from scipy.special import stdtrit
+
+    critical = float(stdtrit(freedom - 1, 1 - alpha / 2)) / math.sqrt(freedom - 1)
+    if strength <= critical:
+        return 0.0
+    if strength * critical > 1:  # a cause that explains no more of y than x lets it
+        return (strength**2 - critical**2) / (1 + strength**2)
+    return balanced_share(strength - critical)
+
+
+def balanced_share(strength: float) -> float:
+    """The share R² with R² / √(1 − R²) = strength."""
+    square = strength * strength
+    return 2 / (1 + math.sqrt(1 + 4 / square)) if square > 0 else 0.0
+
+
+def e_value(ratio: float) -> float:
+    """The E-value of a risk ratio.
+
+    >>> round(e_value(3.9), 2), round(e_value(1 / 3.9), 2), e_value(1)
+    (7.26, 7.26, 1.0)
+    """
+    if not 0 < ratio < math.inf:
+        raise OptionError(option="ratio", value=ratio, must="be a number above 0")
+    above = max(ratio, 1 / ratio)
+    return above + math.sqrt(above * (above - 1))
+
+
+def e_values(ratio: float, low: float, high: float) -> EValues:
+    """The E-values of a risk ratio with its interval.
+
+    >>> [round(value, 2) for value in e_values(3.9, 1.8, 8.7)]
+    [7.26, 3.0]
+    """
+    if not low <= ratio <= high:
+        raise OptionError(option="ratio", value=ratio, must=f"be in its interval, {low} to {high}")
+    if low <= 1 <= high:
+        return EValues(e_value(ratio), 1.0)
+    return EValues(e_value(ratio), e_value(low if ratio > 1 else high))
+
+
+def require_t(t: float, freedom: float) -> None:
+    """Refuse what is no t value."""
+    if not math.isfinite(t):
+        raise OptionError(option="t", value=t, must="be a finite number")
+    if not 0 < freedom < math.inf:
+        raise OptionError(option="freedom", value=freedom, must="be a number above 0")

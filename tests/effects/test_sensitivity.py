@@ -1,0 +1,69 @@
+"""Robustness values and E-values: published examples, and what the formulas promise."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dagora.base.errors import OptionError
+from dagora.effects.sensitivity import e_value, e_values, partial_r2, robustness_value
+
+
+def test_published_robustness_values():
+    # Cinelli & Hazlett 2020, table 1: directly harmed, Darfur: 0.097, standard error 0.023, 783 degrees of freedom.
+    t = 0.09731582 / 0.02325654
+    assert partial_r2(t, 783) == pytest.approx(0.0219, abs=5e-5)
+    assert robustness_value(t, 783) == pytest.approx(0.1388, abs=5e-5)
+    assert robustness_value(t, 783, alpha=0.05) == pytest.approx(0.0763, abs=5e-5)
+    assert robustness_value(-t, 783) == robustness_value(t, 783)
+
+
+def test_published_e_values():
+    # VanderWeele & Ding 2017: 3.9 (1.8 to 8.7) for breastfeeding and infant death; 0.80 (0.71, 0.91) inverted.
+    assert e_value(3.9) == pytest.approx(7.26, abs=0.005)
+    assert e_values(3.9, 1.8, 8.7).bound == pytest.approx(3.0, abs=0.005)
+    assert e_values(0.80, 0.71, 0.91) == pytest.approx((1.81, 1.43), abs=0.005)
+    assert e_values(1.2, 0.9, 1.6).bound == 1
+
+
+@pytest.mark.parametrize("t", [0.5, 2, 10, 100])
+def test_a_hidden_cause_of_that_strength_explains_the_estimate_away(t):
+    # Its bias, as a share of the estimate: √(R²_y R²_x / (1 − R²_x)) √d / |t| (Cinelli & Hazlett, eq. 8).
+    share = robustness_value(t, 50)
+    assert math.sqrt(share * share / (1 - share)) * math.sqrt(50) / t == pytest.approx(1)
+    half = robustness_value(t, 50, q=0.5)
+    assert math.sqrt(half * half / (1 - half)) * math.sqrt(50) / t == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("t", "freedom"), [(3, 40), (5, 800), (30, 20)])
+def test_a_hidden_cause_of_that_strength_makes_it_insignificant(t, freedom):
+    share = robustness_value(t, freedom, alpha=0.05)
+    critical = stats.t.ppf(0.975, freedom - 1)
+    # The largest t with one more cause that explains shares of x and y up to this one.
+    of_y = np.linspace(0, share, 2001)
+    factor = np.sqrt((1 - share) / (1 - of_y))
+    adjusted = (t / math.sqrt(freedom) * factor - np.sqrt(of_y * share / (1 - of_y))) * math.sqrt(freedom - 1)
+    assert adjusted.min() == pytest.approx(critical, rel=1e-3)
+
+
+def test_an_estimate_that_is_not_significant_needs_no_hidden_cause():
+    assert robustness_value(1.5, 100, alpha=0.05) == 0
+    assert robustness_value(0, 100) == 0
+    assert robustness_value(1.5, 1, alpha=0.05) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: robustness_value(math.nan, 10), "t must be a finite number, not nan"),
+        (lambda: partial_r2(1, 0), "freedom must be a number above 0, not 0"),
+        (lambda: robustness_value(1, 10, q=0), "q must be a number above 0, not 0"),
+        (lambda: robustness_value(1, 10, alpha=1), "alpha must be a number between 0 and 1, not 1"),
+        (lambda: e_value(-1), "ratio must be a number above 0, not -1"),
+        (lambda: e_values(2, 3, 4), "ratio must be in its interval, 3 to 4, not 2"),
+    ],
+)
+def test_what_is_no_estimate_is_refused(call, words):
+    with pytest.raises(OptionError, match=words):
+        call()
