@@ -3,6 +3,7 @@
 from dagora.api.adjustment import adjustment as adjustment
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
+from dagora.api.check import check as check
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.example import example as example
 from dagora.api.fit import fit as fit
@@ -31,6 +32,7 @@ from dagora.base.errors import RowsUnavailableError as RowsUnavailableError
 from dagora.base.events import Budget as Budget
 from dagora.base.events import Event as Event
 from dagora.base.progress_bar import ProgressBar as ProgressBar
+from dagora.criticism.check import Check as Check
 from dagora.data.columns.overview import Overview as Overview
 from dagora.data.discretise import discretise as discretise
 from dagora.data.incomplete import IncompleteTable as IncompleteTable

@@ -128,9 +128,17 @@ def adjustment_distances(estimate: Graph, truth: Graph, seed: int = 0) -> Adjust
 def mistakes(estimate: Lists, truth: Lists, controls: list[Lists]) -> Mistakes:
     """Distances of an estimate and the medians of some other graphs."""
     size = truth[0].shape[1] - 1
-    own = [count(estimate, truth, rule) for rule in RULES]
-    random = [median(count(one, truth, rule) for one in controls) for rule in RULES]
-    return Mistakes(*own, size * (size - 1), *random)
+    own = {rule: count(estimate, truth, rule) for rule in RULES}
+    random = {rule: float(median(count(one, truth, rule) for one in controls)) for rule in RULES}
+    return Mistakes(
+        own["parent"],
+        own["ancestor"],
+        own["optimal"],
+        size * (size - 1),
+        random["parent"],
+        random["ancestor"],
+        random["optimal"],
+    )
 
 
 def count(estimate: Lists, truth: Lists, rule: Rule) -> int:
@@ -160,11 +168,9 @@ def neighbour_lists(matrix: Matrix) -> Lists | None:
     None if there are undirected edges and the graph is not the CPDAG of a DAG.
     """
     lines = matrix & matrix.T
-    member: Matrix | None = matrix
-    if lines.any():
-        member = consistent_extension(matrix)
-        if member is None or not np.array_equal(cpdag_matrix(member), matrix):
-            return None
+    member = consistent_extension(matrix) if lines.any() else matrix
+    if member is None or (lines.any() and not np.array_equal(cpdag_matrix(member), matrix)):
+        return None
     starts, nodes = [], []
     before = 0
     for kind in (member.T, member, (matrix & ~lines).T, lines, matrix):

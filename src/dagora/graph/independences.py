@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 from dagora.base.errors import GraphError
 from dagora.graph.adjustment import moralise, sum_bits
@@ -94,14 +95,18 @@ def implied_independences(graph: AnyGraph) -> tuple[Independence, ...]:
     >>> [str(one) for one in implied_independences(DAG("abcd", ["ac", "bc", "cd"]))]
     ['a ⊥ b', 'a ⊥ d | c', 'b ⊥ d | c']
     """
-    dag = causal_member(require_any_graph(graph))
+    return independences_of(require_any_graph(graph), combinations(range(len(graph)), 2))
+
+
+def independences_of(graph: AnyGraph, pairs: Iterable[tuple[int, int]]) -> tuple[Independence, ...]:
+    """The independences of some pairs of nodes; none of a pair that is joined."""
+    dag = causal_member(graph)
     found = []
-    for a in range(len(graph)):
-        for b in range(a + 1, len(graph)):
-            given = smallest_known(dag, a, b)
-            if given is not None:
-                names = tuple(graph.nodes[node] for node in members(given))
-                found.append(Independence(graph.nodes[a], graph.nodes[b], names))
+    for a, b in pairs:
+        given = smallest_known(dag, a, b)
+        if given is not None:
+            names = tuple(graph.nodes[node] for node in members(given))
+            found.append(Independence(graph.nodes[a], graph.nodes[b], names))
     return tuple(found)
 
 

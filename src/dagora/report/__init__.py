@@ -13,6 +13,7 @@ from dagora.base.files import require_path, write_whole
 from dagora.learners.result import Result
 
 if TYPE_CHECKING:
+    from dagora.criticism.check import Check
     from dagora.data.incomplete import AnyTable
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -43,6 +44,26 @@ def write_comparison(
 
     require_path(path)
     write_whole(path, comparison_page(estimate, truth, names))
+
+
+def write_check(
+    check: Check, path: str | PathLike[str], *, names: tuple[str, str] = ("graph", "data")
+) -> None:
+    """Write a page about a check, with pictures; `names` are those of the graph and of the data.
+
+    >>> import tempfile, dagora
+    >>> from pathlib import Path
+    >>> found = dagora.check(dagora.DAG("ab", ["ab"]), {"a": [0, 1] * 30, "b": [0, 1, 1] * 20})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "check.html")
+    ...     write_check(found, page)
+    ...     "Single changes" in page.read_text(encoding="utf-8")
+    True
+    """
+    from dagora.report.checked import check_page
+
+    require_path(path)
+    write_whole(path, check_page(check, names))
 
 
 def write_report(

@@ -56,7 +56,7 @@ def effect_sections(comparison: Comparison | PAGComparison) -> list[Section]:
     if distances is None:
         return []
     note = f'<p class="soft">{text(distances.describe())}</p>'
-    rows = [(label, *shares) for label, shares in distances.rows()]
+    rows: list[list[Content]] = [[label, *shares] for label, shares in distances.rows()]
     return [Section("Effects that would be wrong", note + table(("compared as", *RULES), rows))]
 
 

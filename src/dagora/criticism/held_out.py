@@ -1,0 +1,127 @@
+"""Held-out log-likelihood of a graph by cross-validation, beside other graphs.
+
+The rows are split into folds. Parameters are fitted to all folds but one, and the log-likelihood of each row
+left out is taken, for the graph, the empty graph, the graph that tabu search finds on the same training rows,
+and random graphs with as many edges. Differences are per row, with the standard error of their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.graph.dag import DAG
+from dagora.graph.random_graphs import random_dag
+from dagora.learners.run import Run
+from dagora.learners.search.greedy.hill_climb import tabu_search
+from dagora.network.fit import fit
+from dagora.network.likelihood import log_likelihoods
+from dagora.network.table_prior import PseudoCount
+from dagora.scores.registry import default_score
+from dagora.stats.table import TableStatistics
+
+Floats = NDArray[np.float64]
+# Random graphs, and the fewer of them on more columns than this.
+RANDOM_GRAPHS, FEW_GRAPHS, MANY_COLUMNS = 10, 4, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the graph has more than another one, in nats per row held out, with its standard error."""
+
+    name: str
+    difference: float
+    error: float
+
+    def to_text(self) -> str:
+        """In words."""
+        return f"{self.difference:+.3f} ± {self.error:.3f} than the {self.name}".replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Log-likelihood of rows held out, in nats per row, and its difference to that of other graphs."""
+
+    log_likelihood: float
+    references: tuple[Reference, ...]
+    folds: int
+    random_graphs: int
+    beaten: int  # random graphs with a lower log-likelihood
+
+    def to_lines(self) -> list[str]:
+        """In words."""
+        whole = f"{self.log_likelihood:.3f}".replace("-", "−")
+        lines = [
+            f"rows held out ({self.folds} folds): log-likelihood {whole} per row; that is, ± standard error"
+        ]
+        lines += [f"  {reference.to_text()}" for reference in self.references]
+        if self.random_graphs:
+            lines[-1] += f", more than {self.beaten} of {self.random_graphs} of them"
+        return lines
+
+
+def hold_out(graph: DAG, table: Table, *, folds: int = 5, seed: int = 0) -> HeldOut:
+    """Compare a graph with others on rows held out.
+
+    >>> x = np.random.default_rng(0).normal(size=(2, 200))
+    >>> rows = Table.from_numpy(np.stack([x[0], x[0] + x[1]], axis=1), names="ab")
+    >>> [one.name for one in hold_out(DAG("ab", ["ab"]), rows).references]
+    ['empty graph', 'tabu graph', 'mean of random graphs']
+    """
+    rng = np.random.default_rng(seed)
+    size = len(graph)
+    many = RANDOM_GRAPHS if size <= MANY_COLUMNS else FEW_GRAPHS
+    degree = len(graph.edges) / size
+    drawn = [random_dag("er", size, degree, rng, exact=True).to_numpy() for _ in range(many)]
+    others = [DAG.from_numpy(matrix, graph.nodes) for matrix in drawn]
+    own, empty, tabu = (np.empty(table.n_rows) for _ in range(3))
+    random = np.full((many, table.n_rows), np.nan)
+    part = rng.permutation(table.n_rows) % folds
+    for fold in range(folds):
+        rows, left = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
+        judge = Judge(TableStatistics(table.take(left)), table.take(rows))
+        own[rows] = judge.rate(graph)
+        empty[rows] = judge.rate(DAG(graph.nodes))
+        tabu[rows] = judge.rate(judge.search())
+        for k, other in enumerate(others):
+            try:
+                random[k, rows] = judge.rate(other)
+            except DataError:  # such as tables of too many cells
+                continue
+    random = random[~np.isnan(random).any(axis=1)]
+    references = [reference("empty graph", own - empty), reference("tabu graph", own - tabu)]
+    if len(random):
+        references.append(reference("mean of random graphs", own - random.mean(axis=0)))
+    beaten = int((random.mean(axis=1) < own.mean()).sum())
+    return HeldOut(float(own.mean()), tuple(references), folds, len(random), beaten)
+
+
+class Judge:
+    """Fits graphs to training rows and rates them on others."""
+
+    def __init__(self, training: TableStatistics, others: Table) -> None:
+        self.training, self.others = training, others
+        continuous = all(variable.kind is Kind.CONTINUOUS for variable in others.schema)
+        self.pseudocount: PseudoCount = 0.0 if continuous else "one-row"
+
+    def rate(self, graph: DAG) -> Floats:
+        """The log-likelihood of each of the other rows."""
+        return log_likelihoods(fit(graph, self.training, pseudocount=self.pseudocount), self.others)
+
+    def search(self) -> DAG:
+        """The graph that tabu search finds on the training rows."""
+        score = default_score(self.training.schema).make(self.training)
+        found = tabu_search(score, Run()).plain_graph
+        assert isinstance(found, DAG)
+        return found
+
+
+def reference(name: str, differences: Floats) -> Reference:
+    """The mean of differences between rows, with its standard error."""
+    error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    return Reference(name, float(differences.mean()), error)
