@@ -136,7 +136,7 @@ class Adjustment:
                 lines.append(f"never adjust for: {listed(name for name in self.forbidden if name != self.y)}")
             return lines
         by = " by adjustment" if isinstance(self.graph, PAG) else ""
-        return [f"{what} is not identified{by}: {self._reason()}"]
+        return [f"{what} is not identified{by}: {self.reason}"]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -154,8 +154,9 @@ class Adjustment:
     def __repr__(self) -> str:
         return f"Adjustment({', '.join(self.x)} on {self.y}: {self.verdict})"
 
-    def _reason(self) -> str:
-        """Which edges leave the effect open, and what would settle it."""
+    @property
+    def reason(self) -> str:
+        """Which edges leave the effect open, and what would settle it; only where it is not identified."""
         edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
         if not self.open_edges:
             return (

@@ -1,0 +1,155 @@
+"""`dagora effect`: what happens to one variable if another is set, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dagora.cli import completing
+from dagora.cli.data_options import INTERVENTIONS, Reading, data_options, overview_first
+from dagora.cli.help_pages import PagedCommand
+from dagora.cli.learn_options import check_pairs
+from dagora.cli.live_line import live_line, quiet_option
+from dagora.cli.terminal import echo
+
+EXAMPLES = """\b
+Examples:
+  dagora effect patients.csv --from drug --to death
+  dagora effect patients.csv --from drug --to death --graph graph.json --levels yes,no
+  dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
+  dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
+"""
+
+
+@click.command(
+    "effect", cls=PagedCommand, short_help="Tell the effect of setting a variable.", epilog=EXAMPLES
+)
+@click.argument("data", shell_complete=completing.files)
+@click.option("--from", "causes", multiple=True, metavar="NAME", help="What is set; may be repeated.")
+@click.option("--to", "outcome", metavar="NAME[=LEVEL]", help="The outcome, and of a discrete one the level.")
+@click.option(
+    "--levels",
+    multiple=True,
+    metavar="A,B",
+    help="Set to A instead of B; as often as --from.  [default: the second of two levels; one unit more]",
+)
+@click.option(
+    "--given", multiple=True, metavar="NAME=LEVEL", help="Only among rows with this level (repeatable)."
+)
+@click.option(
+    "--graph",
+    metavar="GRAPH",
+    shell_complete=completing.files,
+    help="The graph, a file; a network of `dagora learn -o` knows what directions are open.",
+)
+@click.option(
+    "-m", "--method", shell_complete=completing.methods, help="Without a graph: the method that learns one."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=check_pairs,
+    help="Option of the method or score (repeatable).",
+)
+@click.option(
+    "--knowledge",
+    metavar="K.json",
+    shell_complete=completing.files,
+    help="Directs edges that the graph leaves open, such as tiers.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
+@quiet_option("Show no progress and no warnings.")
+@INTERVENTIONS
+@data_options
+def command(
+    *,
+    data: str,
+    causes: tuple[str, ...],
+    outcome: str | None,
+    levels: tuple[str, ...],
+    given: tuple[str, ...],
+    graph: str | None,
+    method: str | None,
+    options: tuple[str, ...],
+    knowledge: str | None,
+    seed: int,
+    output: str | None,
+    as_json: bool,
+    interventions: str | None,
+    reading: Reading,
+) -> None:
+    """Tell from DATA what happens to one variable if another is set, with a 95 % interval.
+
+    A graph says what to adjust for. Where it, or the class of graphs that the data cannot tell apart, leaves
+    the effect open, the effects of all graphs of the class are told, and never one number. The effect is the
+    total one, over all directed paths. Only a PAG allows for common causes that are not in the table.
+    """
+    from dagora.api.effect import effect
+    from dagora.base.errors import OptionError
+    from dagora.base.files import json_text, write_whole
+    from dagora.cli.outputs import check_target
+    from dagora.data.table import require_table
+    from dagora.graph.knowledge import as_knowledge
+    from dagora.learners.source import marked_column, read_rows
+
+    if not causes or outcome is None:
+        raise OptionError("an effect is from one variable to another: --from NAME --to NAME")
+    if output is not None:
+        check_target(output)
+    conditions = dict(split_pair(pair, "--given") for pair in given)
+    known = as_knowledge(knowledge, None)
+    wanted = (*known.mentioned, *causes, outcome, *conditions)
+    marks = marked_column(interventions)
+    table = require_table(reading.any_table(data, seed=seed, wanted=wanted, marks=marks))
+    rows = read_rows(table, interventions=interventions)
+    with overview_first(table, data, lambda _: None, brief=as_json):
+        live_line().phase("effect")
+        found = effect(
+            rows,
+            causes,
+            outcome,
+            graph=graph,
+            method=method,
+            levels=read_levels(causes, levels),
+            given=conditions,
+            knowledge=known,
+            seed=seed,
+            **method_options(method, options),
+        )
+    if output is not None:
+        write_whole(output, found.to_json())
+    echo(json_text(found.to_dict()) if as_json else found.to_text())
+
+
+def split_pair(pair: str, name: str) -> tuple[str, str]:
+    """A name and a level, written with = between them."""
+    from dagora.base.errors import OptionError
+
+    left, sign, right = pair.partition("=")
+    if not sign or not left or not right:
+        raise OptionError(f"{name} takes NAME=LEVEL, not '{pair}'")
+    return left, right
+
+
+def read_levels(causes: tuple[str, ...], levels: tuple[str, ...]) -> dict[str, list[str]] | None:
+    """The values to compare, of each cause in turn."""
+    from dagora.base.errors import OptionError
+    from dagora.base.phrases import split_list
+
+    if not levels:
+        return None
+    if len(levels) != len(causes):
+        raise OptionError(f"--levels is given {len(levels)} times for {len(causes)} variables that are set")
+    return {name: split_list(pair) for name, pair in zip(causes, levels, strict=True)}
+
+
+def method_options(method: str | None, options: tuple[str, ...]) -> dict[str, Any]:
+    """Options of the method and of its score, with their types."""
+    from dagora.cli.written_options import parse_options
+
+    return parse_options(method or "auto", None, options) if options else {}

@@ -1,0 +1,42 @@
+"""The effect by a graph, or by the class that it stands for where that does not identify it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dagora.base.errors import OptionError
+from dagora.effects.class_effects import MOST_CHOICES, effects_over_class
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.effect_rows import EffectRows
+from dagora.effects.one_graph import assumptions_of, effect_if_identified, refuse_descendants
+from dagora.effects.result import Effect
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph
+
+
+def effect_by_graph(
+    graph: AnyGraph, rows: EffectRows, contrast: EffectContrast, notes: Sequence[str] = (), seed: int = 0
+) -> Effect:
+    """The effect that rows and a graph determine; the effects over its class where it leaves them open."""
+    found = Adjustment(graph, contrast.x, contrast.y, notes)
+    refuse_descendants(graph, contrast)
+    if found.verdict in {"zero", "adjustment"}:
+        return effect_if_identified(found, rows, contrast, seed)
+    if found.verdict == "g-formula":
+        raise OptionError(
+            f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
+            "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
+        )
+    members = () if isinstance(graph, PAG) else tuple(effects_over_class(graph, rows, contrast, seed))
+    more = [f"only the first {MOST_CHOICES} choices were computed"] if len(members) == MOST_CHOICES else []
+    return Effect(
+        contrast,
+        "not identified",
+        rows=rows.table.n_rows,
+        reason=found.reason,
+        open_edges=found.open_edges,
+        members=members,
+        assumptions=assumptions_of(graph),
+        notes=(*found.notes, *more),
+    )

@@ -1,0 +1,224 @@
+"""What an effect compares: x set to one value instead of another, and what of y is looked at.
+
+Of a continuous y it is the mean, of a discrete one the probability of a level, the event. The scales of an
+event are the difference of the two probabilities, their ratio, and the ratio of their odds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import OptionError
+from dagora.base.phrases import among
+from dagora.base.wording import option
+from dagora.data.schema import Kind, Variable
+from dagora.data.table import Table
+
+Array = NDArray[np.float64]
+Value = str | float
+Levels = Sequence[Value] | Mapping[str, Sequence[Value]]
+
+SCALES = ("difference", "ratio", "odds ratio")
+
+
+@dataclass(frozen=True)
+class EffectContrast:
+    """Every variable of `x` is set to its entry of `to` instead of that of `base`."""
+
+    x: tuple[str, ...]
+    y: str
+    to: tuple[Value, ...]
+    base: tuple[Value, ...]
+    event: str | None = None  # the level of y that is looked at; None: y is continuous
+    given: Mapping[str, str] = field(default_factory=dict)
+    per_unit: bool = False  # no values were named: x is one unit larger
+
+    @property
+    def outcome(self) -> str:
+        """What of y is looked at, in words."""
+        return f"the mean of {self.y}" if self.event is None else f"P({self.y}={self.event})"
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The scales on which the effect is told."""
+        return SCALES[:1] if self.event is None else SCALES
+
+    def to_text(self) -> str:
+        """The contrast in words.
+
+        >>> EffectContrast(("drug",), "death", ("yes",), ("no",), "yes", {"sex": "f"}).to_text()
+        'drug=yes instead of no, on P(death=yes), given sex=f'
+        """
+        parts = [
+            f"{name} one unit larger" if self.per_unit else f"{name}={written(to)} instead of {written(base)}"
+            for name, to, base in zip(self.x, self.to, self.base, strict=True)
+        ]
+        given = ", given " + ", ".join(f"{a}={b}" for a, b in self.given.items()) if self.given else ""
+        return f"{' and '.join(parts)}, on {self.outcome}{given}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "x": list(self.x),
+            "y": self.y,
+            "to": list(self.to),
+            "base": list(self.base),
+            "event": self.event,
+            "given": dict(self.given),
+            "per_unit": self.per_unit,
+        }
+
+
+def written(value: Value) -> str:
+    """A level as it is, a number with the digits that matter."""
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def compare_means(to: Array, base: Array, scale: str) -> Array:
+    """Compare two probabilities, or means, on a scale.
+
+    >>> [float(compare_means(np.array(0.5), np.array(0.2), scale).round(3)) for scale in SCALES]
+    [0.3, 2.5, 4.0]
+    """
+    if scale == "difference":
+        return np.asarray(to - base)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if scale == "ratio":
+            return np.asarray(to / base)
+        return np.asarray(to / (1 - to) / (base / (1 - base)))
+
+
+def read_contrast(
+    table: Table,
+    x: str | Iterable[str],
+    y: str,
+    levels: Levels | None = None,
+    event: Value | None = None,
+    given: Mapping[str, Value] | None = None,
+) -> EffectContrast:
+    """Find what a question compares; what is not said is chosen where there is one plain choice.
+
+    >>> table = Table.from_numpy([["no", "0"], ["yes", "1"]], names=["drug", "death"])
+    >>> read_contrast(table, "drug", "death").to_text()
+    'drug=yes instead of no, on P(death=1)'
+    """
+    names = tuple(dict.fromkeys([x] if isinstance(x, str) else x))
+    if not names:
+        raise OptionError("an effect needs at least one variable that is set")
+    if event is None and y not in table.names and "=" in y:
+        y, _, event = y.partition("=")
+    causes = [table.schema[table.schema.index(name)] for name in names]
+    outcome = table.schema[table.schema.index(y)]
+    if y in names:
+        raise OptionError(f"'{y}' cannot be both set and the outcome")
+    looked_at = find_event(outcome, event)
+    by_name = levels_by_name(names, levels)
+    pairs = [find_pair(table, variable, by_name.get(variable.name), looked_at) for variable in causes]
+    conditions = {
+        name: find_condition(table, name, level, (*names, y)) for name, level in (given or {}).items()
+    }
+    numbers = all(variable.kind is Kind.CONTINUOUS for variable in causes)
+    per_unit = numbers and not by_name and looked_at is None
+    to, base = (tuple(pair[side] for pair in pairs) for side in (0, 1))
+    if to == base:
+        raise OptionError(f"'{names[0]}' is compared with itself: {option('levels')} takes two that differ")
+    return EffectContrast(names, y, to, base, looked_at, conditions, per_unit)
+
+
+def levels_by_name(names: Sequence[str], levels: Levels | None) -> dict[str, Sequence[Value]]:
+    """The two values of each variable, as far as they were given."""
+    if levels is None:
+        return {}
+    if isinstance(levels, Mapping):
+        unknown = [name for name in levels if name not in names]
+        if unknown:
+            raise OptionError(f"{option('levels')} names '{unknown[0]}', which is not set: {among(names)}")
+        found = dict(levels)
+    elif len(names) == 1:
+        found = {names[0]: levels}
+    else:
+        raise OptionError(f"{len(names)} variables are set: give {option('levels')} for each by its name")
+    for name, pair in found.items():
+        if isinstance(pair, str) or len(pair) != 2:
+            raise OptionError(
+                f"{option('levels')} takes two values of '{name}': the one to set, and instead of which"
+            )
+    return found
+
+
+def find_event(outcome: Variable, event: Value | None) -> str | None:
+    """The level of the outcome that is looked at; None where the outcome is continuous."""
+    if outcome.kind is Kind.CONTINUOUS:
+        if event is not None:
+            raise OptionError(
+                f"'{outcome.name}' is continuous: its mean is looked at, so leave the event out"
+            )
+        return None
+    if event is not None:
+        return find_level(outcome, event)
+    if outcome.cardinality == 2:
+        return outcome.levels[1]
+    raise OptionError(
+        f"'{outcome.name}' has {outcome.cardinality} levels: say which counts "
+        f"({option('event', outcome.levels[-1])}); {among(outcome.levels)}"
+    )
+
+
+def find_level(variable: Variable, level: Value) -> str:
+    """A level of a discrete variable by its name."""
+    name = written(level)
+    if name not in variable.levels:
+        raise OptionError(f"'{variable.name}' has no level '{name}': {among(variable.levels)}")
+    return name
+
+
+def find_pair(
+    table: Table, variable: Variable, given: Sequence[Value] | None, event: str | None
+) -> tuple[Value, Value]:
+    """The two values of a variable that are compared."""
+    to: Value
+    base: Value
+    if variable.kind is Kind.DISCRETE:
+        if given is not None:
+            to, base = (find_level(variable, level) for level in given)
+        elif variable.cardinality == 2:
+            base, to = variable.levels
+        else:
+            raise OptionError(
+                f"'{variable.name}' has {variable.cardinality} levels: say which two to compare "
+                f"({option('levels')}); {among(variable.levels)}"
+            )
+    elif given is not None:
+        to, base = (find_number(variable, value) for value in given)
+    elif event is None:
+        return 1.0, 0.0
+    else:  # on probabilities a unit has no one effect
+        quartiles = np.quantile(table.values(table.schema.index(variable.name)), (0.75, 0.25))
+        to, base = (float(f"{quartile:.4g}") for quartile in quartiles)
+    return to, base
+
+
+def find_number(variable: Variable, value: Value) -> float:
+    """A value of a continuous variable."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"'{variable.name}' is continuous: '{value}' is no value of it") from None
+    if not np.isfinite(number):
+        raise OptionError(f"'{variable.name}' cannot be set to {number}")
+    return number
+
+
+def find_condition(table: Table, name: str, level: Value, taken: Sequence[str]) -> str:
+    """The level of a variable that the effect is given."""
+    variable = table.schema[table.schema.index(name)]
+    if name in taken:
+        raise OptionError(f"'{name}' cannot be given: it is set, or the outcome")
+    if variable.kind is Kind.CONTINUOUS:
+        raise OptionError(f"'{name}' is continuous: an effect is given levels, so make it discrete")
+    return find_level(variable, level)

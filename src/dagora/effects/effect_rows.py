@@ -1,0 +1,66 @@
+"""The rows that an effect is computed from: which are used where variables were set in some of them.
+
+Rows in which x was set are used with the others: given a set that blocks all that is not causal, both show
+the same. Rows in which something else was set are used only if it changes neither x, nor y, nor what is
+adjusted for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dagora.base.errors import DataError
+from dagora.data.interventions import Interventions
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.standardise import is_level
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.any_graph import AnyGraph
+
+
+@dataclass(frozen=True)
+class EffectRows:
+    """A table, and in which of its rows variables were set."""
+
+    table: Table
+    interventions: Interventions | None = None
+
+    def usable(
+        self, graph: AnyGraph, contrast: EffectContrast, adjust: Sequence[str]
+    ) -> tuple[Table, list[str]]:
+        """The rows for an effect adjusted for a set, and notes about them."""
+        kept = np.ones(self.table.n_rows, dtype=np.bool_)
+        notes = []
+        marks = self.interventions
+        if marks is not None:
+            needed = (*contrast.x, contrast.y, *adjust, *contrast.given)
+            free = [not disturbing(graph, targets, contrast.x, needed) for targets in marks.regimes]
+            kept = np.array(free, dtype=np.bool_)[marks.of_row]
+            if not kept.all():
+                notes.append(
+                    f"{int((~kept).sum())} rows are not used: what was set there bears on the answer"
+                )
+            is_set = np.array([bool(set(targets) & set(contrast.x)) for targets in marks.regimes])
+            number = int((kept & is_set[marks.of_row]).sum())
+            if number:
+                x = " and ".join(contrast.x)
+                notes.append(f"in {number} of the rows {x} was set, as if by chance among those alike")
+        for name, level in contrast.given.items():
+            kept &= is_level(self.table, name, level)
+        if not kept.any():
+            raise DataError("no row is left from which the effect could be computed")
+        return self.table if kept.all() else self.table.take(kept), notes
+
+
+def disturbing(graph: AnyGraph, targets: Sequence[str], causes: Sequence[str], needed: Sequence[str]) -> bool:
+    """Return True if setting these changes what the rows tell about the variables needed."""
+    others = [target for target in targets if target not in causes and target in graph.nodes]
+    return any(
+        target in needed or Adjustment(graph, target, name).verdict != "zero"
+        for target in others
+        for name in needed
+        if name in graph.nodes and name != target
+    )

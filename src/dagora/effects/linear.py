@@ -1,0 +1,109 @@
+"""The effect on the mean of a continuous y, by regression on x and the adjustment set.
+
+Where a discrete x is set, y is regressed on the adjustment set among the rows with each of the two values,
+and both regressions are averaged over all rows: so the effect may differ between people. A continuous x has
+one slope. Standard errors are HC3, intervals are those of Student's t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.design import covariates, numbers_of_causes, split_causes
+from dagora.effects.least_squares import RobustFit, least_squares
+from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.set_estimate import TAILS, Interval, SetEstimate, Support
+
+Array = NDArray[np.float64]
+
+ROWS_PER_COLUMN = 5
+"""Rows with a value of a discrete x for each column of its own regression; with fewer, both share slopes."""
+ONE_SLOPE = "the mean of y is linear in x and in what is adjusted for"
+
+
+def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> SetEstimate:
+    """The effect on the mean of y, adjusted for a set of columns."""
+    discrete, continuous = split_causes(table, contrast)
+    z = covariates(table, adjust)
+    causes = numbers_of_causes(table, contrast, continuous)
+    to, base = (np.array([float(values[k]) for k in continuous]) for values in (contrast.to, contrast.base))
+    y = table.values(table.schema.index(contrast.y))
+    sides = rows_compared(table, contrast, discrete)
+    support = overlap_of(table, contrast, sides, z, adjust)
+    if not discrete:
+        value, variance, freedom = by_slope(contrast, z, causes, y, to - base, adjust)
+        assumes: tuple[str, ...] = (ONE_SLOPE,)
+    else:
+        columns = 1 + causes.shape[1] + z.shape[1]
+        if min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
+            value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
+            assumes = (
+                "among the rows with each value of x, the mean of y is linear in what is adjusted for",
+            )
+        else:
+            rows = sides[0] | sides[1]
+            causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
+            step = np.concatenate([[1.0], to - base])
+            value, variance, freedom = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
+            assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
+    return student(value, variance, freedom, support, assumes)
+
+
+def student(
+    value: float, variance: float, freedom: int, support: Support, assumes: tuple[str, ...]
+) -> SetEstimate:
+    """An estimate with Student's t interval."""
+    from scipy.special import stdtrit
+
+    error = float(np.sqrt(variance))
+    low, high = (value + error * float(stdtrit(freedom, tail)) for tail in TAILS)
+
+    def draw(number: int, rng: np.random.Generator) -> Array:
+        return value + error * rng.standard_t(freedom, (number, 1))
+
+    return SetEstimate({"difference": Interval(value, low, high)}, draw, support, "regression", assumes)
+
+
+def by_slope(
+    contrast: EffectContrast, z: Array, causes: Array, y: Array, step: Array, adjust: Sequence[str]
+) -> tuple[float, float, int]:
+    """The effect of a step of the causes in one regression of all rows, its variance and its freedom."""
+    design = np.column_stack([np.ones(len(y)), z, causes - causes.mean(axis=0)])
+    refuse_too_few(len(y), design.shape[1])
+    fit = least_squares(design, y)
+    if not fit.kept[1 + z.shape[1] :].all():
+        raise DataError(no_variation(contrast, adjust))
+    return *fit.combine(np.concatenate([np.zeros(1 + z.shape[1]), step])), fit.freedom
+
+
+def by_groups(
+    z: Array, causes: Array, y: Array, sides: Sequence[NDArray[np.bool_]], values: Sequence[Array]
+) -> tuple[float, float, int]:
+    """The difference of two regressions at the mean of z, its variance and its freedom."""
+    fits: list[RobustFit] = []
+    means, variances = [], []
+    for side, value in zip(sides, values, strict=True):
+        design = np.column_stack([np.ones(int(side.sum())), z[side], causes[side] - value])
+        fits.append(least_squares(design, y[side]))
+        mean, variance = fits[-1].combine(np.eye(design.shape[1])[0])
+        means.append(mean)
+        variances.append(variance)
+    apart = (fits[0].coefficients - fits[1].coefficients)[1 : 1 + z.shape[1]]
+    among_rows = float(apart @ (z.T @ z) @ apart) / len(z) ** 2  # of the mean over people who differ
+    return means[0] - means[1], sum(variances) + among_rows, fits[0].freedom + fits[1].freedom
+
+
+def no_variation(contrast: EffectContrast, adjust: Sequence[str]) -> str:
+    """The refusal where what is adjusted for determines the cause."""
+    if not adjust:
+        return f"{' and '.join(contrast.x)} never changes, so that no row tells its effect"
+    return (
+        f"{', '.join(adjust)} determine{'s' if len(adjust) == 1 else ''} {' and '.join(contrast.x)}: no rows "
+        "differ in the one alone, so that they do not tell its effect"
+    )

@@ -1,0 +1,134 @@
+"""The effect on the probability of an event where some columns are continuous: standardised regression.
+
+A logistic regression of the event on x and the adjustment set says how likely the event is in each row with x
+set; these are averaged over the rows. Where a discrete x is set, there is a regression for each value. The
+covariance of the two averages is that of their influence functions, in which the rows, the regressions and
+who is averaged over vary together; differences and logarithms of ratios follow by the delta method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast, compare_means
+from dagora.effects.design import covariates, numbers_of_causes, split_causes
+from dagora.effects.least_squares import independent_columns
+from dagora.effects.linear import ROWS_PER_COLUMN, no_variation
+from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.set_estimate import TAILS, Interval, SetEstimate
+from dagora.effects.standardise import is_level
+from dagora.network.softmax_fit import RIDGE, fit_softmax
+
+Array = NDArray[np.float64]
+
+FULL_LEVERAGE = 0.01
+
+
+@dataclass(frozen=True)
+class FittedEvent:
+    """A logistic regression: its coefficients, and how each row moved them (zero in rows not used)."""
+
+    coefficients: Array
+    influence: Array
+
+
+def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> SetEstimate:
+    """The effect on the probability of an event, adjusted for a set of columns."""
+    discrete, continuous = split_causes(table, contrast)
+    z = covariates(table, adjust)
+    causes = numbers_of_causes(table, contrast, continuous)
+    sides = rows_compared(table, contrast, discrete)
+    support = overlap_of(table, contrast, sides, z, adjust)
+    event = is_level(table, contrast.y, contrast.event or "")
+    own = discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * (
+        1 + causes.shape[1] + z.shape[1]
+    )
+    rows = sides[0] | sides[1]
+    fitted: FittedEvent | None = None
+    means, influences = [], []
+    for side, values in zip(sides, (contrast.to, contrast.base), strict=True):
+        number = np.array([float(values[place]) for place in continuous])
+        if own or not discrete:
+            seen, there = causes, np.tile(number, (len(z), 1))
+        else:  # one regression for both values, which differ by a constant
+            seen = np.column_stack([sides[0], causes])
+            there = np.tile(np.concatenate([[float(side is sides[0])], number]), (len(z), 1))
+        if fitted is None or own:
+            fitted = fit_event(z, seen, event, side if own else rows, contrast, adjust)
+        mean, influence = average(fitted, np.column_stack([np.ones(len(z)), z, there]))
+        means.append(mean)
+        influences.append(influence)
+    spread = np.stack(influences)
+    covariance = spread @ spread.T / len(z) ** 2
+    how = "standardised logistic regression"
+    assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
+    if discrete and not own:
+        assumes.append("the effect on the logit is the same for all (too few rows to tell)")
+    chances = np.clip(np.array(means), 1e-12, 1 - 1e-12)
+    estimates = {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
+
+    def draw(number: int, rng: np.random.Generator) -> Array:
+        slope = 1 / (chances * (1 - chances))
+        logits = rng.multivariate_normal(
+            np.log(chances / (1 - chances)), covariance * np.outer(slope, slope), number, method="eigh"
+        )
+        drawn = (1 / (1 + np.exp(-logits))).T
+        return np.stack([compare_means(drawn[0], drawn[1], scale) for scale in contrast.scales], axis=1)
+
+    return SetEstimate(estimates, draw, support, how, tuple(assumes))
+
+
+def fit_event(
+    z: Array,
+    causes: Array,
+    event: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
+    contrast: EffectContrast,
+    adjust: Sequence[str],
+) -> FittedEvent:
+    """Regress an event on columns in some rows."""
+    design = np.column_stack([np.ones(len(z)), z, causes])
+    refuse_too_few(int(rows.sum()), design.shape[1])
+    kept = independent_columns(design[rows])
+    if not kept[1 + z.shape[1] :].all():
+        raise DataError(no_variation(contrast, adjust))
+    x, y = design[rows][:, kept], event[rows].astype(np.float64)
+    intercepts, slopes = fit_softmax(event[rows].astype(np.int64), x[:, 1:], 2)
+    found = np.concatenate([intercepts[1:], slopes[1]])
+    chance = 1 / (1 + np.exp(-x @ found))
+    inverse = np.linalg.inv((x * (chance * (1 - chance))[:, None]).T @ x + RIDGE * np.eye(len(found)))
+    leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", x, inverse, x)
+    scores = x * ((y - chance) / np.maximum(1 - leverage, FULL_LEVERAGE))[:, None]
+    coefficients, influence = np.zeros(len(kept)), np.zeros(design.shape)
+    coefficients[kept] = found
+    influence[np.ix_(np.flatnonzero(rows), np.flatnonzero(kept))] = len(z) * scores @ inverse
+    return FittedEvent(coefficients, influence)
+
+
+def average(fitted: FittedEvent, design: Array) -> tuple[float, Array]:
+    """The mean probability of the event over all rows with x set, and its influence function."""
+    chance = 1 / (1 + np.exp(-design @ fitted.coefficients))
+    mean = float(chance.mean())
+    slope = (design * (chance * (1 - chance))[:, None]).mean(axis=0)
+    return mean, chance - mean + fitted.influence @ slope
+
+
+def by_delta(chances: Array, covariance: Array, scale: str) -> Interval:
+    """A comparison of two probabilities with its interval; that of a ratio is symmetric in its logarithm."""
+    from scipy.special import ndtri
+
+    value = float(compare_means(chances[0], chances[1], scale))
+    slope = {
+        "difference": np.array([1.0, -1.0]),
+        "ratio": np.array([1.0, -1.0]) / chances,
+        "odds ratio": np.array([1.0, -1.0]) / (chances * (1 - chances)),
+    }[scale]
+    steps = np.sqrt(slope @ covariance @ slope) * ndtri(TAILS)
+    low, high = value + steps if scale == "difference" else value * np.exp(steps)
+    return Interval(value, float(low), float(high))

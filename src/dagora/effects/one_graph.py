@@ -1,0 +1,135 @@
+"""The effect by a graph that identifies it: zero, or adjusted for a valid set.
+
+Of the valid sets, the one of least variance is taken whose columns are there. Where strata of it lack rows
+with one of the values compared, a smaller set is taken if that has more support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dagora.base.errors import DataError, OptionError
+from dagora.base.phrases import some_of
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.effect_rows import EffectRows
+from dagora.effects.one_set import all_discrete, estimate_with
+from dagora.effects.result import Effect
+from dagora.effects.set_estimate import Interval
+from dagora.effects.standardise import count_strata, support_of
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.any_graph import AnyGraph
+from dagora.graph.dag import DAG
+
+NO_HIDDEN = "no common cause is missing from the graph, and its arrows are causes"
+HIDDEN = "the marks of the PAG are right; hidden common causes are allowed for"
+MOST_SETS = 200  # minimal sets that are looked at for one whose columns are there
+ENOUGH = 0.99  # share of supported rows above which no other set is tried
+
+
+class ChosenSet(NamedTuple):
+    """A set to adjust for, the rows for it, and notes about them."""
+
+    names: tuple[str, ...]
+    table: Table
+    notes: list[str]
+
+
+def effect_if_identified(
+    found: Adjustment, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+) -> Effect:
+    """The effect by a graph whose verdict is "zero" or "adjustment"."""
+    assumed = assumptions_of(found.graph)
+    if found.verdict == "zero":
+        return Effect(
+            contrast, "zero", zero(contrast), rows=rows.table.n_rows, assumptions=assumed, notes=found.notes
+        )
+    chosen = choose_set(found, rows, contrast)
+    estimate = estimate_with(chosen.table, contrast, chosen.names, seed)
+    return Effect(
+        contrast,
+        "adjustment",
+        estimate.estimates,
+        chosen.names,
+        estimate.how,
+        chosen.table.n_rows,
+        estimate.support,
+        assumptions=(*assumed, *estimate.assumes),
+        notes=(*found.notes, *chosen.notes),
+    )
+
+
+def zero(contrast: EffectContrast) -> dict[str, Interval]:
+    """No effect, on every scale."""
+    return {scale: Interval(*[float(scale != "difference")] * 3) for scale in contrast.scales}
+
+
+def assumptions_of(graph: AnyGraph) -> tuple[str, ...]:
+    """What an effect by a graph rests on."""
+    return (HIDDEN if isinstance(graph, PAG) else NO_HIDDEN,)
+
+
+def refuse_descendants(graph: AnyGraph, contrast: EffectContrast) -> None:
+    """Refuse to condition on what x may change."""
+    for name in contrast.given:
+        if Adjustment(graph, contrast.x, name).verdict != "zero":
+            x = " and ".join(contrast.x)
+            raise OptionError(
+                f"'{name}' may depend on {x}: an effect given it cannot be computed by adjustment"
+            )
+
+
+def choose_set(found: Adjustment, rows: EffectRows, contrast: EffectContrast) -> ChosenSet:
+    """The set to adjust for: of least variance, or one with more support."""
+    best: ChosenSet | None = None
+    largest = -1.0
+    for names in list(usable_sets(found, rows.table, contrast))[:2]:
+        offered = ChosenSet(names, *rows.usable(found.graph, contrast, names))
+        share = supported_share(offered, contrast)
+        if share > largest + 1 - ENOUGH:
+            best, largest = offered, share
+        if share >= ENOUGH:
+            break
+    if best is None:
+        raise DataError(no_set(found, rows.table, contrast))
+    return best
+
+
+def usable_sets(found: Adjustment, table: Table, contrast: EffectContrast) -> Iterator[tuple[str, ...]]:
+    """Valid sets whose columns are there and that stay valid with what is given, the best first."""
+    known, given = set(table.names), list(contrast.given)
+    for names in dict.fromkeys(offered_sets(found, contrast, known)):
+        if set(names) <= known and (not given or found.is_valid([*names, *given])):
+            yield names
+
+
+def offered_sets(found: Adjustment, contrast: EffectContrast, known: set[str]) -> Iterator[tuple[str, ...]]:
+    """Valid sets in the order in which they are tried."""
+    if found.optimal is not None:
+        yield found.optimal
+    if found.minimal is not None:
+        yield found.minimal
+    if not {*(found.optimal or ()), *(found.minimal or ())} <= known:
+        yield from found.minimal_sets(MOST_SETS)
+    if contrast.given and isinstance(found.graph, DAG) and len(contrast.x) == 1:
+        parents = found.graph.parents(contrast.x[0])
+        yield tuple(name for name in parents if name != contrast.y)
+
+
+def supported_share(offered: ChosenSet, contrast: EffectContrast) -> float:
+    """The share of rows in strata with both values; 1 where there are no strata."""
+    if contrast.event is None or not all_discrete(offered.table, (*contrast.x, *offered.names)):
+        return 1.0
+    counts = count_strata(offered.table, contrast, offered.names)
+    return support_of(contrast, counts, offered.names).share
+
+
+def no_set(found: Adjustment, table: Table, contrast: EffectContrast) -> str:
+    """Why there is no set to adjust for."""
+    lacking = [name for name in found.optimal or found.minimal or () if name not in table.names]
+    if lacking:
+        return f"no valid adjustment set is in the table, which lacks {some_of(lacking)}"
+    given = ", ".join(contrast.given)
+    return f"no valid adjustment set is left where the effect is given {given}"

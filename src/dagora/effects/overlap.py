@@ -1,0 +1,93 @@
+"""Whether rows carry an answer where columns are continuous: values of x that occur, and for everyone.
+
+Where a discrete x is set, a logistic regression says how likely each value compared is in each row, given
+what is adjusted for. Rows in which one of them is nearly impossible have nobody to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.set_estimate import FEW_ROWS, Support
+from dagora.effects.standardise import is_level, refuse_unseen
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+IMPOSSIBLE = 0.01
+"""A value of x that is less likely than this counts as not supported."""
+
+
+def rows_compared(table: Table, contrast: EffectContrast, discrete: Sequence[int]) -> list[Mask]:
+    """Rows in which the discrete causes have the first, and the second of the values compared."""
+    sides = []
+    for values in (contrast.to, contrast.base):
+        found = np.ones(table.n_rows, dtype=np.bool_)
+        for place in discrete:
+            found &= is_level(table, contrast.x[place], values[place])
+        sides.append(found)
+    if discrete:
+        refuse_unseen(contrast, np.array([side.sum() for side in sides]))
+    return sides
+
+
+def refuse_too_few(rows: int, columns: int) -> None:
+    """Refuse a regression with too few rows for its columns."""
+    if rows <= columns:
+        raise DataError(f"{rows} rows are too few for a regression on {columns - 1} columns")
+
+
+def overlap_of(
+    table: Table, contrast: EffectContrast, sides: Sequence[Mask], z: Array, adjust: Sequence[str]
+) -> Support:
+    """How many rows have each value, and in how many rows each is likely enough."""
+    notes, share, rows_at = [], 1.0, {}
+    if not sides[0].all():  # a discrete cause
+        rows_at = {
+            written_values(contrast, values): int(side.sum())
+            for values, side in zip((contrast.to, contrast.base), sides, strict=True)
+        }
+        notes += [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+        share = likely_share(sides, z)
+        if share < 1 - IMPOSSIBLE:
+            notes.append(
+                f"extrapolation: given {', '.join(adjust)}, one of the values compared is nearly impossible "
+                f"(less than {IMPOSSIBLE:.0%}) in {1 - share:.0%} of the rows"
+            )
+    for place, name in enumerate(contrast.x):
+        if not isinstance(contrast.to[place], str) and not contrast.per_unit:
+            values = table.values(table.schema.index(name))
+            low, high = float(values.min()), float(values.max())
+            beyond = [v for v in (contrast.to[place], contrast.base[place]) if not low <= float(v) <= high]
+            notes += [
+                f"extrapolation: {name}={written(v)} was not seen; the rows have {written(low)} to "
+                f"{written(high)}"
+                for v in beyond
+            ]
+    return Support(table.n_rows, share, None, rows_at, tuple(notes))
+
+
+def written_values(contrast: EffectContrast, values: Sequence[object]) -> str:
+    """The values that discrete causes are set to, in words."""
+    return " and ".join(f"{a}={b}" for a, b in zip(contrast.x, values, strict=True) if isinstance(b, str))
+
+
+def likely_share(sides: Sequence[Mask], z: Array) -> float:
+    """The share of rows in which both values are likely enough given the columns adjusted for."""
+    from dagora.network.softmax_fit import fit_softmax
+
+    if not z.shape[1]:
+        return 1.0
+    likely = np.ones(len(z), dtype=np.bool_)
+    for side in sides:
+        if side.all() or not side.any():
+            continue
+        intercepts, slopes = fit_softmax(side.astype(np.int64), z, 2)
+        likely &= intercepts[1] + z @ slopes[1] >= np.log(IMPOSSIBLE / (1 - IMPOSSIBLE))
+    return float(likely.mean())

@@ -1,0 +1,210 @@
+"""The answer about one effect: what is compared, the estimate with its interval, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dagora.base.files import json_text
+from dagora.base.phrases import some_of
+from dagora.base.wording import render_fields
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.set_estimate import Interval, Support, written_number
+from dagora.graph.adjustment import listed
+from dagora.graph.dag import Edge
+
+Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged"]
+MOST_MEMBERS = 8  # that are told
+
+
+@dataclass(frozen=True)
+class ClassMember:
+    """The effect in those graphs of a class that direct the open edges at x in one way."""
+
+    edges: tuple[Edge, ...]
+    estimates: Mapping[str, Interval]
+    adjustment: tuple[str, ...] | None  # None: the effect is zero by the graph
+
+    def to_text(self) -> str:
+        """The effect in words.
+
+        >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
+        >>> ClassMember((("severity", "drug"),), found, ("severity",)).to_text()
+        'if severity → drug: difference -0.19 [-0.24, -0.14], adjusted for severity'
+        """
+        condition = ", ".join(f"{tail} → {head}" for tail, head in self.edges)
+        if self.adjustment is None:
+            return f"if {condition}: zero"
+        adjusted = f", adjusted for {listed(self.adjustment)}" if self.adjustment else ""
+        return f"if {condition}: difference {self.estimates['difference']}{adjusted}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "edges": [list(edge) for edge in self.edges],
+            "adjustment": None if self.adjustment is None else list(self.adjustment),
+            "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
+        }
+
+
+@dataclass(frozen=True)
+class OverGraphs:
+    """What an average over graphs tells besides the estimate."""
+
+    source: str  # where the graphs come from, in words
+    graphs: int
+    effective: float
+    cause_probability: float
+    if_cause: Mapping[str, Interval]
+    best: Effect | None = None  # under the most probable class of graphs, taken as true
+    best_probability: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "source": self.source,
+            "graphs": self.graphs,
+            "effective": self.effective,
+            "cause_probability": self.cause_probability,
+            "zero_probability": 1 - self.cause_probability,
+            "if_cause": {scale: found.to_dict() for scale, found in self.if_cause.items()},
+            "best": None if self.best is None else self.best.to_dict(),
+            "best_probability": self.best_probability,
+        }
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of setting `x` on `y`, with everything that the answer rests on.
+
+    `verdict` says how it was found. `estimates` has an `Interval` for each scale; it is empty where the
+    effect is not identified, and then `members` has one effect for each set of parents that x has in some
+    graph of the class. `over_graphs` is there for an average over graphs.
+    """
+
+    contrast: EffectContrast
+    verdict: Verdict
+    estimates: Mapping[str, Interval] = field(default_factory=dict)
+    adjustment: tuple[str, ...] | None = None
+    how: str = ""
+    rows: int = 0
+    support: Support | None = None
+    reason: str = ""
+    open_edges: tuple[Edge, ...] = ()
+    members: tuple[ClassMember, ...] = ()
+    over_graphs: OverGraphs | None = None
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        render_fields(self, "notes", "assumptions", "reason")
+
+    @property
+    def x(self) -> tuple[str, ...]:
+        """What is set."""
+        return self.contrast.x
+
+    @property
+    def y(self) -> str:
+        """The outcome."""
+        return self.contrast.y
+
+    @property
+    def estimate(self) -> float | None:
+        """The difference; None where it is not identified."""
+        return self.estimates["difference"].value if self.estimates else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the difference; None where it is not identified."""
+        found = self.estimates.get("difference")
+        return None if found is None else (found.low, found.high)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Where not identified: the ends of the intervals of all members together."""
+        found = [member.estimates["difference"] for member in self.members]
+        return (min(one.low for one in found), max(one.high for one in found)) if found else None
+
+    def to_text(self) -> str:
+        """The answer in words, a sentence a line."""
+        lines = [f"effect of {self.contrast.to_text()}"]
+        if self.verdict == "averaged":
+            lines += self._averaged_lines()
+        elif self.verdict == "not identified":
+            lines += self._class_lines()
+        elif self.verdict == "zero":
+            lines.append("zero: no directed path leads there")
+        else:
+            lines += [f"{scale}: {found}" for scale, found in self.estimates.items()]
+            lines += self._set_lines()
+        lines += [f"assumed: {text}" for text in self.assumptions]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _set_lines(self) -> list[str]:
+        adjusted = listed(self.adjustment or ())
+        lines = [f"adjusted for: {adjusted} ({self.how}, {self.rows} rows)"]
+        if self.support is not None:
+            at = ", ".join(f"{value}: {rows}" for value, rows in self.support.rows_at.items())
+            lines += [f"rows: {at}"] if at else []
+            lines += list(self.support.notes)
+        return lines
+
+    def _class_lines(self) -> list[str]:
+        lines = [f"not identified from these data alone: {self.reason}"]
+        lines += [member.to_text() for member in self.members[:MOST_MEMBERS]]
+        if len(self.members) > MOST_MEMBERS:
+            lines.append(f"and {len(self.members) - MOST_MEMBERS} other ways to direct these edges")
+        if self.range is not None:
+            values = [member.estimates["difference"].value for member in self.members]
+            low, high = (written_number(end(values)) for end in (min, max))
+            ends = ", ".join(map(written_number, self.range))
+            lines.append(f"over the class: between {low} and {high} (all intervals together: [{ends}])")
+        return lines
+
+    def _averaged_lines(self) -> list[str]:
+        found = self.over_graphs
+        if found is None:
+            return []
+        x, y = " and ".join(self.x), self.y
+        lines = [f"{scale}: {one}" for scale, one in self.estimates.items()]
+        lines.append(f"averaged over {found.source}")
+        lines.append(
+            f"P({x} is a cause of {y}) = {found.cause_probability:.2f}, P(no effect) = "
+            f"{1 - found.cause_probability:.2f}"
+        )
+        if "difference" in found.if_cause and found.cause_probability < 1:
+            lines.append(f"where it is a cause: difference {found.if_cause['difference']}")
+        if found.best is not None:
+            best = found.best
+            lines.append(f"in the most probable class of graphs (probability {found.best_probability:.2f}):")
+            told = best.to_text().splitlines()[1:]
+            lines += [f"  {line}" for line in told if not line.startswith(("assumed:", "note:"))]
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            **self.contrast.to_dict(),
+            "verdict": self.verdict,
+            "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
+            "adjustment": None if self.adjustment is None else list(self.adjustment),
+            "how": self.how,
+            "rows": self.rows,
+            "support": None if self.support is None else self.support.to_dict(),
+            "reason": self.reason,
+            "open_edges": [list(edge) for edge in self.open_edges],
+            "members": [member.to_dict() for member in self.members],
+            "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """JSON text, one object."""
+        return json_text(self.to_dict())
+
+    def __repr__(self) -> str:
+        found = some_of([f"{scale} {one}" for scale, one in self.estimates.items()], 1) or self.verdict
+        return f"Effect({self.contrast.to_text()}: {found})"

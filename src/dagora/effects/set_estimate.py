@@ -1,0 +1,93 @@
+"""The effect adjusted for one set: a value with its interval on every scale, draws of it, and its support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Draw = Callable[[int, np.random.Generator], Array]
+
+LEVEL = 0.95
+TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+FEW_ROWS = 10
+"""Rows with a value of x below which an answer about it is called an extrapolation."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with its 95 % interval.
+
+    >>> str(Interval(-0.188, -0.236, -0.14))
+    '-0.188 [-0.236, -0.14]'
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        value, low, high = (written_number(number) for number in (self.value, self.low, self.high))
+        return f"{value} [{low}, {high}]"
+
+    def to_dict(self) -> dict[str, float | None]:
+        """JSON form; None where a number is infinite or unknown."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: float(number) if np.isfinite(number) else None for name, number in numbers.items()}
+
+
+def written_number(number: float) -> str:
+    """Three digits that count.
+
+    >>> written_number(1234.5), written_number(-0.00001234), written_number(0.0)
+    ('1234', '-1.23e-05', '0')
+    """
+    return f"{number:.0f}" if 1000 <= abs(number) < 1e6 else f"{number:.3g}"
+
+
+@dataclass(frozen=True)
+class Support:
+    """How far rows carry the answer: `share` of them are where all values compared are likely."""
+
+    rows: int
+    share: float = 1.0
+    strata: int | None = None  # combinations of the adjustment set
+    rows_at: Mapping[str, int] = field(default_factory=dict)  # rows with each value compared
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "rows": self.rows,
+            "share": self.share,
+            "strata": self.strata,
+            "rows_at": dict(self.rows_at),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class SetEstimate:
+    """The effect adjusted for one set; `draw(number, generator)` has a row of scales for each draw."""
+
+    estimates: Mapping[str, Interval]
+    draw: Draw
+    support: Support
+    how: str
+    assumes: tuple[str, ...] = ()
+
+
+def summarise(value: float, draws: Array, weights: Array | None = None) -> Interval:
+    """A value with the interval between quantiles of its draws."""
+    if weights is None:
+        low, high = np.quantile(draws, TAILS, method="inverted_cdf")
+    else:
+        order = np.argsort(draws)
+        reached = np.cumsum(weights[order])
+        places = np.searchsorted(reached, np.array(TAILS) * reached[-1])
+        low, high = draws[order][np.minimum(places, len(draws) - 1)]
+    return Interval(float(value), float(low), float(high))

@@ -1,0 +1,77 @@
+"""`dagora effect`: the answer in words, as JSON and as a file, and bad input."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    rng = np.random.default_rng(0)
+    z = rng.random(500) < 0.5
+    x = rng.random(500) < np.where(z, 0.3, 0.7)
+    y = rng.random(500) < 0.2 + 0.3 * x + 0.3 * z
+    frame = pd.DataFrame({"z": z, "x": x, "y": y}).replace({True: "yes", False: "no"})
+    frame["n"] = rng.standard_normal(500) + x
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    dagora.write_graph(dagora.DAG("zxyn", ["zx", "zy", "xy", "xn"]), tmp_path / "graph.json")
+    return tmp_path / "rows.csv", tmp_path / "graph.json"
+
+
+def test_words(run: Callable, files: tuple[Path, Path]) -> None:
+    data, graph = files
+    ran = run("effect", data, "--from", "x", "--to", "y", "--graph", graph, "--levels", "no,yes", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "effect of x=no instead of yes, on P(y=yes)"
+    assert lines[1].startswith("difference: -0.")
+    assert lines[4].startswith("adjusted for: z (standardisation, 500 rows)")
+
+
+def test_json_and_file(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
+    data, graph = files
+    asked = ["--from", "x", "--to", "n", "--graph", graph, "--given", "z=yes"]
+    ran = run("effect", data, *asked, "--json", "-o", tmp_path / "out.json")
+    content = json.loads(ran.out)
+    assert content == json.loads((tmp_path / "out.json").read_text())
+    assert content["verdict"] == "adjustment"
+    assert content["given"] == {"z": "yes"}
+    assert content["estimates"]["difference"]["value"] == pytest.approx(1, abs=0.4)
+
+
+def test_both_at_once(run: Callable, files: tuple[Path, Path]) -> None:
+    data, graph = files
+    asked = ["--from", "x", "--from", "z", "--levels", "yes,no", "--levels", "yes,no", "--to", "y=yes"]
+    ran = run("effect", data, *asked, "--graph", graph, "--json")
+    assert json.loads(ran.out)["estimates"]["difference"]["value"] == pytest.approx(0.6, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--from", "x"], "--from NAME --to NAME"),
+        (["--from", "x", "--to", "x"], "'x' cannot be both set and the outcome"),
+        (["--from", "q", "--to", "y"], "there is no column named 'q'"),
+        (
+            ["--from", "x", "--to", "y", "--levels", "yes,no", "--levels", "a,b"],
+            "--levels is given 2 times for 1",
+        ),
+        (["--from", "x", "--to", "y", "--levels", "yes"], "--levels takes two values of 'x'"),
+        (["--from", "x", "--to", "y", "--given", "z"], "--given takes NAME=LEVEL, not 'z'"),
+        (["--from", "x", "--to", "y", "--method", "tabu"], "leave --method out"),
+        (["--from", "x", "--to", "y", "-o", "/nowhere/out.json"], "/nowhere"),
+    ],
+)
+def test_bad_input_is_one_line(
+    run: Callable, files: tuple[Path, Path], arguments: list[str], words: str
+) -> None:
+    data, graph = files
+    ran = run("effect", data, "--graph", graph, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err.splitlines()[-1]

@@ -1,0 +1,116 @@
+"""Effects where columns are of both kinds: against averages that are known, and against repeated samples."""
+
+import numpy as np
+import pytest
+
+from dagora.base.errors import DataError
+from dagora.effects.contrast import read_contrast
+from dagora.effects.one_set import estimate_with
+from tests.effects.exact_rows import table_of
+
+
+def logistic(value):
+    return 1 / (1 + np.exp(-value))
+
+
+def mixed_rows(rng, n):
+    """z moves x and y; the effect of x differs with z."""
+    z = rng.standard_normal(n)
+    g = rng.integers(0, 3, n)
+    x = rng.random(n) < logistic(z + (g == 1))
+    y = 1 + z + (g == 2) + x * (2 + z) + rng.standard_normal(n)
+    e = rng.random(n) < logistic(-1 + z + 1.5 * x)
+    words = np.array(["u", "v", "w"])
+    return table_of(z=z, g=words[g], x=np.where(x, "yes", "no"), y=y, e=np.where(e, "ill", "fine"))
+
+
+def event_of(table, seed=0):
+    return estimate_with(table, read_contrast(table, "x", "e", event="ill"), ["z", "g"], seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_discrete_cause_of_a_mean_that_acts_on_people_differently(seed):
+    table = mixed_rows(np.random.default_rng(seed), 4000)
+    found = estimate_with(table, read_contrast(table, "x", "y"), ["z", "g"])
+    interval = found.estimates["difference"]
+    assert interval.low < 2 < interval.high
+    assert interval.high - interval.low < 0.35
+
+
+def test_the_event_of_a_logistic_model():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(400_000)
+    truth = (logistic(0.5 + z).mean(), logistic(-1 + z).mean())
+    found = event_of(mixed_rows(rng, 20_000))
+    assert found.estimates["difference"].value == pytest.approx(truth[0] - truth[1], abs=0.02)
+    assert found.estimates["ratio"].low < truth[0] / truth[1] < found.estimates["ratio"].high
+    assert found.support.rows_at["x=yes"] + found.support.rows_at["x=no"] == 20_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("outcome", ["y", "e"])
+def test_standard_errors_are_those_of_repeated_samples(outcome):
+    rng = np.random.default_rng(0)
+    values, widths = [], []
+    for _ in range(150):
+        table = mixed_rows(rng, 300)
+        contrast = read_contrast(table, "x", outcome, event="ill" if outcome == "e" else None)
+        found = estimate_with(table, contrast, ["z", "g"]).estimates["difference"]
+        values.append(found.value)
+        widths.append((found.high - found.low) / (2 * 1.96))
+    assert np.mean(widths) == pytest.approx(np.std(values), rel=0.2)
+
+
+def test_draws_agree_with_the_interval():
+    table = mixed_rows(np.random.default_rng(0), 500)
+    for found in (event_of(table), estimate_with(table, read_contrast(table, "x", "y"), ["z"])):
+        draws = found.draw(100_000, np.random.default_rng(1))
+        for place, (scale, interval) in enumerate(found.estimates.items()):
+            width = interval.high - interval.low
+            low, high = np.quantile(draws[:, place], [0.025, 0.975])
+            assert abs(low - interval.low) < 0.1 * width, scale
+            assert abs(high - interval.high) < 0.1 * width, scale
+
+
+def test_a_continuous_cause_of_an_event():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(20_000)
+    x = z + rng.standard_normal(20_000)
+    e = rng.random(20_000) < logistic(x - z)
+    table = table_of(z=z, x=x, e=np.where(e, "b", "a"))
+    found = estimate_with(table, read_contrast(table, "x", "e", levels=[2, 0]), ["z"])
+    truth = logistic(2 - z).mean() - logistic(-z).mean()
+    assert found.estimates["difference"].value == pytest.approx(truth, abs=0.02)
+    assert found.support.notes == ()
+    far = estimate_with(table, read_contrast(table, "x", "e", levels=[20, 0]), ["z"])
+    assert "x=20 was not seen" in far.support.notes[0]
+
+
+def test_people_without_a_match_are_told():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(1000) * 5
+    x = rng.random(1000) < logistic(3 * z)
+    table = table_of(z=z, x=np.where(x, "yes", "no"), y=z + rng.standard_normal(1000))
+    found = estimate_with(table, read_contrast(table, "x", "y"), ["z"])
+    assert found.support.share < 0.5
+    assert "nearly impossible" in found.support.notes[0]
+
+
+def test_few_rows_share_their_slopes():
+    rng = np.random.default_rng(0)
+    table = mixed_rows(rng, 24)
+    for outcome in ("y", "e"):
+        found = estimate_with(
+            table, read_contrast(table, "x", outcome, event="ill" if outcome == "e" else None), ["z", "g"]
+        )
+        assert any("too few rows to tell" in text for text in found.assumes)
+        assert np.isfinite(found.estimates["difference"].high)
+
+
+def test_a_cause_that_the_set_determines():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(50)
+    table = table_of(z=z, x=2 * z + 1, y=rng.standard_normal(50), e=["a", "b"] * 25)
+    for outcome in ("y", "e"):
+        with pytest.raises(DataError, match=r"^z determines x: no rows differ in the one alone"):
+            estimate_with(table, read_contrast(table, "x", outcome), ["z"])
