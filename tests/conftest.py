@@ -91,10 +91,11 @@ FULL = {
     "learners/optimise/mlp": "networks compiled by JAX",
     "posterior/dibs/test_neural_dibs.py": "networks compiled by JAX",
     "scores/gp/test_interactions.py": "integrals over many dimensions",
-    "stats/partitions": "a cluster of processes",
+    "stats/partitions/test_dask_frames.py": "a cluster of processes",
     "stats/scan/test_push_down.py": "a database server",
 }
-# Of the cases of one test, `make test` runs so many: the first, the last and some between.
+# Of the cases of one test, `make test` runs so many: the first, the last and some between. It runs all of a test
+# that is marked `every_case`, where each takes milliseconds and is another rule.
 CASES = 5
 # Of what is asked of all methods, `make test` checks one or two of each kind.
 REPRESENTATIVES = frozenset(
@@ -144,7 +145,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for alike in cases.values():
         kept = {round(k * (len(alike) - 1) / (CASES - 1)) for k in range(CASES)}
         for at, item in enumerate(alike):
-            if len(alike) > CASES and at not in kept:
+            if len(alike) > CASES and at not in kept and not item.get_closest_marker("every_case"):
                 item.add_marker(pytest.mark.full)
 
 

@@ -79,6 +79,7 @@ PLAIN = (
 )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("address", WITH)
 def test_a_password_is_refused_and_not_repeated(address, capsys):
     from dagora.cli.main import run
@@ -109,6 +110,7 @@ def test_odd_addresses_of_a_cluster_are_not_repeated(address, capsys):
         assert said.err.count("\n") == 1
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("query", [*SECRETS, *PLAIN])
 def test_a_query_that_may_hold_a_password_does_not_stand_in_the_command(query):
     shown = LEFT_OUT if query in SECRETS else query
@@ -121,6 +123,7 @@ def test_a_query_that_may_hold_a_password_does_not_stand_in_the_command(query):
         assert shlex.split(line)[-3].removeprefix("--query=") == shown
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("address", WITHOUT)
 def test_other_texts_pass(address):
     refuse_password(address)

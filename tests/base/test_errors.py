@@ -83,6 +83,7 @@ def with_column(values: list[Any], **options: Any) -> Callable[[], object]:
     return lambda: dagora.learn({"ok": [0, 1] * 6, "odd one": values}, **options)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "mistake",
     [
@@ -106,6 +107,7 @@ def test_an_error_names_the_column_at_fault(mistake: Callable[[], object]) -> No
     assert pickle.loads(pickle.dumps(caught.value)).column == caught.value.column
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("mistake", "flag"),
     [

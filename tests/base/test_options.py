@@ -25,6 +25,7 @@ PRICE = Option("price", "float", 0.1, "a price", low=0.0, words=("auto",))
 START = Option("start", "graph", None, "a graph")
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("option", "text", "value"),
     [
@@ -49,6 +50,7 @@ def test_text_from_the_command_line(option, text, value):
     assert type(found) is type(value)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("option", "text", "word"),
     [
@@ -77,12 +79,14 @@ def test_whole_numbers(value):
     assert type(COUNT.check(value)) is int
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("value", [1e-300, 1, 1.0, 0.5, np.float32(0.5), Decimal("0.5")])
 def test_numbers(value):
     assert RATE.check(value) == pytest.approx(float(value))
     assert type(RATE.check(value)) is float
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("option", "value", "word"),
     [

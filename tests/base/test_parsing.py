@@ -8,6 +8,7 @@ from dagora.base.parsing import parse_json, parse_toml
 DIGITS, DEEP = "9" * 5000, 200_000
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -94,6 +94,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("value", NASTY)
 def test_an_option_in_a_message_is_valid_python(value):
     for name in ("na", "drop", "missing"):
@@ -102,6 +103,7 @@ def test_an_option_in_a_message_is_valid_python(value):
         assert written == ([value] if name == "drop" else value)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "value", [text for text in NASTY if text and text == text.strip() and text.isprintable()]
 )

@@ -28,6 +28,7 @@ BEGINNINGS = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("begin", BEGINNINGS)
 def test_a_file_under_the_name_of_text_is_told_by_its_first_bytes(begin: bytes, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(begin + b" more")

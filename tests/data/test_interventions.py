@@ -27,6 +27,7 @@ def test_levels_that_no_row_has_do_not_shift_others() -> None:
     assert marks.targets == ("x+y",)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("nothing", [None, float("nan"), "", "none", "-", "Observational", "missing"])
 def test_what_says_that_nothing_was_set(nothing: object) -> None:
     assert targets_of(nothing, ["dose", "diet"]) == ()

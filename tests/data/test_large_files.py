@@ -11,6 +11,7 @@ from dagora.data.binary_files import Description
 from dagora.data.large_files import PER_BYTE, PER_CELL, bytes_of, memory_for, memory_for_text, unpacked_size
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("kind", "size"),
     [

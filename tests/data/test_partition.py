@@ -56,6 +56,7 @@ def test_given_sizes():
     assert [part.n_rows for part in split_rows(numbered(1), 1, sizes=[1])] == [1]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("parties", "sizes", "message"),
     [

@@ -40,6 +40,7 @@ def test_the_risk_is_the_share_on_average_and_uneven(values: list[int]) -> None:
     assert risk[np.argmax(values)] == risk.max() or len(set(values)) == 1
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("holes", ["mcar:0", "mcar:1", "mcar:nan", "mcar:x", "mcar", "mxar:0.2"])
 def test_shares_and_rules_that_there_are_not(holes: str) -> None:
     with pytest.raises(OptionError, match="mcar, mar or mnar with a share above 0 and below 1"):

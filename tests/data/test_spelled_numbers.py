@@ -9,6 +9,7 @@ from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import Kind
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("words", "numbers", "how"),
     [
@@ -57,6 +58,7 @@ def test_spellings(words, numbers, how):
     assert plainly(words) == (numbers, how)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "words",
     [

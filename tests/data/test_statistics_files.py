@@ -19,6 +19,7 @@ def moments(numbers: list[float | None], ending: str, form: str) -> list[dt.date
     return found.to_pylist()  # type: ignore[no-any-return]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("form", "number", "moment"),
     [
@@ -38,6 +39,7 @@ def test_dates_of_stata(form: str, number: float, moment: dt.datetime) -> None:
     assert moments([number, None], ".dta", form) == [moment, None]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "form", ["DATE11", "ADATE10", "EDATE8", "SDATE10", "MOYR8", "DATETIME20", "YMDHMS19.2"]
 )

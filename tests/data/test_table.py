@@ -53,6 +53,7 @@ def test_equality_needs_the_same_schema_and_the_same_rows(table):
     assert not table.equals(other)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("variables", "columns", "message"),
     [

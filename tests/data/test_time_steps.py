@@ -30,6 +30,7 @@ def days(dates: pd.DatetimeIndex) -> np.ndarray:
     return dates.to_numpy().astype("datetime64[us]").astype(np.float64) / 86_400e6
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("start", ["2019-12-01", "2020-02-29", "2021-07-15"])
 @pytest.mark.parametrize("frequency", FREQUENCIES)
 def test_steps_of_the_calendar_are_those_of_pandas(frequency: str, start: str) -> None:
@@ -46,6 +47,7 @@ def test_steps_of_the_calendar_are_those_of_pandas(frequency: str, start: str) -
     assert (with_gaps.missing, with_gaps.unit) == (3, unit)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [

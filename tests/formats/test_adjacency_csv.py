@@ -43,6 +43,7 @@ def test_lists_of_edges(header):
     )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -67,6 +67,7 @@ def test_partly_directed_dagitty():
     assert dagitty.render_graph(DAG("ab")).startswith("dag {")
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -95,6 +96,7 @@ def test_malformed_dot(text, line, refused):
     assert refused("g.dot", text).startswith(line)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [

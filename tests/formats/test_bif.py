@@ -94,6 +94,7 @@ HEAD = "variable a { type discrete [ 2 ] { n, y }; }\nvariable b { type discrete
 ROOT = "probability ( a ) { table 0.5, 0.5; }\n"
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -65,6 +65,7 @@ probability ( a ) {{
 """
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("comment", "line"),
     [

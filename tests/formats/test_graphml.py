@@ -66,6 +66,7 @@ def one_graph(inside, default="directed"):
     return f'<graphml>\n<graph edgedefault="{default}">{inside}</graph></graphml>'
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -62,6 +62,7 @@ def test_published_regressions_with_parents_in_any_order():
     assert network.name == "p"
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -108,6 +109,7 @@ def edited(network, **changes):
     return json.dumps(document)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [

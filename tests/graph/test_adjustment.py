@@ -240,3 +240,31 @@ def test_the_first_sets_of_very_many_come_at_once():
     started = time.process_time()
     assert len(set(found.minimal_sets(1000))) == 1000
     assert time.process_time() - started < 10
+
+
+def test_the_outcome_is_no_adjustment_set():
+    chain = Adjustment(DAG("xyz", [("z", "x"), ("x", "y")]), "x", "y")
+    assert chain.is_valid([])
+    assert chain.is_valid("z")
+    assert not chain.is_valid("y")
+    assert not chain.is_valid("x")
+
+
+def test_what_leaves_an_effect_open_is_told_in_words():
+    one = Adjustment(CPDAG("xy", [], [("x", "y")]), "x", "y")
+    assert "the direction of x — y decides it; knowing which comes first" in one.to_text()
+    both = Adjustment(CPDAG("xvwy", [("v", "y"), ("w", "y")], [("x", "v"), ("x", "w")]), "x", "y")
+    assert "the directions of x — v, x — w decide it" in both.to_text()
+    hidden = Adjustment(PAG("xy", [("x", "o->", "y")]), "x", "y").to_text()
+    assert (
+        "on 'y' is not identified by adjustment: a hidden cause, or the other direction, is possible at x — y"
+        in hidden
+    )
+    assert "rows in which 'x' was set at random would settle it" in hidden
+
+
+def test_nothing_is_forbidden_but_the_outcome():
+    """A sentence on what never to adjust for stands only where there is such a variable."""
+    assert "never" not in Adjustment(DAG("xy", [("x", "y")]), "x", "y").to_text()
+    between = Adjustment(DAG("xmy", [("x", "m"), ("m", "y")]), "x", "y").to_text()
+    assert "never adjust for: m" in between

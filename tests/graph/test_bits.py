@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from dagora.graph.bits import pack, unpack, words_for
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(("size", "words"), [(0, 1), (1, 1), (63, 1), (64, 1), (65, 2), (128, 2), (129, 3)])
 def test_words(size, words):
     assert words_for(size) == words

@@ -55,6 +55,7 @@ def test_immutable_and_unlike_a_dag():
     assert graph != CPDAG("ab", (), [("a", "b")])
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -96,6 +96,7 @@ def test_no_nodes():
     assert DAG([]).order == ()
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dagora.base.errors import GraphError, KnowledgeError, speaking
 from dagora.base.wording import COMMAND
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge, read_knowledge
+from dagora.graph.knowledge import Knowledge, as_knowledge, read_knowledge
 from tests.graph.graph_strategies import dags
 
 
@@ -99,6 +99,7 @@ def test_json_round_trip(known, tmp_path):
     assert known.is_empty == (known.to_dict() == {})
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -153,3 +154,25 @@ def test_unreadable_files(tmp_path):
 def test_unknown_variables():
     with pytest.raises(KnowledgeError, match="names 'z', which is not a variable"):
         Knowledge(tiers=[["a"], ["z"]]).check_nodes(["a", "b"])
+
+
+def test_an_edge_that_is_listed_twice_is_one_parent():
+    assert Knowledge(required=[("a", "b"), ("a", "b")], max_parents=1).max_parents == 1
+
+
+def test_no_parents_at_all_is_something_known():
+    known = Knowledge(max_parents=0)
+    assert known.to_dict() == {"max_parents": 0}
+    assert Knowledge.from_dict(known.to_dict()) == known
+
+
+def test_no_edge_leads_back_over_several_tiers():
+    forbidden = Knowledge(tiers=[["a"], [], ["b"], ["c"]]).forbidden_matrix("abc")
+    assert forbidden.astype(int).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+
+
+def test_the_smaller_limit_holds():
+    known = Knowledge(max_parents=2)
+    assert [as_knowledge(known, limit).max_parents for limit in (None, 1, 5)] == [2, 1, 2]
+    with pytest.raises(KnowledgeError, match="max_parents must be a whole number, 0 or more"):
+        as_knowledge(known, True)

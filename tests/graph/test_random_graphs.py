@@ -79,6 +79,7 @@ def test_names():
     assert random_dag("er", 3, 1).nodes == ("x0", "x1", "x2")
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

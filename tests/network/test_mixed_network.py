@@ -81,6 +81,7 @@ def test_an_sd_of_zero_has_no_density():
     )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
@@ -104,6 +105,7 @@ def test_parameters_that_do_not_fit_are_refused(changes, line):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("make", "line"),
     [
@@ -144,6 +146,7 @@ def test_a_network_without_slopes_or_levels_can_be_written(tmp_path):
     assert read_network(tmp_path / "one.json").lines["x"].sds == 2.0
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("path", "value", "line"),
     [

@@ -177,6 +177,7 @@ def test_a_graph_without_edges_is_noise():
     assert abs(np.corrcoef(X.T)[0, 1]) < 4.5 / np.sqrt(5000)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

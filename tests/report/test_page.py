@@ -36,6 +36,7 @@ def test_rows_of_a_table():
     assert [(tags["tabindex"], tags["aria-label"]) for tags in around] == [("0", "table: a<b, n")]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

@@ -59,3 +59,13 @@ def test_discrete_columns_are_left_out_and_constant_ones_have_no_width():
     assert found.half_width.tolist() == [3.75, 0.0]
     assert found.of_columns.mean.tolist() == pytest.approx([13 / 3, 3.0])
     assert found.of_columns.scatter[1, 1] == 0
+
+
+def test_constant_and_huge_columns_stay_finite():
+    """A constant column has no width; the middle of the largest range of floats is no sum of its ends."""
+    rows = np.column_stack([np.full(4, 7.0), [-1.7e308, 0.0, 1e308, 1.7e308]])
+    found = table_basis_moments(continuous(rows.T), 3)
+    assert np.isfinite(found.centre).all()
+    assert np.isfinite(found.half_width).all()
+    assert np.isfinite(found.moments.scatter).all()
+    assert found.centre.tolist() == [7.0, 0.0]

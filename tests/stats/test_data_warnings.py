@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import DataError
+from dagora.data.columns.column_profile import DATES, EMPTY
+from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview
 from dagora.data.incomplete import IncompleteTable
 from dagora.stats.data_warnings import check_learnable, data_warnings, listing
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -48,3 +50,22 @@ def test_too_little_to_learn_from(table, word):
 def test_long_lists_are_cut():
     assert listing([f"x{i}" for i in range(8)]) == "'x0', 'x1', 'x2', 'x3', 'x4' and 3 more"
     assert listing(["a"] * 5) == ", ".join(["'a'"] * 5)
+
+
+def test_a_column_that_was_left_out_is_named_with_the_way_to_keep_it():
+    """Dates are kept as numbers, names as levels, unless the method takes numbers only; empty ones not at all."""
+
+    def refused(*reasons, **options):
+        gone = tuple(ColumnSummary(f"c{k}", LEFT_OUT, why) for k, why in enumerate(reasons))
+        with pytest.raises(DataError) as found:
+            check_learnable(continuous_table([[1.0], [2.0]]).schema, 2, Overview(gone, 2), **options)
+        return str(found.value)
+
+    assert "'c1' was left out (dates or times); continuous=[\"c1\"] keeps it" in refused(EMPTY, DATES)
+    assert "'c0' was left out (numbers the rows); discrete=[\"c0\"] keeps it" in refused("numbers the rows")
+    assert refused("numbers the rows", numbers_only=True).endswith("'c0' was left out (numbers the rows)")
+    assert refused(EMPTY).endswith(f"'c0' was left out ({EMPTY})")
+
+
+def test_as_many_rows_as_columns_are_no_word():
+    assert sentences(continuous_table([[1.0, 2.0], [3.0, 5.0]])) == []

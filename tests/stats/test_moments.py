@@ -44,6 +44,7 @@ def test_moments_equal_exact_arithmetic(n, d, seed, offset):
     assert np.array_equal(found.scatter, found.scatter.T)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "n", [BLOCK_ROWS - 1, BLOCK_ROWS, BLOCK_ROWS + 1, 2 * BLOCK_ROWS, 3 * BLOCK_ROWS + 5]
 )

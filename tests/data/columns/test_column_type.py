@@ -58,6 +58,7 @@ def test_floats_are_continuous_bit_for_bit(values):
         assert column.values.tobytes() == np.array(values).tobytes()
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("values", "levels"),
     [
@@ -132,6 +133,7 @@ def test_whole_floats_declared_discrete_are_written_like_integers():
     assert typed([-0.0, 0.0], DISCRETE).variable.levels == ("0",)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "arrow", [pa.int8(), pa.uint8(), pa.int16(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(9, 2)]
 )
@@ -198,6 +200,7 @@ def test_plain_text_is_visible_ascii():
         assert not is_plain(pa.chunked_array([["ok"], [cell]]))
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     "values",
     [

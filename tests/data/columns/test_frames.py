@@ -119,6 +119,7 @@ def test_a_record_batch():
     assert Table.from_frame(pa.record_batch({"a": [1, 2]})).schema[0].levels == ("1", "2")
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
@@ -186,6 +187,7 @@ def test_text_is_read_like_a_file_and_objects_like_a_frame():
     assert [variable.levels for variable in table.schema] == [("1", "2"), ("a", "b"), (), ("missing", "q")]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("array", "message"),
     [

@@ -43,6 +43,7 @@ def test_intervals_sort_by_their_bounds():
     assert sort_levels(reversed(levels)) == levels
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("value", "name"),
     [(True, "True"), (7, "7"), (7.0, "7"), (-0.0, "0"), (0.1, "0.1"), (1e300, "1e+300"), ("  a b ", "a b")],

@@ -34,6 +34,7 @@ def test_equality_order_and_copies():
         graph._matrix[0, 1] = 0
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("make", "words"),
     [

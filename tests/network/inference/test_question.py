@@ -23,6 +23,7 @@ NETWORK = MixedNetwork(
 )  # fmt: skip
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -63,6 +64,7 @@ def test_any_text_is_a_question_or_gets_one_line(text):
         assert "\n" not in str(error)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -123,6 +125,7 @@ def test_mistakes_are_named_in_one_line(text, line):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("options", "line"),
     [
