@@ -248,6 +248,7 @@ def test_the_outcome_is_no_adjustment_set():
     assert chain.is_valid("z")
     assert not chain.is_valid("y")
     assert not chain.is_valid("x")
+    assert not Adjustment(DAG("xy"), "x", "y").is_valid("y")
 
 
 def test_what_leaves_an_effect_open_is_told_in_words():

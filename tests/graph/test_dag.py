@@ -1,3 +1,4 @@
+import itertools
 import pickle
 
 import networkx as nx
@@ -113,3 +114,9 @@ def test_no_nodes():
 def test_refuses(make, message):
     with pytest.raises(GraphError, match=message):
         make()
+
+
+def test_a_long_cycle_is_named_by_its_ends():
+    names = [f"x{i}" for i in range(30)]
+    with pytest.raises(GraphError, match=r"x0 → x1 .* → … \(30 nodes\) → .*x29 → x0$"):
+        DAG(names, [*itertools.pairwise(names), ("x29", "x0")])

@@ -5,10 +5,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dagora.base.errors import KnowledgeError
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
 from dagora.graph.equivalence import v_structures
-from dagora.graph.interventions import interventional_cpdag
+from dagora.graph.interventions import directed_by_knowledge, interventional_cpdag
+from dagora.graph.knowledge import Knowledge
 
 NODES = "abcd"
 MATRICES = [dag.to_numpy() for dag in all_dags(4)]
@@ -60,3 +63,16 @@ def test_more_regimes_never_take_a_direction_away():
         for targets in combinations(NODES, 2):
             more = {frozenset(pair) for pair in interventional_cpdag(dag, [{"a"}, set(targets)]).undirected}
             assert more <= few
+
+
+@pytest.mark.parametrize("graph", [DAG("abc", [("a", "b")]), CPDAG("abc", [], [("a", "b")])])
+def test_a_required_edge_that_a_graph_lacks_is_named(graph):
+    with pytest.raises(KnowledgeError, match="requires b → c, which the graph does not have"):
+        directed_by_knowledge(graph, Knowledge(required=[("b", "c")]))
+
+
+def test_nothing_follows_in_a_graph_that_stands_for_no_dag():
+    square = CPDAG("abcd", [], ["ab", "bc", "cd", "ad"])
+    found = directed_by_knowledge(square, Knowledge(forbidden=[("b", "a")]))
+    assert found.edges == (("a", "b"),)
+    assert len(found.undirected) == 3

@@ -122,3 +122,16 @@ def test_the_picture_has_a_column_for_each_slice() -> None:
     assert picture.count("data-tail=") == len(GRAPH.edges)
     missing = draw_svg(LaggedGraph("abc", 2).window, truth=GRAPH.window)
     assert missing.count("(missing)") == len(GRAPH.edges)
+
+
+def test_a_truth_value_is_no_lag() -> None:
+    with pytest.raises(GraphError, match="has the lag True: choose 0 to 1"):
+        LaggedGraph("ab", 1, [("a", "b", True)])
+    with pytest.raises(GraphError, match="lags must be a whole number, 0 or more, not True"):
+        LaggedGraph("ab", True)
+
+
+def test_rates_of_lagged_edges_count_pairs_of_an_earlier_and_a_present_node() -> None:
+    found = compare(LaggedGraph("ab", 1, [("a", "b", 1)]).window, LaggedGraph("ab", 1).window)
+    assert found.lagged is not None
+    assert found.lagged.fpr == 1 / 4

@@ -170,3 +170,9 @@ def test_refuses_other_names():
         compare(DAG("ab"), DAG("abc"))
     with pytest.raises(GraphError, match="'z' is a node of the estimate but not of the truth"):
         compare(DAG("abz"), DAG("ab"))
+
+
+def test_a_line_is_right_against_an_arrow_of_a_dag_only():
+    line = CPDAG("ab", [], [("a", "b")])
+    assert compare(line, DAG("ab", [("a", "b")])).dag.correct == 1
+    assert compare(line, CPDAG("ab", [("a", "b")], [])).dag.reversed == 1

@@ -62,3 +62,13 @@ def test_discrete_columns_are_refused_with_a_way_out() -> None:
         DataError, match=r"'kind' is discrete, and windows of time need numbers: leave it out"
     ):
         SeriesStatistics(panel).lagged(1)
+
+
+def test_steps_that_are_missing_are_told() -> None:
+    rows = Table.from_numpy(
+        [[1, 0.5], [2, 1.5], [4, 0.1], [5, 0.7], [7, 0.3]], ["t", "x"], continuous=["all"]
+    )
+    found = SeriesStatistics(Panel.of_table(rows, "t")).lagged(1)
+    assert found.n_rows == 2
+    assert ["missing" in line for line in found.warnings] == [True, False]
+    assert "1 of 3 runs of rows without a gap is shorter than 2 steps" in found.warnings[1]

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import RowsUnavailableError
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.name_order import NameOrder, in_name_order
 from dagora.stats.table import TableStatistics
 from tests.random_tables import random_continuous, random_discrete
@@ -47,3 +49,32 @@ def test_moments():
 def test_sorted_columns_are_left_as_they_are():
     statistics = TableStatistics(random_discrete(np.random.default_rng(0), 20, [2, 2]))
     assert in_name_order(statistics) is statistics
+
+
+class Behind:
+    """Statistics of the columns b and a, which can do what is named."""
+
+    schema = Schema([Variable("b", Kind.CONTINUOUS), Variable("a", Kind.CONTINUOUS)])
+    n_rows = 3
+
+    def __init__(self, **abilities):
+        self.capabilities = StatisticsCapabilities(**abilities)
+
+
+def test_columns_that_were_noised_keep_their_order():
+    noised = Behind(release=object())
+    assert in_name_order(noised) is noised
+    assert in_name_order(Behind()).schema.names == ("a", "b")
+
+
+def test_questions_go_to_the_columns_behind():
+    asked = []
+    known = in_name_order(Behind(knows=lambda sets: asked.append(sets) or True))
+    assert known.capabilities.knows([(0,), (0, 1)])
+    assert asked == [[[1], [1, 0]]]
+
+
+@pytest.mark.parametrize("ability", ["knows", "basis_moments", "indicator_moments"])
+def test_it_can_do_what_those_behind_can(ability):
+    assert getattr(in_name_order(Behind()).capabilities, ability) is None
+    assert getattr(in_name_order(Behind(**{ability: print})).capabilities, ability) is not None
