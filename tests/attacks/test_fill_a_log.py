@@ -14,11 +14,14 @@ from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.log.site_log import open_log, read_log
 from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.policy.drafted_policy import draft_policy
 from dagora.parties.horizontal.policy.policy import PolicyError
 from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
+from dagora.parties.horizontal.secure_sum.roster import ENTRY
 from dagora.parties.horizontal.session.questions import PlanQuestion
 from dagora.parties.privacy.terms import agree_on_terms
+from dagora.parties.transport.messages import encode
 from tests.parties.horizontal.meeting import Meeting
 from tests.random_tables import random_discrete
 
@@ -86,6 +89,47 @@ def test_a_drafted_policy_limits_the_number_of_releases():
     policy.may_spend(History(rho={str(i): 1e-9 for i in range(99)}), 1e-9, "new")
     with pytest.raises(PolicyError, match="100 releases with noise were made already"):
         policy.may_spend(History(rho={str(i): 1e-9 for i in range(100)}), 1e-9, "new")
+
+
+def test_what_a_coordinator_may_write_into_a_plan_is_short():
+    """Every plan stands in the log; its columns are those of the owner's policy."""
+    plan = Meeting(SITES, keys=KEYS).trial
+    most = {str(number): "x" * 990 for number in range(16)}
+    RunPlan.decode(replace(plan, settings=most).encode())
+    content = {**plan.to_dict(), "settings": most | {"more": ["x" * 990]}}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    with pytest.raises(ProtocolError, match="settings of a plan have at most 16384 characters"):
+        RunPlan.decode(text.encode())
+    asked = {"local-graph": {"model": "pc", "knowledge": {"forbidden": [["x", "y" * 100]] * 10_000}}}
+    vote = {"method": "vote", "shows": ("local-graph",)}
+    with pytest.raises(FormatError, match="shown_questions of a plan have at most 1048576 characters"):
+        replace(plan, **vote, shown_questions=asked)
+
+
+@pytest.mark.parametrize("roster", [None, b"nonsense"])
+def test_a_plan_that_not_all_have_signed_is_a_short_line(tmp_path, roster):
+    """Before, the whole plan was written before any signature was checked, again and again."""
+    path, sizes = tmp_path / "log", [0]
+    settings = {"number": 1, "more": ["x" * 900] * 10}
+    for number in range(3):
+        with open_log(path) as log:
+            meeting = Meeting(
+                SITES, plan={"settings": {**settings, "number": number // 2}}, logs={"west": log}, keys=KEYS
+            )
+            offer = {"plan": meeting.plan.encode(), "certificate": KEYS["coordinator"].certificate}
+            meeting.session._tell(encode(offer), "plan")
+            meeting.session._collect("keys", ENTRY)
+            if roster:
+                meeting.session._tell(roster, "roster")
+            meeting.hub.close()
+            meeting.lines()
+        sizes.append(path.stat().st_size)
+    events = read_log(path).events
+    assert [event["event"] for event in events] == ["refused"] * 3
+    assert all("a plan that not all have signed" in event["reason"] for event in events)
+    first, again, other = np.diff(sizes)
+    assert again < 700 < first < 5000
+    assert 700 < other < 5000
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ one edge each and one more with a penalty give S, and the level at which `pc` ke
 plan says what is asked, word for word, and a policy how many plans of this kind there are for ever.
 """
 
-from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -18,8 +17,7 @@ from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.log.site_log import MemoryLog, open_log, read_log
-from dagora.parties.horizontal.policy.drafted_policy import trial_policy
-from dagora.parties.horizontal.policy.policy import PolicyError
+from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.session.questions import ANSWER, SHOWN, PlanQuestion
 from tests.parties.horizontal.federations import simulated
 from tests.parties.horizontal.meeting import Meeting
@@ -272,44 +270,54 @@ def first_round(centre):
     return {**prepared, "weights": np.zeros((4, 4)), "rho": 1.0}
 
 
-def test_rounds_of_admm_tell_moments_and_a_row_that_was_added():
-    """It gets them, as docs/federated.md says: a policy that allows `admm` once allows it in later runs."""
-    logs = {name: MemoryLog() for name in NAMES}
-    book, keys = Meeting(SITES, method="admm").codebook, None
-    row = np.array([3.25, -1.5, 0.75, 2.125])
-    longer = Table(
-        TABLE.schema, tuple(np.append(*both) for both in zip(SITES["east"].columns, row, strict=True))
+def run_admm(east, logs, keys, allowed):
+    """Two rounds of a run of admm; the sums of squares and products of one site, centred and not."""
+    plan = {"codebook": Meeting(SITES).codebook, "largest_rows": 400, "shows": ("admm-step",)}
+    policies = {name: {"shows": ("admm",), "shown_for_ever": allowed} for name in NAMES}
+    meeting = Meeting(
+        {**SITES, "east": east}, method="admm", plan=plan, policies=policies, logs=logs, keys=keys
     )
     sums = []
-    for east in (SITES["east"], longer):
-        plan = {"codebook": book, "largest_rows": 400, "shows": ("admm-step",)}
-        policies = {name: {"shows": ("admm",), "shown_for_ever": 1} for name in NAMES}
-        meeting = Meeting(
-            {**SITES, "east": east}, method="admm", plan=plan, policies=policies, logs=logs, keys=keys
-        )
-        keys = meeting.keys
+    try:
         with meeting.session as session:
             for centre in ("local", "none"):
                 away = ask(session, "admm-step", first_round(centre))["east"]["away"]
                 sums.append(400 * np.linalg.solve(np.eye(4) - away, away))
+    finally:
         meeting.lines()
+    return sums
+
+
+def test_rounds_of_admm_tell_moments_and_a_row_that_was_added():
+    """It gets them, as docs/federated.md says, where the owner allows a second run: each of them counts."""
+    logs = {name: MemoryLog() for name in NAMES}
+    keys = hand_out_keys(["coordinator", *NAMES])
+    row = np.array([3.25, -1.5, 0.75, 2.125])
+    longer = Table(
+        TABLE.schema, tuple(np.append(*both) for both in zip(SITES["east"].columns, row, strict=True))
+    )
+    centred, plain = run_admm(SITES["east"], logs, keys, 1)
     means = np.stack(SITES["east"].columns).mean(axis=1)
-    np.testing.assert_allclose(sums[0] / 100, covariance("east"), rtol=1e-9)
-    np.testing.assert_allclose(sums[1] - sums[0], 100 * np.outer(means, means), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(sums[3] - sums[1], np.outer(row, row), rtol=1e-6)
-    assert len(History.of(logs["east"].events).shown) == 1
+    np.testing.assert_allclose(centred / 100, covariance("east"), rtol=1e-9)
+    np.testing.assert_allclose(plain - centred, 100 * np.outer(means, means), rtol=1e-6, atol=1e-9)
+    with pytest.raises(ProtocolError, match="refused the plan"):
+        run_admm(longer, logs, keys, 1)
+    assert (
+        "(shown_for_ever): 1 different answer of this site alone left already; each run"
+        in (logs["east"].events[-1]["reason"])
+    )
+    _, later = run_admm(longer, logs, keys, 2)
+    np.testing.assert_allclose(later - plain, np.outer(row, row), rtol=1e-6)
+    assert len(History.of(logs["east"].events).shown) == 2
+    assert any("each run counts as one more answer" in line for line in log_in_words(logs["east"].events))
 
 
-def test_windows_of_another_length_are_another_answer():
-    """With more lags, rounds of `admm-dynamic` tell more."""
-    plan = replace(
-        Meeting(SITES).trial, method="admm-dynamic", questions=("lagged",), lags=1, step=1.0, tables=0,
-        shows=("admm-lagged-step",),
-    )  # fmt: skip
-    policy = replace(trial_policy(replace(plan, lags=3)), shows=("admm-dynamic",), shown_for_ever=1)
-    about = {"method": plan.method, "lags": 1, "plan_digest": "", "codebook": plan.codebook.digest}
-    shown = {"event": "shown", "task": "admm-lagged-step", "question": {}, "bytes": 1}
-    history = History.of([{"event": "plan", "roster": plan.roster_digest, **about}, shown])
-    policy.check(plan, "east", history)
-    with pytest.raises(PolicyError, match="shown_for_ever"):
-        policy.check(replace(plan, lags=3), "east", history)
+def test_runs_in_rounds_are_counted_in_a_new_file(tmp_path, monkeypatch):
+    keys = hand_out_keys(["coordinator", *NAMES])
+    monkeypatch.setattr(site_log, "LONG_FILE", 0)
+    with open_log(tmp_path / "log") as log:
+        run_admm(SITES["east"], {"east": log}, keys, 1)
+        log.hand_over(keys["east"])
+        assert len(log.events) == 1
+        with pytest.raises(ProtocolError, match="refused the plan"):
+            run_admm(SITES["east"], {"east": log}, keys, 1)

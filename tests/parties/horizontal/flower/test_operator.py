@@ -90,7 +90,7 @@ OPERATORS = {
         lambda keys, another: (Operator(keys[COORDINATOR], another), None),
         ProtocolError,
         "the coordinator did not sign the roster",
-        ["plan", "end"],
+        ["refused"],
     ),
     "shows its own for the coordinator's plan": (
         lambda keys, another: (Operator(another, another), None),

@@ -94,6 +94,8 @@ ANSWER_FIELDS: dict[str, dict[str, Test]] = {
     LAGGED: {"lags": is_whole, "windows": is_whole},
     RELEASE: {"rho": is_price, "part": is_part},
 }
+# Fields that the earlier line has where something comes again.
+TOLD_ONCE = ("plan", "rho", "part")
 # Fields that an event need not have.
 OPTIONAL: dict[str, Test] = {
     "again": is_text,
@@ -115,24 +117,29 @@ def check_event(entry: Mapping[str, Any], *, planned: bool) -> None:
     kind = entry["event"]
     if kind not in FIELDS:
         raise FormatError(f"there is no event '{kind[:40]}' in a log")
-    required = {"time": is_text, **FIELDS[kind]}
-    required |= {name: test for name, test in OPTIONAL.items() if name in entry}
-    asks = entry.get("asks")
-    if kind == "answer":
-        required |= ANSWER_FIELDS.get(asks, {}) if isinstance(asks, str) else {}
-        if asks != RELEASE and ("rho" in entry or "part" in entry):
-            raise FormatError(f"only the answer to a {RELEASE} has a price and a part")
-    if "again" in entry:
-        if kind not in {"plan", "shown"} and asks != RELEASE:
-            raise FormatError(f"only a plan, a {RELEASE} and what was shown come again")
-        required = {name: test for name, test in required.items() if name not in {"plan", "rho", "part"}}
-    for name, test in required.items():
+    is_release = kind == "answer" and entry.get("asks") == RELEASE
+    if kind == "answer" and not is_release and ("rho" in entry or "part" in entry):
+        raise FormatError(f"only the answer to a {RELEASE} has a price and a part")
+    if "again" in entry and kind not in {"plan", "shown"} and not is_release:
+        raise FormatError(f"only a plan, a {RELEASE} and what was shown come again")
+    for name, test in fields_of(entry).items():
         if name not in entry or not test(entry[name]):
             raise FormatError(f"the event '{kind}' has no '{name}', or an odd one")
     if kind in {"answer", "shown"} and not planned:
         raise FormatError(f"the event '{kind}' comes before any plan")
     if kind == "handover":
         History().resume(entry["history"])
+
+
+def fields_of(entry: Mapping[str, Any]) -> dict[str, Test]:
+    """The fields that an event must have, and those that it has and need not, with their tests."""
+    kind, asks = entry["event"], entry.get("asks")
+    fields = {"time": is_text, **FIELDS[kind]}
+    if kind == "answer" and isinstance(asks, str):
+        fields |= ANSWER_FIELDS.get(asks, {})
+    if "again" in entry:
+        fields = {name: test for name, test in fields.items() if name not in TOLD_ONCE}
+    return fields | {name: test for name, test in OPTIONAL.items() if name in entry}
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,8 @@ class History:
     A sum is named by the codebook, the sites and the question: asked for again, it is not counted again.
     `rho` is the privacy spent by releases with noise, and `releases` the lines with this site's parts of
     them, both by the plan that they were made for. `shown` has the line of each answer that was shown as this
-    site's own, by `shown_name`; None where there is nothing to give again. None of this depends on rows.
+    site's own, by its question (`shown_name`) where it is given again, and by the run where it is not: None
+    then. None of this depends on rows.
     """
 
     sums: set[SumName] = field(default_factory=set)
@@ -208,11 +216,13 @@ class History:
             self.sums.update(self.sum_names(event["asks"], event.get("tables", ()), size))
 
     def _add_shown(self, event: Mapping[str, Any]) -> None:
+        if event["task"] not in SHOWN_ONCE:
+            # Rounds are answered from the rows that are there, so each run tells something new.
+            self.shown[f"rounds of {self._plan.get('hash', '')}"] = None
+            return
         # Before questions were logged, each plan counts as one.
         asked = event.get("question", {"plan": self._plan["plan_digest"]})
-        plan = {"method": "", "lags": 0, **self._plan.get("plan", {}), **self._plan}
-        name = shown_name(plan["codebook"], plan["method"], plan["lags"], event["task"], asked)
-        self.shown[name] = event.get("at") if event["task"] in SHOWN_ONCE else None
+        self.shown[shown_name(self._plan["codebook"], event["task"], asked)] = event.get("at")
 
     def sum_names(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:
         """The names of sums of the present plan; `size` is the number of functions or of lags."""

@@ -75,7 +75,8 @@ def plan_in_words(plan: RunPlan) -> list[str]:
             else task
             for task in plan.shows
         ]
-        lines.append(f"shown as this site's own, not summed: {', '.join(asked)}")
+        rounds = " (in rounds; each run counts as one more answer)" if plan.shows_rounds else ""
+        lines.append(f"shown as this site's own, not summed: {', '.join(asked)}{rounds}")
     if plan.privacy is not None:
         lines += plan.privacy.describe()
     return list(map(printable, lines))

@@ -97,7 +97,7 @@ class FileLog:
     def add(self, event: str, content: Mapping[str, Any]) -> None:
         """Append an event, and wait until it is on disk."""
         entry = {"time": now(), "event": event, **content, "after": self._last}
-        line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
+        line, digest = _sealed_line(entry)
         with report_failure(self.path, FormatError):
             if self._broken:
                 raise FormatError(f"{self.path}: could not be written before, so nothing more is written")
@@ -137,30 +137,28 @@ class FileLog:
             return
         with report_failure(self.path, FormatError):
             kept = _free_name(self.path)
-            entry: LogEvent = {"time": now(), "event": "handover", "file": kept.name}
-            entry |= {"history": History.of(self.events).hand_over(kept.name), "after": self._last}
-            entry["certificate"] = b64encode(identity.certificate).decode()
-            entry["signature"] = b64encode(identity.sign(_statement(entry))).decode()
-            line, digest = _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
+            entry = self._handover(identity, kept.name)
+            line, digest = _sealed_line(entry)
             if size < 2 * len(line):  # the file is long because of all that is counted
                 return
             # The old file gets its second name first: at every moment there is a whole log under its name.
             if not _second_name(self.path, kept):
                 return
-            fresh = self.path.with_name(f"{self.path.name}.new")
-            fresh.unlink(missing_ok=True)  # of a hand-over that was cut off
-            handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _write_all(handle, line + b"\n")
-                os.fsync(handle)
-                fresh.replace(self.path)
-            except BaseException:
-                os.close(handle)
-                raise
-            self.handles.append(handle)
+            self.handles.append(_replace_file(self.path, line))
             self.events, self._last = [{**entry, "hash": digest}], digest
             _settle_folder(self.path.parent)
+
+    def _handover(self, identity: Identity, kept: str) -> LogEvent:
+        """The first event of the file that follows this one, which is then called `kept`."""
+        entry: LogEvent = {
+            "time": now(),
+            "event": "handover",
+            "file": kept,
+            "history": History.of(self.events).hand_over(kept),
+            "after": self._last,
+            "certificate": b64encode(identity.certificate).decode(),
+        }
+        return {**entry, "signature": b64encode(identity.sign(_statement(entry))).decode()}
 
 
 @contextmanager
@@ -297,6 +295,27 @@ def _second_name(path: Path, name: Path) -> bool:
             raise
         return False
     return True
+
+
+def _replace_file(path: Path, line: bytes) -> int:
+    """Put a new file of one line in the place of an old one; its handle, which is locked."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)  # of a hand-over that was cut off
+    handle = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _write_all(handle, line + b"\n")
+        os.fsync(handle)
+        fresh.replace(path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _sealed_line(entry: LogEvent) -> tuple[bytes, str]:
+    """An event as a line of JSON with its own hash as the last part, and that hash."""
+    return _seal(json.dumps(entry, ensure_ascii=False, allow_nan=False).encode())
 
 
 def _digest_of(line: bytes) -> str | None:

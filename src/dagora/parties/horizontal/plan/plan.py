@@ -8,7 +8,7 @@ bytes; its digest is signed, and all keys of the run are derived from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -50,6 +50,9 @@ MOST_SITES = 1000
 MOST_FUNCTIONS = 32
 MOST_LAGS = 100
 LONGEST_PLAN = 1 << 22
+# A log keeps every plan. Settings are a few options of a method; a question to a site alone has knowledge, of
+# up to 40,000 edges between names of ten letters. Columns must be those of the owner's policy.
+LONGEST_SETTINGS, LONGEST_QUESTIONS = 1 << 14, 1 << 20
 LONGEST_SETTING = 1000
 FINGERPRINT = "sha256:"
 
@@ -102,6 +105,12 @@ class RunPlan:
         if (self.lags > 0) is not (LAGGED in self.questions) or (self.step > 0) is not (self.lags > 0):
             raise FormatError("a plan about series has the question lagged, lags and a step, or none of them")
         self._check_windows()
+        for what, content, most in (
+            ("settings", self.settings, LONGEST_SETTINGS),
+            (ASKED_ALONE, self.shown_questions, LONGEST_QUESTIONS),
+        ):
+            if len(json.dumps(dict(content))) > most:
+                raise FormatError(f"the {what} of a plan have at most {most} characters")
         if not set(self.shows) <= set(SHOWN_BY.get(self.method, ())):
             raise FormatError(f"the method {self.method} does not need to be shown {', '.join(self.shows)}")
         if not set(self.shown_questions) <= set(self.shows) & set(SHOWN_ONCE):
@@ -137,15 +146,19 @@ class RunPlan:
                 f"{self.cells_per_table} (cells_per_table): use fewer levels, or allow more cells"
             )
 
+    def new_answers(self, known: Collection[str]) -> int:
+        """How many answers of a site alone a run adds to those known; rounds are one, in every run anew."""
+        asked = {self.shown_name(task) for task in self.shows if task in SHOWN_ONCE}
+        return len(asked.difference(known)) + self.shows_rounds
+
     @property
-    def shown_names(self) -> set[str]:
-        """The names under which what the plan shows is counted for ever."""
-        return {self.shown_name(task) for task in self.shows}
+    def shows_rounds(self) -> bool:
+        """True if sites show answers round by round."""
+        return any(task not in SHOWN_ONCE for task in self.shows)
 
     def shown_name(self, task: str) -> str:
-        """The name under which the answers to one of the plan's tasks are counted."""
-        question = self.shown_questions.get(task, {})
-        return shown_name(self.codebook.digest, self.method, self.lags, task, question)
+        """The name under which the answer to one of the plan's questions is counted."""
+        return shown_name(self.codebook.digest, task, self.shown_questions.get(task, {}))
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
@@ -253,14 +266,8 @@ class RunPlan:
         )
 
 
-def shown_name(codebook: str, method: str, lags: int, task: str, question: Mapping[str, Any]) -> str:
-    """The name under which an answer that is shown is counted.
-
-    It is the columns and the question, whatever the plan. The rounds of a method are one, over the same
-    columns and windows of time: together they tell the number of rows, the means and the covariance.
-    """
-    if task not in SHOWN_ONCE:
-        return f"{method} {lags} {codebook}"
+def shown_name(codebook: str, task: str, question: Mapping[str, Any]) -> str:
+    """The name under which an answer that is shown is counted: columns and question, whatever the plan."""
     asked = json.dumps([codebook, question], sort_keys=True)
     return f"{task} {sha256(asked.encode()).hexdigest()}"
 

@@ -40,8 +40,9 @@ class SitePolicy:
     continuous values are rounded. Tables have at most `columns_per_table` columns and `cells_per_table`
     cells; moments are of at most `functions` functions of a column, and windows reach at most `lags` steps of
     length `step` back. `tables_per_run` and `tables_for_ever` count distinct sums. `shows` are methods for
-    which the site may show answers of its own, and `shown_for_ever` the number of distinct ones. With
-    `noise`, only releases with noise are answered. There are at most `releases_for_ever` of these, which
+    which the site may show answers of its own, and `shown_for_ever` the number of distinct ones; each run of
+    a method that goes on in rounds is one. With `noise`, only releases with noise are answered. There are at
+    most `releases_for_ever` of these, which
     spend at most `rho_for_ever`; their noise must be enough even if `colluders` sites reveal theirs, and for
     a person with `rows_per_person` rows.
     `agreed_rosters` are other sets of sites that the owner accepts although an earlier run had other sites.
@@ -163,11 +164,12 @@ class SitePolicy:
             self._refuse("shows", f"the method {plan.method} shows answers of this site alone")
         if {task for task in plan.shows if task in SHOWN_ONCE} - set(plan.shown_questions):
             self._refuse("shows", "the plan does not say what it asks this site alone")
-        new = plan.shown_names - set(history.shown)
-        if new and len(history.shown) + len(new) > self.shown_for_ever:
+        new = plan.new_answers(history.shown)
+        if new and len(history.shown) + new > self.shown_for_ever:
+            more = "; each run tells of the rows that are there" if plan.shows_rounds else ""
             self._refuse(
                 "shown_for_ever",
-                f"{amount(len(history.shown), 'different answer')} of this site alone left already",
+                f"{amount(len(history.shown), 'different answer')} of this site alone left already{more}",
             )
 
     def may_count(self, history: History, new: int) -> None:

@@ -62,7 +62,8 @@ shows = {_toml_list(policy.shows)}
 
 # Different answers of this site alone, for ever; the same question gets the answer in the log again. Weights
 # of d columns are up to d (d - 1) / 2 numbers, and a covariance has d (d + 1) / 2: with two answers to chosen
-# questions, assume that all are known. All rounds of "admm" over the same columns count as one.
+# questions, assume that all are known. The rounds of a run of "admm" count as one, and each run counts, as it
+# is answered from the rows that are there then: a row that was added between two runs is told in full.
 shown_for_ever = {policy.shown_for_ever}
 
 # All sites below take part, or nobody answers. A smaller number allows runs with fewer of them. The others

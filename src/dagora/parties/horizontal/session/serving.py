@@ -159,12 +159,19 @@ class _Service:
 
         masks, entry = SiteMasks.begin(self.identity, self.plan)
         self.transport.send(self.coordinator, KEYS, entry.encode())
-        message = self.transport.receive(self.coordinator, ROSTER, self.patience)
-        self.masks = masks.check_roster(message, offered["certificate"], self.coordinator)
+        try:
+            message = self.transport.receive(self.coordinator, ROSTER, self.patience)
+            self.masks = masks.check_roster(message, offered["certificate"], self.coordinator)
+        except Exception as error:
+            why = error_for_owner(error, "the signatures cannot be checked")
+            reason = f"a plan that not all have signed: {one_line(str(why))}"
+            self.log.add("refused", {"reason": reason, **self._offer_for_log(offered["plan"])})
+            raise
+        self._log_plan()
         self.transport.agree(self.coordinator, self.masks.coordinator_secret, self.masks.session)
 
     def _accept(self, plan: RunPlan) -> CodedRows:
-        """The rows as the plan codes them, if the policy allows the plan; the log says so."""
+        """The rows as the plan codes them, if the policy allows the plan."""
         self.policy.check(plan, self.site.name, self.history)
         table = follow_codebook(self.site.table, plan.codebook)
         panel = self.site.panel
@@ -173,6 +180,11 @@ class _Service:
         rows = code_rows(table, plan.codebook, plan.largest_rows, panel)
         # State from an earlier run would not be part of the conversation that all sites share.
         self.site = Site(self.site.name, table, panel=panel, lags=plan.lags)
+        return rows
+
+    def _log_plan(self) -> None:
+        """Write into the log that a plan was accepted, and on which rows."""
+        plan = self.plan
         self._log(
             "plan",
             {
@@ -182,12 +194,11 @@ class _Service:
                 "plan_digest": plan.digest.hex(),
                 "roster": plan.roster_digest,
                 "codebook": plan.codebook.digest,
-                "rows_digest": rows.digest,
-                "rows": rows.n_rows,
+                "rows_digest": self.rows.digest,
+                "rows": self.rows.n_rows,
             },
         )
         self.accepted = True
-        return rows
 
     def _plan_for_log(self, plan: RunPlan) -> dict[str, Any]:
         """The plan, or the line of the present file that has it."""
