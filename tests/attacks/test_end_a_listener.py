@@ -15,7 +15,7 @@ from dagora.parties.transport.listener import Listener, greeter
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
-from tests.attacks.fuzz import tries
+from tests.attacks.fuzz import TRIES, tries
 from tests.parties.network import PATIENCE, start
 
 HERE = "127.0.0.1"
@@ -121,7 +121,7 @@ def test_members_that_come_and_go_at_every_stage(credentials):
     """Reconnecting, half-closing, resetting, saying too much, under names that nobody expects."""
     names = ["stranger", "stranger", "d", "host"]
     with Listener(credentials["host"], ["b", "c"]) as listener:
-        accepting = start(listener.accept, 10 * PATIENCE)
+        accepting = start(listener.accept, 10 * PATIENCE + TRIES)
         there = start(connect, credentials["c"], HERE, listener.port, wait=10 * PATIENCE)
         members: list[Member] = []
         for draw in tries():

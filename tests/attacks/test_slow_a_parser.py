@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from dagora.base.errors import DagoraError
+from dagora.base.parsing import parse_toml
 from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
 from dagora.graph.knowledge import Knowledge
 
@@ -169,6 +170,21 @@ KNOWLEDGE = {
     "a long name": lambda size: {"required": [["a" * size, "b"]]},
     "a circle": lambda size: {"required": [*edges_of(size), [f"n{size // 20}", "n0"]]},
 }
+TOML = {
+    "dots": around("", "."),
+    "a key of many parts": around("a", ".a", " = 1"),
+    "quoted parts": around("a", '."="', " = 1"),
+    "a table of many parts": around("[a", " . a", "]"),
+    "keys of many parts": around("", "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.b\n"),
+    "many keys": lines_of("a.b.c.d{} = 1\n"),
+    "quotes": around("", '"'),
+    "three quotes": around("", '"""'),
+    "apostrophes": around("", "'"),
+    "unclosed quotes with backslashes": around('"', '\\"'),
+    "hashes": around("", "#"),
+    "open brackets": around("a = ", "["),
+    "numbers": around("a = [", "1.5, ", "]"),
+}
 
 
 def ask_knowledge(content: dict) -> None:
@@ -197,6 +213,7 @@ CASES = {
     },
     **{f"graphml: {name}": (graphml.parse_graph, make) for name, make in GRAPHML.items()},
     **{f"json: {name}": (json_format.parse_graph, make) for name, make in NODES.items()},
+    **{f"toml: {name}": (parse_toml, make) for name, make in TOML.items()},
     **{f"knowledge: {name}": (ask_knowledge, make) for name, make in KNOWLEDGE.items()},
 }
 

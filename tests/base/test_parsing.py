@@ -51,3 +51,31 @@ def test_what_is_well_is_read_as_python_reads_it():
     assert parse_json('{"a": [1, 2.5, null, "ä"]}') == {"a": [1, 2.5, None, "ä"]}
     assert parse_json(b"[true]") == [True]
     assert parse_toml('a = 1\n[b]\nc = "ä"') == {"a": 1, "b": {"c": "ä"}}
+
+
+HIDDEN = [
+    '"\\"".' + "a." * 20 + '"b" = 1',
+    "x = {y = '''\"'''', " + "a." * 20 + "a = 1}",
+    '"=".' * 20 + "a = 1",
+    "a . " * 20 + "a = 1",
+    "[" + "a." * 20 + "a]",
+    'x = """a\n""" # "\n' + "a." * 20 + "a = 1",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_a_key_of_many_parts_is_refused_wherever_it_stands(text):
+    with pytest.raises(FormatError, match="a key has more than 16 dots"):
+        parse_toml(text)
+
+
+def test_dots_that_are_in_no_key():
+    dots = "." * 40
+    text = f"""\
+a = [{"1.5, " * 40}]
+b.c = "{dots}"  # {dots}
+d = '{dots}'
+e = \"\"\"it "is" {dots}\"\"\"
+f = '''it's {dots}'''
+"""
+    assert parse_toml(text)["b"] == {"c": dots}

@@ -28,6 +28,20 @@ def test_words_and_sets(run: Callable, graph: Path) -> None:
     ]
 
 
+def test_names_with_commas(run: Callable, tmp_path: Path) -> None:
+    """Each is a whole, and others may stand in a list beside it."""
+    names = ["a", "c, old", "c, new", "d", "y"]
+    edges = [(name, other) for name in names[1:4] for other in ("a", "y")]
+    dagora.write_graph(dagora.DAG(names, [*edges, ("a", "y")]), tmp_path / "g.json")
+    line = ("adjust", tmp_path / "g.json", "--from", "a", "--to", "y", "--json")
+    ran = run(*line, "--set", "c, old", "--set", "d", "--set", "c, new")
+    assert json.loads(ran.out)["set"] == {"names": ["c, old", "d", "c, new"], "valid": True}
+    ran = run(*line, "--set", "d,a")
+    assert json.loads(ran.out)["set"] == {"names": ["d", "a"], "valid": False}
+    assert "set" not in json.loads(run(*line).out)
+    assert json.loads(run(*line, "--set", "").out)["set"] == {"names": [], "valid": False}
+
+
 def test_json(run: Callable, graph: Path) -> None:
     ran = run("adjust", graph, "--from", "a", "--to", "y", "--set", "m", "--all", "--json")
     content = json.loads(ran.out)

@@ -10,7 +10,7 @@ import pytest
 
 from dagora.base import files
 from dagora.cli.main import run
-from dagora.data import binary_files, delimited_text
+from dagora.data import binary_files, delimited_text, file_limits
 from dagora.data.columns import column_names
 from dagora.formats import bif
 
@@ -103,7 +103,7 @@ def test_a_small_gzip_file_cannot_become_huge(
 def test_a_small_parquet_file_cannot_become_huge(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(binary_files, "CELLS_FREELY", 1 << 20)
+    monkeypatch.setattr(file_limits, "CELLS_FREELY", 1 << 20)
     file = tmp_path / "constant.parquet"
     names = [f"c{number}" for number in range(40)]
     column = pa.array([0], pa.int8()).take(pa.array([0] * 1000)).cast(pa.int8())
@@ -124,7 +124,7 @@ def test_a_table_too_wide_for_any_time_limit_is_refused_at_its_header(
         file.write_text(",".join(names) + "\n" + ",".join("01"[k % 2] for k in range(501)) + "\n")
     else:
         pq.write_table(pa.table({name: [0, 1] for name in names}), file)
-    for module, function in ((delimited_text, "parse_delimited"), (binary_files, "check_cells")):
+    for module, function in ((delimited_text, "parse_delimited"), (binary_files, "read_whole")):
         monkeypatch.setattr(module, function, lambda *_, **__: pytest.fail("the rows were read"))
     err = refused(capsys, "learn", str(file), "--time-limit", "1")
     assert "there are 501 columns, and at most 500 can be used" in err

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from dagora.base.errors import DataError
-from dagora.data import binary_files
+from dagora.data import file_limits
 from dagora.data.arrow_sizes import running_sizes
 from dagora.data.readers import read_table
 
@@ -58,7 +58,7 @@ BOMBS = {
 @pytest.mark.parametrize("stream", [False, True], ids=["file", "stream"])
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_small_file_cannot_become_huge(tmp_path, monkeypatch, name, stream):
-    monkeypatch.setattr(binary_files, "CELLS_FREELY", 1 << 20)
+    monkeypatch.setattr(file_limits, "CELLS_FREELY", 1 << 20)
     path = write(tmp_path / "bomb.feather", BOMBS[name], "zstd", stream=stream, rows=1 << 30)
     assert path.stat().st_size < 10_000
     before = pa.total_allocated_bytes()
@@ -68,7 +68,7 @@ def test_a_small_file_cannot_become_huge(tmp_path, monkeypatch, name, stream):
 
 
 def test_a_batch_that_is_listed_often_counts_often(tmp_path, monkeypatch):
-    monkeypatch.setattr(binary_files, "CELLS_FREELY", 1 << 20)
+    monkeypatch.setattr(file_limits, "CELLS_FREELY", 1 << 20)
     path, batches = tmp_path / "t.feather", 300
     large, small = (pa.record_batch({"a": np.zeros(rows, dtype=np.int8)}) for rows in (200_000, 1))
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, large.schema) as writer:

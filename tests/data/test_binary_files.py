@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dagora
-from dagora.data.binary_files import BYTES_PER_CELL, CELLS_FREELY
+from dagora.data.file_limits import BYTES_PER_CELL, CELLS_FREELY
 
 LONG = "x" * 1_000_000
 
@@ -57,3 +57,13 @@ def test_honest_files_are_read_as_they_were_written(tmp_path) -> None:
     )
     pq.write_table(views, file)
     assert dagora.read_table(file, missing="level").schema[1].levels == ("missing", "u")
+
+
+def test_a_column_whose_name_is_a_part_of_another(tmp_path) -> None:
+    """Arrow reads the part b of the column a, too, where the column "a.b" is asked for."""
+    file = tmp_path / "t.parquet"
+    parts = pa.array([{"b": 9, "c": "x"}, {"b": 8, "c": "y"}] * 20)
+    pq.write_table(pa.table({"a": parts, "a.b": ["u", "v"] * 20, "d": [1, 2] * 20}), file)
+    table = dagora.read_table(file, drop=["a"])
+    assert table.names == ("a.b", "d")
+    assert table.schema[0].levels == ("u", "v")

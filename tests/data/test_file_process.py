@@ -1,8 +1,10 @@
 """A process that parses files: whatever happens there, one line is said here, and the next file is read."""
 
+import json
 import os
 import subprocess
 import sys
+import threading
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -10,7 +12,7 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
-from dagora.data import binary_files, file_process
+from dagora.data import binary_files, file_limits, file_process
 from dagora.data.binary_files import describe, read_batches
 
 pytestmark = pytest.mark.full
@@ -45,7 +47,7 @@ def _fresh():
 
 @pytest.mark.parametrize("instead", FAILURES)
 def test_whatever_happens_there_is_one_line_here(instead, file, monkeypatch):
-    monkeypatch.setattr(file_process, "SECONDS", 1)
+    monkeypatch.setattr(file_limits, "SECONDS", 1)
     with monkeypatch.context() as patch:
         patch.setattr(file_process, "SCRIPT", SCRIPT.replace("{instead}", instead))
         with pytest.raises(DataError) as told:
@@ -53,6 +55,69 @@ def test_whatever_happens_there_is_one_line_here(instead, file, monkeypatch):
         assert str(told.value) == f"{file}: the file cannot be read, it may be damaged: {FAILURES[instead]}"
     file_process._kept.end()
     assert dagora.read_table(file).n_rows == 800
+
+
+LIES = {
+    "nothing": {},
+    "a list": [1],
+    "texts for numbers": {"schema": "", "rows": "1", "cells": 1, "bytes": 1, "largest": 1},
+    "numbers below 0": {"schema": "", "rows": 1, "cells": -1, "bytes": 1, "largest": 1},
+    "no schema": {"schema": "AAAA", "rows": 1, "cells": 1, "bytes": 1, "largest": 1},
+    "no base64": {"schema": "A", "rows": 1, "cells": 1, "bytes": 1, "largest": 1},
+    "rows that nobody asked for": {
+        "schema": "", "rows": 1, "cells": 1, "bytes": 1, "largest": 1, "rows_follow": True,
+    },
+    "an error without words": {"error": "DataError"},
+    "an error that is a number": {"error": 3, "text": "x"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_parser_that_answers_something_else(lie, file, monkeypatch):
+    """Before, a field that was not there ended the program that asks with a traceback."""
+    said = LIES[lie] if isinstance(LIES[lie], list) else {"rows_follow": False, **LIES[lie]}
+    script = (
+        f"import sys; sys.stdin.readline(); print({json.dumps(said)!r}, flush=True); sys.stdin.readline()"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(file_process, "SCRIPT", script)
+        with pytest.raises(DataError, match="may be damaged: its parser gave an odd answer"):
+            dagora.read_table(file)
+    file_process._kept.end()
+    assert dagora.read_table(file).n_rows == 800
+
+
+def test_rows_that_break_off_without_a_reason(file, monkeypatch):
+    instead = SCRIPT.replace("arrow_parser.describe_parquet = lambda file: {instead}", "{instead}")
+    odd = "arrow_parser.checked = lambda *_: 1 / 0; file_answers.told = lambda problem: [3]"
+    about = describe(file, "parquet")
+    file_process._kept.end()
+    with monkeypatch.context() as patch:
+        patch.setattr(file_process, "SCRIPT", instead.replace("{instead}", odd))
+        with pytest.raises(DataError, match="may be damaged: its parser gave an odd answer"):
+            list(read_batches(file, "parquet", about, [0]))
+
+
+def test_where_python_is_not_known_that_is_said(file, monkeypatch):
+    """Before, the file was said not to be there."""
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(DataError, match=r"t.parquet: a process of its own parses it, .*sys.executable"):
+        dagora.read_table(file)
+    monkeypatch.setattr(sys, "executable", "/there/is/no/python")
+    with pytest.raises(DataError, match=r"t.parquet: no process can be started to parse it: No such file"):
+        dagora.read_table(file)
+
+
+def test_processes_are_limited_in_number(file, monkeypatch):
+    monkeypatch.setattr(file_process, "_turns", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(file_process, "TURN_SECONDS", 0.1)
+    about = describe(file, "parquet")
+    passes = [read_batches(file, "parquet", about, [0], 10) for _ in range(3)]
+    assert [next(each).num_rows for each in passes[:2]] == [10, 10]
+    with pytest.raises(DataError, match="other files are being read: try again when one of them is done"):
+        next(passes[2])
+    passes[0].close()
+    assert next(read_batches(file, "parquet", about, [0], 10)).num_rows == 10
 
 
 LIMITS = """

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from dagora.base.errors import FormatError
-from dagora.formats import convert, read_graph, read_network, write_graph, write_network
+from dagora.formats import convert, graphs, read_graph, read_network, write_graph, write_network
 from dagora.formats.registry import read_determined
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
@@ -146,3 +147,13 @@ def test_a_direction_that_rests_on_a_weak_edge_is_not_determined(tmp_path):
     write_network(replace(NETWORK, origin=Origin(9, directions=directions)), tmp_path / "n.json")
     assert read_determined(tmp_path / "n.json").undirected == (("a", "b"),)
     assert "do not determine the direction of a — b" in convert(tmp_path / "n.json", tmp_path / "n.dot")[1]
+
+
+@pytest.mark.parametrize("suffix", ["json", "dot", "dagitty", "tetrad"])
+@pytest.mark.parametrize("graph", [DAG("abcd"), PAG("abcd", [("a", "o->", "b")])])
+def test_too_many_nodes_are_refused(suffix, graph, tmp_path, monkeypatch):
+    """Also of a PAG: it takes the square of them in memory, too."""
+    write_graph(graph, tmp_path / f"g.{suffix}")
+    monkeypatch.setattr(graphs, "MOST_NODES", 3)
+    with pytest.raises(FormatError, match="has 4 nodes, and at most 3 can be read"):
+        read_graph(tmp_path / f"g.{suffix}")

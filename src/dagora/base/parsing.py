@@ -7,12 +7,22 @@ with an error of another kind.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from dagora.base.errors import DagoraError, FormatError
+
+# Python's reader takes the square of the parts of a key. A pattern matches whatever follows its first sign.
+MOST_DOTS = 16
+NO_KEYS = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*(?:"{3,5}|\Z)|'{3}(?:[^']|'(?!''))*(?:'{3,5}|\Z)'''
+    r"""|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|\#[^\n]*""",
+    re.DOTALL,
+)
+OTHER_SIGNS = re.compile(r"[^\w.\- \t]+")
 
 
 def parse_json(
@@ -50,6 +60,10 @@ def parse_toml(text: str, *, error: type[DagoraError] = FormatError) -> dict[str
     dagora.FormatError: is not TOML that can be read: a number has too many digits
     """
     with _one_line("TOML", error):
+        # Strings and comments aside, what lies between other signs are keys with dots, and numbers.
+        bare = NO_KEYS.sub("s", text)
+        if any(words.count(".") > MOST_DOTS for words in OTHER_SIGNS.split(bare)):
+            raise error(f"is not TOML that can be read: a key has more than {MOST_DOTS} dots")
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:

@@ -25,7 +25,13 @@ Examples:
     "--from", "causes", multiple=True, required=True, metavar="NAME", help="What is set; may be repeated."
 )
 @click.option("--to", "outcome", required=True, metavar="NAME", help="The outcome.")
-@click.option("--set", "chosen", metavar="NAMES", help="Say whether this set, a list with commas, is valid.")
+@click.option(
+    "--set",
+    "chosen",
+    multiple=True,
+    metavar="A,B",
+    help="Say whether this set is valid; may be repeated, for names with commas.",
+)
 @click.option("--all", "list_all", is_flag=True, help="List all sets of which no variable can be left out.")
 @click.option(
     "--knowledge",
@@ -40,7 +46,7 @@ def command(
     graph: str,
     causes: tuple[str, ...],
     outcome: str,
-    chosen: str | None,
+    chosen: tuple[str, ...],
     list_all: bool,
     knowledge: str | None,
     as_json: bool,
@@ -53,9 +59,11 @@ def command(
     """
     from dagora.api.adjustment import adjustment
     from dagora.base.files import json_text
+    from dagora.data.columns.column_names import resolve
+    from dagora.data.columns.reading_options import NameList
 
     found = adjustment(graph, causes, outcome, knowledge=knowledge)
-    names = [name.strip() for name in chosen.split(",") if name.strip()] if chosen is not None else None
+    names = resolve(map(NameList, chosen), found.graph.nodes) if chosen else None
     valid = None if names is None else found.is_valid(names)
     sets = list(found.minimal_sets(MOST_SETS)) if list_all else None
     if as_json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from dagora.data.file_process import Answer, Question, Rows
+    from dagora.data.file_questions import Answer, Question, Rows
 
 BUFFER_BYTES = 1 << 16  # what is read of a column of a Parquet file at a time
 
@@ -94,7 +94,8 @@ def parquet_batches(file: Path, places: Sequence[int], most: int) -> Rows:
             left = source.metadata.num_rows
             for batch in source.iter_batches(batch_size=most, columns=names):
                 left -= batch.num_rows
-                yield batch
+                # Arrow takes the column "a.b" for the part b of a column a, too.
+                yield batch if batch.schema.names == names else batch.select(names)
             if left:
                 raise DataError("the file is damaged: it does not have as many rows as it states")
 

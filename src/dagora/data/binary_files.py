@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.base.memory import free_memory
-from dagora.base.wording import by_door
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.column_type import check_type
-from dagora.data.file_process import file_process
+from dagora.data.file_limits import Limits, too_large
+from dagora.data.file_process import damaged, file_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
     from dagora.data.columns.reading_options import ReadingOptions
 
-# A file may always unpack to so many cells, and to so many for each of its bytes; a cell to so many bytes.
-CELLS_FREELY = 1 << 26
-CELLS_PER_BYTE = 64
-BYTES_PER_CELL = 8
 FORMS = {".parquet": "parquet", ".feather": "ipc", ".arrow": "ipc"}
 # Rows, and cells, that are handed out at a time: they bound the memory of a parser.
 BATCH_ROWS = 1 << 17
 BATCH_CELLS = 1 << 24
-# Memory to parse what a file says of itself: in any case, and for each of its first bytes.
-MEMORY, MEMORY_PER_BYTE, FIRST_BYTES = 1 << 28, 16, 10**8
-MEMORY_OF_A_BATCH = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -55,23 +48,21 @@ def describe(file: Path, form: str) -> Description:
     import pyarrow as pa
 
     with file_process() as process:
-        said = process.ask("describe", file, memory=memory_for_words(file), form=form)
-    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(said["schema"])))
+        said = process.ask("describe", file, memory=Limits.of(file).words_memory, form=form)
+    try:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(said["schema"])))
+    except (pa.ArrowException, ValueError, OSError):
+        raise damaged("its parser gave an odd answer") from None
     return Description(schema, said["rows"], said["cells"], said["bytes"], said["largest"])
-
-
-def memory_for_words(file: Path) -> int:
-    """The memory that may be taken by what a file says about itself."""
-    return MEMORY + MEMORY_PER_BYTE * min(FIRST_BYTES, file.stat().st_size)
 
 
 def read_batches(
     file: Path, form: str, about: Description, places: Sequence[int], most_rows: int = BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """The columns at some places, in the file's order; texts may come as words and places among them."""
-    largest = min(about.largest, BYTES_PER_CELL * most_cells(file))  # a file may state any size
-    memory = memory_for_words(file) + 2 * largest + MEMORY_OF_A_BATCH
+    limits = Limits.of(file)
     with file_process() as process:
+        memory = limits.batch_memory(about.largest)
         process.ask("batches", file, memory=memory, form=form, places=list(places), rows=most_rows)
         schema, batches = process.rows()
         if schema.names != [about.schema.names[place] for place in sorted(places)]:
@@ -79,7 +70,7 @@ def read_batches(
         words, before = 0, None
         for batch in batches:
             words += new_words(batch, before)
-            if words > most_cells(file):
+            if words > limits.cells:
                 raise too_large(f"{words >> 20} MiB of levels")
             yield batch
             before = batch
@@ -93,9 +84,10 @@ def read_binary(file: Path, ending: str, reading: ReadingOptions) -> tuple[list[
     about = describe(file, form)
     names = check_names(about.schema.names)
     kept = columns_of(names, reading)
-    check_cells(about.cells, file)
+    limits = Limits.of(file)
+    limits.check_cells(about.cells)
     if form == "ipc":
-        check_bytes(about.bytes, file)
+        limits.check_bytes(about.bytes)
     for place in kept:
         kind = about.schema.field(place).type
         if not pa.types.is_temporal(kind):  # those are left out
@@ -110,10 +102,10 @@ def read_whole(file: Path, form: str, about: Description, kept: Sequence[int]) -
     fields = [about.schema.field(place) for place in kept]
     schema = pa.schema([field.with_type(stored_type(field.type)) for field in fields])
     rows = max(1, min(BATCH_ROWS, BATCH_CELLS // max(1, len(kept))))
-    parts, total, free = [], 0, free_memory()
+    parts, total, free, limits = [], 0, free_memory(), Limits.of(file)
     for batch in read_batches(file, form, about, kept, rows):
         total += sum(map(expanded_size, batch.columns))
-        check_bytes(total, file, free)
+        limits.check_bytes(total, free)
         parts.append(pa.Table.from_batches([batch]).cast(schema))
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
@@ -163,31 +155,3 @@ def new_words(batch: pa.RecordBatch, before: pa.RecordBatch | None) -> int:
 def columns_of(names: Sequence[str], reading: ReadingOptions) -> list[int]:
     """The positions of the columns to read; the unnamed index that pandas adds is none."""
     return [i for i in kept_positions(names, reading) if not names[i].startswith("__index_level_")]
-
-
-def check_bytes(size: int, file: Path, free: int | None = None) -> None:
-    """Refuse a file that becomes far more bytes than it is, or more than are free."""
-    if size > BYTES_PER_CELL * most_cells(file):
-        raise too_large(f"{size >> 20} MiB")
-    if free is not None and size > free:
-        scan = by_door(python="open_rows(file) scans its rows", command="--scan does not keep its rows")
-        raise DataError(f"it takes {size >> 20} MiB of memory or more, and {free >> 20} MiB are free: {scan}")
-
-
-def check_cells(cells: int, file: Path) -> None:
-    """Refuse a file that says of itself that it becomes far larger than it is."""
-    if cells > most_cells(file):
-        raise too_large(f"{cells} cells")
-
-
-def most_cells(file: Path) -> int:
-    """Cells that a file of this size may unpack to."""
-    return max(CELLS_FREELY, CELLS_PER_BYTE * file.stat().st_size)
-
-
-def too_large(size: str) -> DataError:
-    """The error about a file that is far larger than it looks."""
-    return DataError(
-        f"it unpacks to {size} or more, far more than its size: if you trust it, write it again as .csv "
-        "and give that file"
-    )

@@ -13,30 +13,21 @@ import os
 import signal
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from dagora.base.errors import DagoraError
-from dagora.data.file_process import ERROR, PATIENCE
+from dagora.data.file_questions import ERROR, PATIENCE, QUESTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from dagora.data.file_process import Answer, Question
+    from dagora.data.file_questions import Question
 
 STATUS = Path("/proc/self/status")
 THREADS = 8  # each has a stack, which counts as memory
-# What answers a question, and its module, which is imported when it is asked.
-ANSWERS = {
-    "describe": ("arrow_parser", "answer_description"),
-    "batches": ("arrow_parser", "answer_batches"),
-    "table": ("program_parser", "answer_table"),
-    "query": ("scan.duckdb_parser", "answer_query"),
-    "statements": ("scan.duckdb_parser", "answer_statements"),
-}
 
 
 def answer_questions() -> None:
@@ -65,8 +56,7 @@ def next_line() -> bytes:
 def answer(question: Question, out: IO[bytes]) -> None:
     """Answer one question; an error is an answer, too."""
     try:
-        module, function = ANSWERS[question["ask"]]
-        find: Callable[[Question], Answer] = getattr(import_module(f"dagora.data.{module}"), function)
+        find = QUESTIONS[question["ask"]].load()
         limit(question["memory"], question["seconds"])
         content, rows = find(question)
     except BaseException as problem:

@@ -5,7 +5,8 @@ the memory or keep a processor busy: none of that concerns the process that asks
 JSON, answered by one; rows follow as an Arrow stream. `data/file_answers.py` is the other end.
 
 A process that has answered waits a few seconds for the next question, as starting one takes a third of a
-second. It may do what its user may do: it is no wall against code that a file brings to run.
+second. It may do what its user may do: it is no wall against code that a file brings to run. What it may be
+asked, and what an answer holds, stands in `data/file_questions.py`; its limits, in `data/file_limits.py`.
 """
 
 from __future__ import annotations
@@ -20,20 +21,19 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
 from dagora.base import errors
 from dagora.base.errors import DagoraError, DataError
-from dagora.base.memory import free_memory
+from dagora.data.file_limits import Limits, most_memory
+from dagora.data.file_questions import ERROR, PATIENCE, QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    Question = dict[str, Any]
-    Rows = tuple[pa.Schema, Iterator[pa.RecordBatch]]
-    Answer = tuple[dict[str, Any], Rows | None]
+    from dagora.data.file_questions import Rows
 
 SCRIPT = (
     "import sys; sys.path[:] = sys.argv[1:]; "
@@ -42,26 +42,31 @@ SCRIPT = (
 # Linux counts what a program may write to as its data; Arrow's own allocator reserves a gigabyte of that.
 ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 PIPE_BYTES = 1 << 20
-PATIENCE = 10.0  # seconds that a process without a question is kept
-ERROR = b"error"  # the key under which a stream that breaks off says why
-# Seconds of processors to parse a file, and for each of its bytes.
-SECONDS, SECONDS_PER_BYTE = 60, 4e-6
-SHARE = 0.5  # of the free memory that a parser may take
-LEAST_MEMORY = 1 << 28
+# Processes at a time, and seconds that a reader waits for its turn.
+MOST_PROCESSES, TURN_SECONDS = 16, 60.0
+ODD_ANSWER = "its parser gave an odd answer"
 
 
 class FileProcess:
     """A process that answers questions about files."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 (our own program)
-            [sys.executable, "-c", SCRIPT, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **ENVIRONMENT},
-            pipesize=PIPE_BYTES,
-        )
+        if not sys.executable:
+            raise DataError(
+                "a process of its own parses it, and this program does not say where Python is "
+                "(sys.executable): write it as .csv and give that file"
+            )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (our own program)
+                [sys.executable, "-c", SCRIPT, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, **ENVIRONMENT},
+                pipesize=PIPE_BYTES,
+            )
+        except OSError as problem:
+            raise DataError(f"no process can be started to parse it: {problem.strerror}") from None
         self._most_memory = 0
         self.is_free = True
         self.since = time.monotonic()
@@ -84,7 +89,7 @@ class FileProcess:
         self._most_memory, seconds = memory or 0, None
         if memory is not None:
             self._most_memory = memory = min(memory, most_memory())
-            seconds = SECONDS + round(SECONDS_PER_BYTE * file.stat().st_size)
+            seconds = Limits.of(file).seconds
         question = {"ask": what, "file": str(file.absolute()), "memory": memory, "seconds": seconds, **more}
         line = cast("IO[bytes]", self._process.stdin)
         self.is_free = False
@@ -96,8 +101,10 @@ class FileProcess:
             raise self._ended()
         try:
             answer: dict[str, Any] = json.loads(said)
-        except ValueError:  # something else writes to its standard output
+        except (ValueError, RecursionError):  # something else writes to its standard output
             raise self._ended() from None
+        if not QUESTIONS[what].holds(answer):
+            raise damaged(ODD_ANSWER)
         self.is_free = not answer.get("rows_follow")
         refuse(answer)
         return answer
@@ -119,7 +126,7 @@ class FileProcess:
             while True:
                 batch, more = stream.read_next_batch_with_custom_metadata()
                 if more is not None and ERROR in more:
-                    refuse(json.loads(more[ERROR]))
+                    refuse_break(more[ERROR])
                 yield batch
         except StopIteration:
             self.is_free = True
@@ -141,12 +148,6 @@ class FileProcess:
         self._process.communicate()
 
 
-def most_memory() -> int:
-    """The memory that a parser may take on this machine."""
-    free = free_memory()
-    return sys.maxsize if free is None else max(LEAST_MEMORY, int(SHARE * free))
-
-
 def refuse(answer: dict[str, Any]) -> None:
     """Raise the error that an answer holds, if it holds one."""
     if "error" not in answer:
@@ -155,6 +156,17 @@ def refuse(answer: dict[str, Any]) -> None:
     if isinstance(kind, type) and issubclass(kind, DagoraError):
         raise kind(answer["text"])
     raise damaged(answer["text"])
+
+
+def refuse_break(said: bytes) -> NoReturn:
+    """Raise the error for which rows break off."""
+    try:
+        answer = json.loads(said)
+    except (ValueError, RecursionError):
+        answer = None
+    if QUESTIONS["batches"].holds(answer):
+        refuse(answer)
+    raise damaged(ODD_ANSWER)
 
 
 def damaged(why: str) -> DataError:
@@ -204,13 +216,19 @@ class KeptProcess:
 
 
 _kept = KeptProcess()
+_turns = threading.BoundedSemaphore(MOST_PROCESSES)
 
 
 @contextlib.contextmanager
 def file_process() -> Iterator[FileProcess]:
-    """A process that answers questions about files."""
-    process = _kept.take()
+    """A process that answers questions about files; one more than there may be waits for its turn."""
+    if not _turns.acquire(timeout=TURN_SECONDS):
+        raise DataError(f"{MOST_PROCESSES} other files are being read: try again when one of them is done")
     try:
-        yield process
+        process = _kept.take()
+        try:
+            yield process
+        finally:
+            _kept.keep(process)
     finally:
-        _kept.keep(process)
+        _turns.release()

@@ -19,7 +19,7 @@ from dagora.data.arrow_sizes import MAGIC
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dagora.data.file_process import Rows
+    from dagora.data.file_questions import Rows
 
 # Bytes of a batch, on average, up to which batches are read whole.
 WHOLE_BATCH = 1 << 25

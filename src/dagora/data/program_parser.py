@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import pickle
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dagora.base.events import Budget
 from dagora.data import r_files, spreadsheets, statistics_files
-from dagora.data.columns.reading_options import always, welcome
-from dagora.data.file_process import file_process
+from dagora.data.columns.missing import na_entries
+from dagora.data.columns.reading_options import NameList, ReadingOptions
+from dagora.data.file_limits import Limits
+from dagora.data.file_process import damaged, file_process
 from dagora.data.raw_table import RawTable
 
 if TYPE_CHECKING:
-    from dagora.data.columns.reading_options import ReadingOptions
-    from dagora.data.file_process import Answer, Question
+    from dagora.data.file_questions import Answer, Question
 
-# Memory to parse a file, and for each of its bytes: sheets are packed, and a cell is an object of Python.
-MEMORY, MEMORY_PER_BYTE = 1 << 30, 100
+# What such parsers look at of the reading options: names of columns, and the rest.
+LISTS = ("drop", "discrete", "continuous")
 
 
 def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTable:
@@ -28,30 +26,40 @@ def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTa
 
     with file_process() as process:
         said = process.ask(
-            "table",
-            file,
-            memory=MEMORY + MEMORY_PER_BYTE * file.stat().st_size,
-            ending=ending,
-            reading=base64.b64encode(pickle.dumps(that_travel(reading))).decode(),
+            "table", file, memory=Limits.of(file).program_memory, ending=ending, reading=written(reading)
         )
         schema, batches = process.rows()
         columns = pa.Table.from_batches(batches, schema).columns
+    if len(columns) != len(said["names"]):
+        raise damaged("its parser names other columns than it hands out")
     reading.check_width(len(columns))
     return RawTable(said["names"], columns, said["text_cells"], said["words_nulled"], tuple(said["notes"]))
 
 
-def that_travel(reading: ReadingOptions) -> ReadingOptions:
-    """Reading options without what belongs to this process."""
-    return replace(
-        reading,
-        wanted=frozenset(),
-        levels={},
-        numbers=frozenset(reading.numbers),
-        only=None if reading.only is None else frozenset(reading.only),
-        clock=Budget(),
-        check_width=welcome,
-        why_not_model=always,
-    )
+def written(reading: ReadingOptions) -> dict[str, Any]:
+    """What a parser needs of reading options, as JSON holds it."""
+    na = reading.na
+    if isinstance(na, Mapping):
+        na = {name: [str(word) for _, word in na_entries({name: na[name]}, None)] for name in na}
+    return {
+        "table": reading.table,
+        "na": na if isinstance(na, str | dict) else list(na),
+        "numbers": list(reading.numbers),
+        "numbers_for": reading.numbers_for,
+        "only": None if reading.only is None else list(reading.only),
+        **{name: [[text, isinstance(text, NameList)] for text in getattr(reading, name)] for name in LISTS},
+    }
+
+
+def as_reading(content: dict[str, Any]) -> ReadingOptions:
+    """The reading options that `written` wrote.
+
+    >>> found = as_reading(written(ReadingOptions(drop=[NameList("a,b")], na={"age": [-1]}, only={"c"})))
+    >>> found.drop, type(found.drop[0]).__name__, found.na, found.only
+    (('a,b',), 'NameList', {'age': ['-1']}, ['c'])
+    """
+    lists = {name: [NameList(text) if listed else text for text, listed in content[name]] for name in LISTS}
+    return ReadingOptions(**{**content, **lists})
 
 
 def answer_table(question: Question) -> Answer:
@@ -59,7 +67,7 @@ def answer_table(question: Question) -> Answer:
     import pyarrow as pa
 
     file, ending = Path(question["file"]), question["ending"]
-    reading = pickle.loads(base64.b64decode(question["reading"]))  # noqa: S301 (of the process that asks)
+    reading = as_reading(question["reading"])
     if ending in spreadsheets.ENDINGS:
         raw = spreadsheets.read_sheet(file, reading)
     elif ending in statistics_files.ENDINGS:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.data.binary_files import check_cells
 from dagora.data.columns.column_names import check_names, kept_positions
+from dagora.data.file_limits import Limits
 from dagora.data.file_process import damaged
 from dagora.data.labelled_columns import LabelReader, whole_numbers
 from dagora.data.raw_table import RawTable
@@ -67,7 +67,7 @@ def check_size(file: Path, ending: str, about: Any) -> None:  # noqa: ANN401 (py
         raise damaged("it does not state how many rows it has")
     if ending != ".zsav" and rows * columns > file.stat().st_size:
         raise damaged(f"it states {rows} rows of {columns} columns, more than it can hold")
-    check_cells(rows * columns, file)
+    Limits.of(file).check_cells(rows * columns)
 
 
 def read_cells(cells: list[Any], kind: str) -> pa.ChunkedArray:

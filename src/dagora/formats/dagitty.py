@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
+from dagora.formats.graphs import build_pag
 from dagora.graph.ancestral.pag import PAG
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def parse_graph(text: str) -> AnyGraph:
     """
     drawing = parse_drawing(text, ("dag", "pdag", "pag", "mag"), keywords=False)
     if drawing.kind in {"pag", "mag"}:
-        return PAG(drawing.nodes, [(arrow.tail, MARKED[arrow.sign], arrow.head) for arrow in drawing.arrows])
+        return build_pag(
+            drawing.nodes, [(arrow.tail, MARKED[arrow.sign], arrow.head) for arrow in drawing.arrows]
+        )
 
     def direction(arrow: Arrow) -> Direction:
         if arrow.sign not in DIRECTIONS:

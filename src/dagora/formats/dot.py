@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
+from dagora.formats.graphs import build_pag
 from dagora.graph.ancestral.pag import ARROW, CIRCLE, PAG, SIGNS, TAIL
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def parse_graph(text: str) -> AnyGraph:
         return DIRECTIONS[given]
 
     if any(has_marks(arrow) for arrow in drawing.arrows) or (drawing.name == NAME and not drawing.arrows):
-        return PAG(
+        return build_pag(
             drawing.nodes, [(arrow.tail, pag_edge(arrow, direction), arrow.head) for arrow in drawing.arrows]
         )
     return graph_of(drawing, direction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
+from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 
@@ -23,11 +24,22 @@ def build_graph(nodes: Iterable[str], edges: Iterable[Edge], undirected: Iterabl
     >>> build_graph(["a", "b", "c"], [("a", "b")], [("b", "c")]).undirected
     (('b', 'c'),)
     """
-    names, directed, plain = tuple(nodes), list(edges), list(undirected)
-    if len(names) > MOST_NODES:
-        raise FormatError(f"has {len(names):,} nodes, and at most {MOST_NODES:,} can be read")
+    names, directed, plain = check_number(nodes), list(edges), list(undirected)
     dag = DAG(names, directed)
     return CPDAG(names, directed, plain) if plain else dag
+
+
+def build_pag(nodes: Iterable[str], edges: Iterable[tuple[str, str, str]]) -> PAG:
+    """Return a PAG; its edges have a sign, such as `o->`, between their ends."""
+    return PAG(check_number(nodes), edges)
+
+
+def check_number(nodes: Iterable[str]) -> tuple[str, ...]:
+    """The nodes, unless there are too many of them."""
+    names = tuple(nodes)
+    if len(names) > MOST_NODES:
+        raise FormatError(f"has {len(names):,} nodes, and at most {MOST_NODES:,} can be read")
+    return names
 
 
 def nodes_of_edges(edges: Iterable[Edge]) -> list[str]:

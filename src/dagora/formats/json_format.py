@@ -36,7 +36,7 @@ from dagora.base.errors import FormatError
 from dagora.base.files import json_text
 from dagora.base.parsing import parse_json
 from dagora.base.phrases import repeated
-from dagora.formats.graphs import build_graph
+from dagora.formats.graphs import build_graph, build_pag, check_number
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph
@@ -248,12 +248,14 @@ def _object(text: str) -> Object:
 def _graph(document: Object) -> AnyGraph:
     nodes = document.get("nodes")
     if isinstance(nodes, dict):
-        return DAG(nodes, [(parent, node) for node in nodes for parent in _parents(nodes, node)])
+        return DAG(
+            check_number(nodes), [(parent, node) for node in nodes for parent in _parents(nodes, node)]
+        )
     marked = "marked_edges" in document
     if not isinstance(nodes, list) or not (marked or "edges" in document):
         raise FormatError('a graph needs "nodes": [names] and "edges": [[from, to], ...]')
     if marked:
-        pag = PAG(nodes, _triples(document, "marked_edges"))
+        pag = build_pag(nodes, _triples(document, "marked_edges"))
         if "edges" in document and set(_pairs(document, "edges")) != set(pag.edges):
             raise FormatError('"edges" must have the edges a --> b of "marked_edges" and no others')
         return pag

@@ -17,7 +17,7 @@ import re
 from typing import TYPE_CHECKING
 
 from dagora.base.errors import FormatError
-from dagora.formats.graphs import build_graph
+from dagora.formats.graphs import build_graph, build_pag
 from dagora.graph.ancestral.pag import PAG, SIGNS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def parse_graph(text: str) -> AnyGraph:
     lengths = sorted({len(name) for name in known}, reverse=True)
     found = [parse_edge(line, number, known, lengths) for number, line in sections.get(EDGES, [])]
     if any(sign in ONLY_PAG for _, sign, _ in found):
-        return PAG(nodes, found)
+        return build_pag(nodes, found)
     directed = [
         (one, other) if sign == "-->" else (other, one) for one, sign, other in found if sign != "---"
     ]

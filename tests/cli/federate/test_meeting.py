@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from dagora.base.errors import FormatError, ProtocolError
+from dagora.cli.federate import group
+from dagora.cli.federate.group import AbsenceLines
 from dagora.data import readers
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
+from dagora.parties.horizontal.log.site_log import FileLog
 from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
+from dagora.parties.transport import tcp
 from dagora.parties.transport.certificates import Credentials, client_context, make_certificates
 from dagora.parties.transport.connection import Connection
 from dagora.parties.transport.handshake import shake_hands
+from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind
 from tests.cli.federate.consortium import (
@@ -65,6 +71,48 @@ def test_keys_of_another_role_are_refused(run: Callable, keys: Path, files: dict
     swapped = run(*client_line(keys, COORDINATOR, files["east"]), "--connect", "127.0.0.1:1")
     assert swapped.code == 2
     assert "is for the coordinator" in only_line(swapped)
+
+
+def test_a_site_that_comes_and_goes_is_not_named_each_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(group.time, "monotonic", lambda: clock[0])
+    tell = AbsenceLines(["a", "b", "c"])
+    for _ in range(100):
+        tell(("b", "c"))
+        tell(("a", "b", "c"))
+    assert capsys.readouterr().err == "dagora: waiting for b, c\n"
+    tell(("b",))
+    clock[0] += 61
+    tell(("a", "b"))
+    tell(("b",))
+    tell(())
+    assert capsys.readouterr().err.splitlines() == [
+        "dagora: waiting for b",
+        "dagora: waiting for a, b",
+        "dagora: all sites are there",
+    ]
+
+
+def test_a_log_that_cannot_go_on_is_told_to_the_coordinator(
+    run: Callable, keys: Path, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, the connection stayed open, and the coordinator waited."""
+    agree_on(keys, list(files.values()))
+    network = memory_network([COORDINATOR, "east"], hub=COORDINATOR)
+
+    def fail(*_: object) -> None:
+        raise FormatError("there is no room for a new file")
+
+    monkeypatch.setattr(FileLog, "hand_over", fail)
+    monkeypatch.setattr(tcp, "connect", lambda *_, **__: network["east"])
+    ran = run(
+        "federate", "client", files["east"], "--keys", keys / "east", "--connect", "127.0.0.1:1", "--quiet"
+    )
+    assert (ran.code, only_line(ran)) == (2, "there is no room for a new file")
+    with pytest.raises(ProtocolError, match="'east' ended the run"):
+        network[COORDINATOR].receive("east", "keys", 5.0)
 
 
 def test_a_wrong_port(run: Callable, keys: Path, files: dict[str, Path]) -> None:

@@ -126,8 +126,8 @@ def client(
     identity = CertifiedIdentity(credentials)
 
     def answer(transport: Transport, log: FileLog) -> None:
-        log.hand_over(identity)
-        with account_of(log, quiet=quiet), overview_first(table, data, ignore):
+        with transport, account_of(log, quiet=quiet), overview_first(table, data, ignore):
+            log.hand_over(identity)
             site = Site(credentials.name, table, panel=panel)
             serve_site(transport, site, policy, identity, log, TASKS)
 

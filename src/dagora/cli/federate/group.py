@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,11 @@ from dagora.cli.party_options import listening_host, listening_port, seconds_opt
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dagora.parties.horizontal.plan.plan import RunPlan
 
+LINE_SECONDS = 60.0  # between lines about a site that comes and goes
 EXAMPLES = """\b
 Examples: a terminal for each party of a consortium, here on one machine
   dagora federate keys keys --sites north,south,west
@@ -86,15 +90,28 @@ def coordinator(
     ) as listener:
         echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
         live_line().phase(f"waiting for {', '.join(listed)}")
-        transport = listener.accept(timeout=wait, on_absence=name_absent)
+        transport = listener.accept(timeout=wait, on_absence=AbsenceLines(listed))
     learn_over_transport(transport, prepared, patience)
 
 
-def name_absent(absent: tuple[str, ...]) -> None:
-    """Say which sites the coordinator waits for."""
-    waiting = f"waiting for {', '.join(absent)}" if absent else "all sites are there"
-    echo(f"dagora: {waiting}", err=True)
-    live_line().phase(waiting)
+class AbsenceLines:
+    """Says which sites the coordinator waits for: at once where fewer are missing than ever, else rarely.
+
+    Otherwise a site that comes and goes fills the terminal.
+    """
+
+    def __init__(self, listed: Sequence[str]) -> None:
+        self._fewest = len(listed)
+        self._last = time.monotonic()
+
+    def __call__(self, absent: tuple[str, ...]) -> None:
+        """Take in who is missing now."""
+        waiting = f"waiting for {', '.join(absent)}" if absent else "all sites are there"
+        live_line().phase(waiting)
+        if len(absent) < self._fewest or time.monotonic() - self._last > LINE_SECONDS:
+            echo(f"dagora: {waiting}", err=True)
+            self._last = time.monotonic()
+        self._fewest = min(self._fewest, len(absent))
 
 
 def save_plan(plan: RunPlan, path: str) -> None:

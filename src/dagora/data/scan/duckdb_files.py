@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError
 from dagora.base.extras import DUCKDB
+from dagora.data.file_limits import Limits, most_memory
 from dagora.data.file_process import FileProcess, file_process
 from dagora.data.readers import naming
 from dagora.data.scan.other_sources import QueriedRows, query_of
@@ -54,7 +55,8 @@ class DuckdbCursor:
     def execute(self, query: str) -> None:
         """Ask the query."""
         with naming(self._file):
-            self._process.ask("query", self._file, query=query)
+            limits = {"most_memory": most_memory(), "most_seconds": Limits.of(self._file).query_seconds}
+            self._process.ask("query", self._file, query=query, **limits)
             self.schema, self._batches = self._process.rows()
 
     def fetch_record_batch(self) -> DuckdbCursor:

@@ -1,8 +1,13 @@
-"""Queries to a file of DuckDB, in a process of their own, which opens no other file whatever they say."""
+"""Queries to a file of DuckDB, in a process of their own, which opens no other file whatever they say.
+
+The database keeps the limit on its memory itself, and is interrupted when it has had its time.
+"""
 
 from __future__ import annotations
 
-from contextlib import closing
+import threading
+import time
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError
@@ -14,37 +19,57 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from dagora.data.file_process import Answer, Question
+    from dagora.data.file_questions import Answer, Question
 
 # A view in a file may read, and a function may load, what its sender likes.
 CLOSED = {"enable_external_access": "false", "lock_configuration": "true"}
+LOOK_SECONDS = 0.5
 
 
-def connect(file: str) -> Any:  # noqa: ANN401 (DuckDB's own)
+def connect(file: str, **more: str) -> Any:  # noqa: ANN401 (DuckDB's own)
     """Open a file for reading only."""
     import duckdb
 
-    return duckdb.connect(file, read_only=True, config=CLOSED)
+    return duckdb.connect(file, read_only=True, config={**CLOSED, **more})
 
 
 def answer_query(question: Question) -> Answer:
     """The rows of a query."""
     import duckdb
 
+    most = question["most_seconds"]
     try:
-        connection = connect(question["file"])
-        rows: Any = arrow_batches(connection, question["query"])
+        connection = connect(question["file"], memory_limit=f"{question['most_memory'] >> 20}MiB")
+        with at_most(connection, most):
+            rows: Any = arrow_batches(connection, question["query"])
     except duckdb.Error as problem:
-        raise told(problem) from None
+        raise told(problem, most) from None
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with closing(connection):
+        with closing(connection), at_most(connection, most):
             try:
                 yield from rows
-            except duckdb.Error as problem:
-                raise told(problem) from None
+            except (duckdb.Error, OSError) as problem:
+                raise told(problem, most) from None
 
     return {}, (rows.schema, batches())
+
+
+@contextmanager
+def at_most(connection: Any, seconds: int) -> Iterator[None]:  # noqa: ANN401
+    """Interrupt a connection after so many seconds of processors; waiting for who reads the rows is free."""
+    done, end = threading.Event(), time.process_time() + seconds
+
+    def watch() -> None:
+        while not done.wait(LOOK_SECONDS):
+            if time.process_time() > end:
+                connection.interrupt()
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 def answer_statements(question: Question) -> Answer:
@@ -58,11 +83,15 @@ def answer_statements(question: Question) -> Answer:
         raise told(problem) from None
 
 
-def told(problem: Exception) -> DataError:
-    """The database's own line; one about another file says what to do."""
+def told(problem: Exception, seconds: int = 0) -> DataError:
+    """The database's own line; one about another file or a limit says what to do."""
     line = own_line(problem)
     own = by_door(
         python="pass a connection of your own",
         command="in Python, pass a connection of your own to open_rows",
     )
+    if "INTERRUPT" in line:
+        return DataError(f"the query takes more than {seconds} seconds of processors: without limits, {own}")
+    if "Out of Memory" in line:
+        return DataError(f"the query takes too much memory: without limits, {own}")
     return DataError(f"{line}: to read other files, {own}" if "disabled" in line else line)
