@@ -1,5 +1,6 @@
 """Networks of parties for tests: the same star in memory and over TLS, and threads that cannot hang a test."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,19 @@ def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> None
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.005)
+
+
+def hung_up_on(caller: socket.socket) -> bool:
+    """Return True if the other side has closed a connection, once all that it said was read."""
+    caller.setblocking(False)
+    try:
+        while caller.recv(1 << 16):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def vanish(transport: Transport) -> None:

@@ -24,7 +24,11 @@ def to_matrix(rows: list[int]) -> Matrix:
 
 
 def members(bits: int) -> Iterator[int]:
-    """Positions of the bits that are set, ascending."""
+    """Positions of the bits that are set, ascending.
+
+    >>> list(members(0b1011))
+    [0, 1, 3]
+    """
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

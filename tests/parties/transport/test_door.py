@@ -25,7 +25,7 @@ from dagora.parties.transport.listener import Listener, RefusalLog, greeter
 from dagora.parties.transport.tcp import connect
 from dagora.parties.transport.transport import MessageLimits
 from dagora.parties.transport.wire_format import FrameKind, pack
-from tests.parties.network import PATIENCE, eventually, start
+from tests.parties.network import PATIENCE, eventually, hung_up_on, start
 
 HERE = "127.0.0.1"
 CROWD = Path(__file__).parents[3] / "benchmarks" / "workers" / "crowd.py"
@@ -214,20 +214,8 @@ def test_callers_give_way_only_to_those_who_are_as_far(outside, monkeypatch):
     for _ in range(20):
         outside.call().sendall(hello)
         outside.look(0.01)
-    assert closed_after_reading(whole)
+    assert hung_up_on(whole)
     assert outside.inside.n_unfinished <= 9
-
-
-def closed_after_reading(line: socket.socket) -> bool:
-    line.setblocking(False)
-    try:
-        while line.recv(1 << 16):
-            pass
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 @pytest.mark.parametrize(

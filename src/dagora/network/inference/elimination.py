@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from dagora.graph.bit_sets import members
+
 
 @dataclass(frozen=True)
 class EliminationOrder:
@@ -24,20 +26,6 @@ class EliminationOrder:
     """Cells of the largest clique."""
     width: int
     """Variables in the largest clique, less one."""
-
-
-def members(bits: int) -> list[int]:
-    """Positions of the bits that are set.
-
-    >>> members(0b1011)
-    [0, 1, 3]
-    """
-    found = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found
 
 
 def moral_bits(families: Sequence[Sequence[int]], variables: int) -> list[int]:
@@ -79,7 +67,7 @@ def greedy_order(
 
     def cost(v: int) -> tuple[int, int, int]:
         around = near[v]
-        inside = members(around)
+        inside = list(members(around))
         missing = sum((around & ~near[u]).bit_count() - 1 for u in inside)
         cells = prod(sizes[u] for u in inside) * sizes[v]
         return (missing, cells, v) if fill_first else (cells, missing, v)

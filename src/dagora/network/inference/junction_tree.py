@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
+from dagora.graph.bit_sets import members
 from dagora.graph.dag import DAG
 from dagora.network.inference.arithmetic import LOGARITHMIC, PLAIN, Arithmetic, Overspan, log_span
-from dagora.network.inference.elimination import eliminate, members, moral_bits
+from dagora.network.inference.elimination import eliminate, moral_bits
 
 Array = NDArray[np.float64]
 
@@ -230,7 +231,7 @@ def build_cliques(order: Sequence[int], neighbours: Sequence[int], sizes: Sequen
     place = {v: v for v in order}  # by which variable's clique another's was replaced
     parent: dict[int, int] = {}
     for v in order:
-        around = members(neighbours[v])
+        around = list(members(neighbours[v]))
         if not around:
             parent[v] = -1
             continue

@@ -19,7 +19,7 @@ from dagora.parties.horizontal.flower.local_socket import (
     visit,
 )
 from dagora.parties.horizontal.flower.relay import Hello, Welcome, decode_welcome, encode_hello
-from tests.parties.network import eventually
+from tests.parties.network import eventually, hung_up_on
 
 TOKEN = b"t" * 64
 HELLO = encode_hello(Hello(bytes(16), ("other",)))
@@ -100,18 +100,6 @@ def test_a_silent_or_wrong_caller_does_not_keep_others_out(place, said, monkeypa
             caller.close()
     assert len(heard) == 2, "the first, and that there were seven more"
     assert "refused 7 more" in heard[1] or "7 times more" in heard[1]
-
-
-def hung_up_on(caller):
-    caller.setblocking(False)
-    try:
-        while caller.recv(1000):
-            pass
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def test_a_frame_that_is_too_long_is_refused_before_it_is_read(place, monkeypatch):
