@@ -49,13 +49,39 @@ def test_codes_of_places_are_left_out(name, draw):
 def test_mixed_units_are_told(factor, draw):
     hb = draw.normal(14, 1.5, 300).round(1)
     hb[:60] *= factor
-    assert f"units: 'hb' (around 13.8 and {14.1 * factor:g})" in said({"hb": hb, "x": draw.random(300)})
+    assert f"units: 'hb' (around 13.8 and {14.1 * factor:g}, as " in said({"hb": hb, "x": draw.random(300)})
 
 
 def test_kilograms_and_pounds_in_one_column_are_told(draw):
     weight = draw.normal(70, 7, 300)
     weight[:90] *= 2.2046
     assert "1 column seems to mix units: 'weight'" in said({"weight": weight.round(1), "x": draw.random(300)})
+
+
+@pytest.mark.parametrize(
+    ("units", "make", "convert"),
+    [
+        ("shares and per cent", lambda draw: draw.normal(0.5, 0.1, 300).round(2), lambda x: 100 * x),
+        ("HbA1c in % and mmol/mol", lambda d: d.gamma(9, 0.22, 300).round(1) + 4.8, lambda x: 10.93 * x - 23.5),
+        ("glucose in mmol/l and mg/dl", lambda d: d.lognormal(1.7, 0.25, 300).round(1), lambda x: 18.02 * x),
+        ("cholesterol in mmol/l", lambda draw: draw.normal(5.2, 0.8, 300).round(1), lambda x: 38.67 * x),
+        ("creatinine in mg/dl", lambda draw: draw.lognormal(0, 0.3, 300).round(2), lambda x: 88.4 * x),
+        ("inches and cm", lambda draw: draw.normal(67, 3.5, 300).round(), lambda x: 2.54 * x),
+        ("°C and °F", lambda draw: draw.normal(37, 0.7, 300).round(1), lambda x: 32 + 1.8 * x),
+    ],
+)
+@pytest.mark.parametrize("share", [0.15, 0.7])
+def test_units_that_fit_are_named(units, make, convert, share, draw):
+    one = make(draw)
+    mixed = np.where(draw.random(300) < share, convert(one).round(), one)
+    assert units in said({"lab": mixed, "x": draw.random(300)})
+    assert "mix units" not in said({"lab": one, "x": draw.random(300)})
+
+
+def test_rounding_does_not_hide_mixed_units(draw):
+    celsius = draw.normal(37.2, 0.7, 5000).round(1)
+    mixed = np.where(draw.random(5000) < 0.4, 32 + 1.8 * celsius, celsius).round(1)
+    assert "°C and °F" in said({"temp": mixed, "x": draw.random(5000)})
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,15 @@ from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
 from dagora.data.columns.rows_alike import hash_rows
+from dagora.data.columns.units import CONVERSIONS, Conversion
 from dagora.data.schema import Kind
 
 Floats = NDArray[np.float64]
 
-DECIMAL_FACTORS = (10.0, 100.0, 1000.0)
-FACTORS = (2.2046, *DECIMAL_FACTORS)  # kilograms and pounds; decimal units
 AT_FIVE_PER_CENT = 1.36  # largest distance of two distributions, in standard errors
-NEAR = 0.15  # relative distance of the ratio of two clusters from such a factor
+ALIKE = 0.08  # distance of two distributions up to which they are alike, however many rows there are
+SEVERAL = 5.0  # times as large as in one unit, numbers in the other are written with fewer decimals
+NEAR = 0.15  # relative distance of the ratio of two clusters from a factor
 FEWEST_ROWS = 20  # with fewer, clusters mean nothing
 COPY = 1 - 1e-5  # correlation, plain or of ranks, from which on a column is a copy
 HALF_A_STEP = 0.55  # by which a rounded number differs at most, with some room for the slope
@@ -48,7 +49,8 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
     if mixed:
         told = "; ".join(
-            f"'{name}' (around {low:g} and {high:g})" for name, (low, high) in mixed[:MOST_NAMED]
+            f"'{name}' (around {low:g} and {high:g}, as {units})"
+            for name, (low, high, units) in mixed[:MOST_NAMED]
         )
         noun = "column seems" if len(mixed) == 1 else "columns seem"
         yield f"{len(mixed)} {noun} to mix units: {told}: bring all rows to one unit"
@@ -236,13 +238,13 @@ def averages_one(column: Column) -> bool:
     return positive and abs(float(numbers.mean()) - 1) < 0.02
 
 
-def mixed_units(column: Column) -> tuple[float, float] | None:
-    """The middles of two clusters of positive numbers that differ by a factor between units; else None.
+def mixed_units(column: Column) -> tuple[float, float, str] | None:
+    """The middles of two clusters of positive numbers that are as two units to each other, and which; else None.
 
     >>> from dagora.data.schema import Variable
     >>> grams = np.linspace(12, 16, 50)
     >>> mixed_units(Column(Variable("hb", Kind.CONTINUOUS), np.r_[grams, 10 * grams]))
-    (14.0, 140.0)
+    (14.0, 140.0, 'g/dl and g/l, or another factor of 10')
     """
     if column.variable.kind is not Kind.CONTINUOUS:
         return None
@@ -255,31 +257,53 @@ def mixed_units(column: Column) -> tuple[float, float] | None:
     low, high = logs[:place], logs[place:]
     if min(len(low), len(high)) < max(3, len(logs) // 100):
         return None
-    ratio = float(np.exp(np.median(high) - np.median(low)))
     inner = max(float(np.ptp(part)) for part in (low, high))
     others = float(np.sort(gaps)[-2])
     alike = max(low.std(), high.std()) < 2.5 * min(low.std(), high.std()) + 1e-12
     clear = gaps[place - 1] > max(2 * others, inner / 4)
-    factor = min(FACTORS, key=lambda factor: abs(ratio / factor - 1))
-    if not (alike and clear and inner > 0):
+    units = find_units(numbers[:place], numbers[place:]) if alike and clear and inner > 0 else None
+    if units is None:
         return None
-    finer = most_decimals(numbers[:place]) > most_decimals(numbers[place:])
-    by_factor = abs(ratio / factor - 1) < NEAR and (
-        (finer and factor in DECIMAL_FACTORS) or same_shape(low + np.log(factor), high)
-    )
-    if not (by_factor or is_fahrenheit(numbers[:place], numbers[place:])):
-        return None
-    return float(f"{np.exp(np.median(low)):.3g}"), float(f"{np.exp(np.median(high)):.3g}")
+    return float(f"{np.exp(np.median(low)):.3g}"), float(f"{np.exp(np.median(high)):.3g}"), units
 
 
-def is_fahrenheit(low: Floats, high: Floats) -> bool:
-    """Return True if some numbers are as temperatures in Fahrenheit are to the others in Celsius.
+def find_units(low: Floats, high: Floats) -> str | None:
+    """The units in which some numbers are what others are in smaller ones; None where no known ones fit.
 
     >>> celsius = np.linspace(36, 39, 30)
-    >>> is_fahrenheit(celsius, 32 + 1.8 * celsius), is_fahrenheit(celsius, 2 * celsius)
-    (True, False)
+    >>> find_units(celsius, 32 + 1.8 * celsius), find_units(celsius, 2 * celsius)
+    ('°C and °F', None)
     """
-    return min(len(low), len(high)) >= FEWEST_DIFFERENT and same_shape(low, (high - 32) / 1.8)
+    digits = most_decimals(low), most_decimals(high)
+    coarser = digits[0] > digits[1]
+    most = max(ALIKE, AT_FIVE_PER_CENT * float(np.sqrt(1 / len(low) + 1 / len(high))))
+
+    def distance(units: Conversion) -> float:
+        rounding = (units.slope * 10.0 ** -digits[0] + 10.0 ** -digits[1]) / 2
+        return largest_distance(units.slope * low + units.offset, high, rounding)
+
+    fits = {
+        units: distance(units) for units in CONVERSIONS if may_be_mixed(units, low, high, coarser=coarser)
+    }
+    best = min(fits, key=fits.__getitem__)
+    if fits[best] < most:
+        return best.name
+    ratio = float(np.median(high) / np.median(low))
+    near = min((one for one in fits if not one.offset), key=lambda one: abs(ratio / one.slope - 1))
+    decimal = any(abs(ratio / factor - 1) < NEAR for factor in (10, 100, 1000))
+    return near.name if decimal and coarser else None
+
+
+def may_be_mixed(units: Conversion, low: Floats, high: Floats, *, coarser: bool) -> bool:
+    """Return True if two clusters are large enough, and far enough from each other, to suspect two units.
+
+    `coarser` says that the larger numbers have fewer decimals.
+    """
+    if units.is_common:
+        return True
+    widest = max(low[-1] / low[0], high[-1] / high[0])
+    enough = FEWEST_DIFFERENT if coarser or units.slope < SEVERAL else 5 * FEWEST_DIFFERENT
+    return bool(min(len(low), len(high)) >= enough and (high[0] / low[-1]) ** 2 > widest)
 
 
 def most_decimals(numbers: Floats) -> int:
@@ -288,13 +312,16 @@ def most_decimals(numbers: Floats) -> int:
     return max(map(decimals, numbers[::step].tolist()))
 
 
-def same_shape(one: Floats, other: Floats) -> bool:
-    """Return True if two sorted samples may be of one distribution, by the test of Kolmogorov and Smirnov."""
-    both = np.sort(np.r_[one, other])
-    distances = np.searchsorted(one, both, "right") / len(one) - np.searchsorted(other, both, "right") / len(
-        other
-    )
-    return bool(np.abs(distances).max() < AT_FIVE_PER_CENT * np.sqrt(1 / len(one) + 1 / len(other)))
+def largest_distance(one: Floats, other: Floats, rounding: float) -> float:
+    """The distance of Kolmogorov and Smirnov between two sorted samples, of what rounding cannot explain."""
+    both = np.r_[one, other]
+
+    def share(sample: Floats, shift: float) -> Floats:
+        return np.searchsorted(sample, both + shift, "right") / len(sample)
+
+    above = share(one, -rounding) - share(other, rounding)
+    below = share(other, -rounding) - share(one, rounding)
+    return float(np.maximum(above, below).max())
 
 
 def rounded_copies(typed: Sequence[Column]) -> list[tuple[str, str]]:
