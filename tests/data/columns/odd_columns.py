@@ -151,6 +151,8 @@ ODD_COLUMNS = {
     "timestamps": [f"2024-03-{1 + k % 28:02d} {k % 24:02d}:{k % 60:02d}:00" for k in range(ROWS)],
     "years": some(range(1990, 2030)),
     "months": some(["2024-01", "2024-02", "2024-03"]),
+    "codes_with_e": some(["1E5", "2E10", "101", "10E4"]),
+    "codes_with_e_and_others": [f"{k % 7 + 1}{'DEEE'[k % 4]}{k % 3 + 1}" for k in range(ROWS)],
 }
 ODD_COLUMNS["decimal_comma"] = [cell.replace(".", ",") for cell in ODD_COLUMNS["decimal_comma"]]
 

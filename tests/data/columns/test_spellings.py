@@ -95,3 +95,25 @@ def test_levels_that_look_alike_are_told_and_joined(tmp_path):
         assert line.count("which look alike, and are stored in different ways") == 2
     for table in doors(file, join="city"):
         assert table.schema[0].levels == ("Bern", "basel", "gen\xe8ve")
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+def test_codes_with_an_e_among_whole_numbers_are_told_and_kept_where_declared(tmp_path):
+    file = written(tmp_path, sex=SEX, room=["101", "1E5", "2E10", "102", "10E4", "3E7"] * 10)
+    for table in doors(file):
+        (line,) = [line for line in table.overview.warnings if "'room'" in line]
+        assert line.startswith("column 'room' has numbers written with exponents such as '1E5': if they are")
+        assert 'discrete=["room"] keeps them as they are written' in line
+    for table in doors(file, discrete="room"):
+        assert table.schema[1].levels == ("101", "102", "10E4", "1E5", "3E7", "2E10")
+        assert not table.overview.warnings
+    for size in ("1e-5", "2.5e10", "1e+05"):
+        clean = written(tmp_path, sex=SEX, size=["101", "1e5", size, "102", "3", "7"] * 10)
+        assert not any("exponents" in line for line in dagora.inspect(clean).warnings)
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+def test_codes_with_an_e_beside_codes_with_other_letters_are_text(tmp_path):
+    wells = [f"{k % 9 + 1}{'D' if k % 40 == 0 else 'E'}{k % 7 + 1}" for k in range(630)]
+    for table in doors(written(tmp_path, sex=["f", "m"] * 315, well=wells)):
+        assert table.schema[1].levels == tuple(sorted({*wells}))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.data.columns.levels import IS_NUMBER
+from dagora.data.columns.levels import CODE_WITH_E, IS_NUMBER
 from dagora.data.columns.missing import MISSING_WORDS, is_missing_word
+from dagora.data.schema import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -145,6 +146,28 @@ def parse_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
             return integers
     numbers = parse_floats(column)
     return column if numbers is None else numbers
+
+
+def parse_undeclared(column: pa.ChunkedArray, declared: Kind | None) -> pa.ChunkedArray:
+    """Do so, but leave codes such as 1E5 as they are written in a column that is declared discrete.
+
+    >>> import pyarrow as pa
+    >>> codes = pa.chunked_array([["1E5", "2E10", "7"]])
+    >>> [parse_undeclared(codes, kind)[0].as_py() for kind in (None, Kind.DISCRETE)]
+    [100000.0, '1E5']
+    """
+    kept = declared is Kind.DISCRETE and is_text(column.type) and code_with_e(column) is not None
+    return column if kept else parse_numbers(column)
+
+
+def code_with_e(texts: pa.ChunkedArray | pa.Array) -> str | None:
+    """The first text such as 1E5, unless a text has a point or a sign, as numbers with exponents have."""
+    import pyarrow.compute as pc
+
+    like = pc.match_substring_regex(texts, f"^{CODE_WITH_E}$").fill_null(False)
+    if not pc.any(like).as_py() or pc.any(pc.match_substring_regex(texts, "[.,+-]")).as_py():
+        return None
+    return str(texts.filter(like)[0])
 
 
 def may_be_numbers(column: pa.ChunkedArray) -> bool:

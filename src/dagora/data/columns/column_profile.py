@@ -19,7 +19,14 @@ from dagora.base.wording import option
 from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.dates import IS_DATE, IS_TIME, spell_days, spells_dates
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS, UNIT_OF_MEASURE
+from dagora.data.columns.levels import (
+    CODE_WITH_LETTER,
+    DECIMAL_COMMA,
+    NUMBER,
+    NUMBER_BESIDE_CODES,
+    THOUSANDS,
+    UNIT_OF_MEASURE,
+)
 from dagora.data.columns.names import (
     IS_MOMENT,
     IS_PLACE,
@@ -310,10 +317,23 @@ def are_spoilt_numbers(texts: pa.Array, weights: NDArray[np.int64] | None = None
     """Return True if most texts, but not all, are numbers, or have a decimal comma: a measurement then."""
     import pyarrow.compute as pc
 
-    number = f"({NUMBER}|{DECIMAL_COMMA}|{THOUSANDS})"
+    number = f"({number_among(texts)}|{DECIMAL_COMMA}|{THOUSANDS})"
     share = share_of(texts, rf"^(\({number}\)|[+-]? ?{number})$", weights)
     commas = pc.any(pc.match_substring(texts, ",")).as_py()
     return bool(share > 0.5 and (commas or share < 1))
+
+
+def number_among(texts: pa.Array) -> str:
+    """The pattern of numbers among some texts: 1E5 is none beside codes such as 1A5.
+
+    >>> import pyarrow as pa
+    >>> [re.fullmatch(number_among(pa.array(["1E5", other])), "1E5") is None for other in ("1A5", "7", "few")]
+    [True, False, False]
+    """
+    import pyarrow.compute as pc
+
+    codes = pc.any(pc.match_substring_regex(texts, f"^{CODE_WITH_LETTER}$")).as_py()
+    return NUMBER_BESIDE_CODES if codes else NUMBER
 
 
 def share_of(texts: pa.Array, pattern: str, weights: NDArray[np.int64] | None = None) -> float:

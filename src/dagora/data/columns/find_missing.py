@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dagora.data.columns.cells import ZERO_PADDED, is_text, null_where, parse_numbers, without_levels
+from dagora.data.columns.cells import ZERO_PADDED, is_text, null_where, parse_undeclared, without_levels
 from dagora.data.columns.levels import NUMBER
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.schema import Kind
@@ -71,7 +71,7 @@ def find_missing(
     if not (wanted or declared is Kind.CONTINUOUS or (numbers and declared is None)):
         return MissingWords(cells, doubtful=counts)
     rest = null_where(cells, pc.is_in(cells, value_set=suspect))
-    return MissingWords(parse_numbers(rest) if numbers else rest, holes=counts)
+    return MissingWords(parse_undeclared(rest, declared) if numbers else rest, holes=counts)
 
 
 def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]) -> MissingWords:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, option
-from dagora.data.columns.cells import is_text, null_missing, null_where, parse_numbers
+from dagora.data.columns.cells import is_text, null_missing, null_where, parse_undeclared
 from dagora.data.columns.column_names import check_marks, check_names, columns_to_join, declare_kinds, resolve
 from dagora.data.columns.column_profile import (
     CONSTANT,
@@ -383,7 +383,7 @@ def prepare(
             texts = cells
             cells, raw.spelling, raw.marks = rewrite_numbers(texts, fewest, decimal=decimal)
             raw.written = texts if raw.marks is not None and raw.marks.mark == "either" else None
-        parsed = parse_numbers(cells)
+        parsed = parse_undeclared(cells, raw.declared)
         if parsed is not cells:
             parsed = null_missing(parsed, told)  # -999 is also -999.0
             if reading.missing == "drop":
@@ -432,7 +432,7 @@ def keep_rows(column: RawColumn, complete: NDArray[np.bool_], *, text_cells: boo
 
     cells = (column.cells if column.spelled is None else column.spelled).filter(pa.array(complete))
     column.spelled = None
-    column.cells = parse_numbers(cells) if text_cells and is_text(cells.type) else cells
+    column.cells = parse_undeclared(cells, column.declared) if text_cells and is_text(cells.type) else cells
 
 
 def cut_column(column: Column, method: str, bins: int) -> Column:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 NUMBER = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
+# 1E5 without a point or a sign may be a code; beside 1A5 it is one.
+CODE_WITH_E = "[0-9]+[eE][0-9]+"
+CODE_WITH_LETTER = "[0-9]+[A-DF-Za-df-z][0-9]+"
+NUMBER_BESIDE_CODES = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-][0-9]+)?"
 THOUSANDS = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?"
 DECIMAL_COMMA = "[+-]?[0-9]+,[0-9]+"
 # Behind a number; Arrow reads the pattern too.

@@ -34,6 +34,7 @@ from dagora.data.columns.missing_codes import (
 )
 from dagora.data.columns.names import MAY_BE_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
+from dagora.data.columns.spelled_numbers import WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
 
 MOST_NAMED = 5  # columns that one warning names, to stay readable
@@ -117,6 +118,12 @@ def reading_warnings(
     }
     for name, why in numbers.items():
         yield f"the levels of column '{name}' are {why}"
+    for column in overview.columns:
+        if WITH_EXPONENTS in column.why:
+            yield (
+                f"column '{column.name}' has numbers {column.why[column.why.index(WITH_EXPONENTS) :]}: if they "
+                f"are codes, {option('discrete', column.name)} keeps them as they are written"
+            )
     for made in typed:
         levels = len(made.variable.levels)
         told_already = made.why == DECLARED or made.variable.name in numbers

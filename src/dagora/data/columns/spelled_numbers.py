@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from dagora.data.columns.cells import code_with_e
 from dagora.data.columns.column_profile import SEEN_EACH
 from dagora.data.columns.levels import NUMBER, THOUSANDS
 from dagora.data.columns.missing import often_means_missing
@@ -42,6 +43,7 @@ PLAIN_MARKS = str.maketrans(
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     }
 )
+WITH_EXPONENTS = "written with exponents such as"
 GROUPED = {
     name: (mark, re.compile(f"[+-]?[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([.,][0-9]+)?"))
     for name, mark in (("spaces", " "), ("apostrophes", "'"))
@@ -104,6 +106,9 @@ def rewrite_numbers(
         return Rewritten(column)
     spelled = [word for word in words if not often_means_missing(word)]
     if all(map(NUMBER_ALONE.fullmatch, spelled)):
+        code = code_with_e(pa.array(spelled, column.type))
+        if code is not None:
+            return Rewritten(column, f"{WITH_EXPONENTS} '{code}'")
         marks = marks_of_plain(spelled)
         if marks is None or marks.mark == "point" or decimal != "comma":
             return Rewritten(column, marks=marks)

@@ -18,8 +18,8 @@ from dagora.base.errors import DataError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
-from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, share_of
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, number_among, share_of
+from dagora.data.columns.levels import DECIMAL_COMMA, THOUSANDS
 from dagora.data.columns.missing import Na, extend_na, often_means_missing
 from dagora.data.schema import MAX_LEVELS
 
@@ -162,9 +162,10 @@ def refuse_spoilt_numbers(
             f"{col(name)} has numbers with a decimal comma such as '{words[0]}': write them with a "
             f"point, or {instead(name, crowded=crowded)}"
         )
-    if not 0.5 < share_of(words, f"^{NUMBER}$", weights) < 1:
+    number = f"^{number_among(words)}$"
+    if not 0.5 < share_of(words, number, weights) < 1:
         return
-    odd = np.flatnonzero(~truths_of(pc.match_substring_regex(words, f"^{NUMBER}$")))
+    odd = np.flatnonzero(~truths_of(pc.match_substring_regex(words, number)))
     codes, places = np.unique(numbers_of(encoded.indices.cast("int64").fill_null(-1)), return_index=True)
     firsts = dict(zip(codes.tolist(), places.tolist(), strict=True))
     spoilt = {str(words[code]): row_number(firsts[code]) for code in odd.tolist()}

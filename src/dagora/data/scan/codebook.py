@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, option
-from dagora.data.columns.cells import is_text, parse_numbers
+from dagora.data.columns.cells import is_text, parse_undeclared
 from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
@@ -110,7 +110,7 @@ def code_column(
     if is_text(column.type) and read_as is not None:
         column = as_before(profile.name, column, read_as)
     elif is_text(column.type) and profile.text_cells:
-        column = parse_numbers(column)
+        column = parse_undeclared(column, profile.declared)
     if many:
         read_as = number_type(profile) if holes and not is_text(column.type) else profile.read_as
     elif is_text(profile.type) and not is_text(column.type):
