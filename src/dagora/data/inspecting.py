@@ -10,7 +10,7 @@ import numpy as np
 
 from dagora.data.accepting import as_table, frame_of
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.frames import raw_of_frame, raw_of_matrix
+from dagora.data.columns.frames import raw_of_frame, raw_of_matrix, tell_index
 from dagora.data.columns.ingest import look_at
 from dagora.data.columns.overview import Overview, summarise
 from dagora.data.columns.reading_options import ReadingOptions, always, takes_reading
@@ -50,7 +50,7 @@ def inspect(data: object, **reading: Any) -> Overview:  # noqa: ANN401
         names, columns, text = raw_of_matrix(data, None, options)
         return look_at(names, columns, options, text_cells=text)
     frame = frame_of(data) if isinstance(data, Mapping) else data
-    return look_at(*raw_of_frame(frame, options), options)
+    return tell_index(frame, look_at(*raw_of_frame(frame, options), options))
 
 
 def overview_of(table: Table) -> Overview:

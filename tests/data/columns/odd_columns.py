@@ -152,7 +152,7 @@ ODD_COLUMNS = {
     "years": some(range(1990, 2030)),
     "months": some(["2024-01", "2024-02", "2024-03"]),
     "codes_with_e": some(["1E5", "2E10", "101", "10E4"]),
-    "codes_with_e_and_others": [f"{k % 7 + 1}{'DEEE'[k % 4]}{k % 3 + 1}" for k in range(ROWS)],
+    "codes_with_e_and_others": [f"{k % 7 + 1}{'DEEE'[k // 2 % 4]}{k % 3 + 1}" for k in range(ROWS)],
 }
 ODD_COLUMNS["decimal_comma"] = [cell.replace(".", ",") for cell in ODD_COLUMNS["decimal_comma"]]
 

@@ -62,7 +62,11 @@ def test_kilograms_and_pounds_in_one_column_are_told(draw):
     ("units", "make", "convert"),
     [
         ("shares and per cent", lambda draw: draw.normal(0.5, 0.1, 300).round(2), lambda x: 100 * x),
-        ("HbA1c in % and mmol/mol", lambda d: d.gamma(9, 0.22, 300).round(1) + 4.8, lambda x: 10.93 * x - 23.5),
+        (
+            "HbA1c in % and mmol/mol",
+            lambda d: d.gamma(9, 0.22, 300).round(1) + 4.8,
+            lambda x: 10.93 * x - 23.5,
+        ),
         ("glucose in mmol/l and mg/dl", lambda d: d.lognormal(1.7, 0.25, 300).round(1), lambda x: 18.02 * x),
         ("cholesterol in mmol/l", lambda draw: draw.normal(5.2, 0.8, 300).round(1), lambda x: 38.67 * x),
         ("creatinine in mg/dl", lambda draw: draw.lognormal(0, 0.3, 300).round(2), lambda x: 88.4 * x),

@@ -6,6 +6,7 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
+from dagora.data.accepting import as_table
 
 ROWS = 120
 GENERATOR = np.random.default_rng(3)
@@ -242,3 +243,91 @@ def test_a_constant_number_is_left_out_at_every_door(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text("k,x,y\n" + "".join(f"3.5,{x},{y}\n" for x, y in zip(rows["x"], rows["y"], strict=True)))
     assert dagora.read_table(file).names == ("k", "x", "y")
+
+
+def test_an_index_that_says_more_than_the_number_of_a_row_is_told():
+    frame = table(dose=GENERATOR.normal(size=ROWS))
+    patients = np.repeat(np.arange(ROWS // 4), 4)
+    by_patient = dagora.inspect(frame.set_index(pd.Index(patients, name="patient"))).warnings
+    assert by_patient[0] == "the index 'patient' of the frame is left out: reset_index() makes columns of it"
+    assert by_patient[1].startswith("rows that share a 'patient' are not independent")
+    levels = pd.MultiIndex.from_arrays([patients, np.arange(ROWS) % 4], names=["patient_id", "visit"])
+    both = dagora.inspect(frame.set_index(levels)).warnings
+    assert both[0].startswith("the index 'patient_id' and 'visit' of the frame is left out")
+    assert both[1].startswith("rows that share a 'patient_id' are not independent")
+    repeated = dagora.inspect(pd.concat([frame[:60], frame[:60] * 1])).warnings
+    assert any("its values repeat, so rows that share one may not be independent" in w for w in repeated)
+    days = pd.date_range("2020-01-01", periods=ROWS)
+    assert "the index of the frame is left out" in dagora.inspect(frame.set_index(days)).warnings[0]
+    with pytest.warns(dagora.DagoraWarning, match="the index 'patient' of the frame is left out"):
+        as_table(frame.set_index(pd.Index(patients, name="patient")))
+
+
+def test_an_index_that_only_numbers_rows_is_no_trouble():
+    frame = table(dose=GENERATOR.normal(size=ROWS))
+    for same in (frame, frame[frame.dose > 0], frame.sample(frac=1, random_state=0), frame.iloc[::2]):
+        assert not any("index" in line for line in dagora.inspect(same).warnings)
+
+
+@pytest.mark.parametrize("lengths", [[4] * 30, [3, 5] * 15, [2, 6, 4, 4, 5, 3] * 5, [20] * 6])
+def test_merged_cells_are_told(lengths, tmp_path):
+    ward = [
+        word for k, length in enumerate(lengths) for word in [f"ward {'abc'[k % 3]}", *[None] * (length - 1)]
+    ]
+    frame = table(ward=ward, dose=GENERATOR.normal(size=ROWS))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for data in (frame, tmp_path / "t.csv"):
+        (line,) = [line for line in dagora.inspect(data).warnings if "merged" in line]
+        assert "'ward'; if a value holds for the rows below it, write it into each of them" in line
+
+
+def test_other_holes_are_no_merged_cells():
+    draws = np.random.default_rng(1)
+    for share in (0.03, 0.1, 0.3, 0.5, 0.8):
+        for _ in range(20):
+            seen = draws.random(ROWS) < share
+            seen[0] = True
+            frame = table(lab=np.where(seen, draws.normal(size=ROWS), np.nan))
+            assert not any("merged" in line for line in dagora.inspect(frame).warnings)
+
+
+def test_sodium_among_elements_is_no_missing_word():
+    frame = table(ion=["Na", "K", "Cl"] * (ROWS // 3), Na=140 + GENERATOR.normal(size=ROWS))
+    assert not any("missing" in line for line in dagora.inspect(frame).warnings)
+    assert dagora.inspect(frame, missing="drop").dropped == 0
+    assert any("'Na'" in w for w in dagora.inspect(table(pain=["Na", "low", "high"] * (ROWS // 3))).warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("age", lambda draws: draws.integers(18, 90, 500)),
+        ("x", lambda draws: draws.normal(50, 12, 500).clip(20, 90).round()),
+        ("Insulin", lambda draws: draws.gamma(2, 70, 500).round() + 15),
+        ("SkinThickness", lambda draws: draws.normal(29, 9, 500).clip(7, 60).round()),
+        ("systolic_pressure", lambda draws: draws.normal(130, 45, 500).clip(70, 260).round()),
+    ],
+)
+def test_zeros_far_from_the_rest_are_told(name, make):
+    draws = np.random.default_rng(0)
+    column = np.where(draws.random(500) < 0.04, 0, make(draws))
+    assert any(
+        f"in '{name}'" in w and "'0'" in w
+        for w in dagora.inspect({name: column, "y": draws.random(500)}).warnings
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("age", lambda draws: draws.integers(0, 90, 500)),
+        ("age", lambda draws: draws.gamma(2, 4, 500).round()),
+        ("x", lambda draws: draws.gamma(2, 10, 500).round(1)),
+        ("x", lambda draws: draws.poisson(8, 500)),
+        ("income", lambda draws: np.where(draws.random(500) < 0.1, 0, draws.normal(3000, 500, 500).round())),
+        ("x", lambda draws: draws.uniform(0, 100, 500).round()),
+    ],
+)
+def test_zeros_among_the_rest_are_numbers(name, make):
+    draws = np.random.default_rng(0)
+    assert not any("'0'" in w for w in dagora.inspect({name: make(draws), "y": draws.random(500)}).warnings)

@@ -103,7 +103,7 @@ def test_codes_with_an_e_among_whole_numbers_are_told_and_kept_where_declared(tm
     for table in doors(file):
         (line,) = [line for line in table.overview.warnings if "'room'" in line]
         assert line.startswith("column 'room' has numbers written with exponents such as '1E5': if they are")
-        assert 'discrete=["room"] keeps them as they are written' in line
+        assert 'discrete=["room"] keeps them as written' in line
     for table in doors(file, discrete="room"):
         assert table.schema[1].levels == ("101", "102", "10E4", "1E5", "3E7", "2E10")
         assert not table.overview.warnings

@@ -239,7 +239,7 @@ def averages_one(column: Column) -> bool:
 
 
 def mixed_units(column: Column) -> tuple[float, float, str] | None:
-    """The middles of two clusters of positive numbers that are as two units to each other, and which; else None.
+    """The middles of two clusters of positive numbers that differ as two units do, and these; else None.
 
     >>> from dagora.data.schema import Variable
     >>> grams = np.linspace(12, 16, 50)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import ZERO_PADDED, is_text, null_where, parse_undeclared, without_levels
 from dagora.data.columns.levels import NUMBER
-from dagora.data.columns.missing import often_means_missing
+from dagora.data.columns.missing import is_sodium, often_means_missing
 from dagora.data.schema import Kind
 
 if TYPE_CHECKING:
@@ -57,7 +57,12 @@ def find_missing(
     if not is_text(cells.type):
         return MissingWords(cells)
     words = cells.unique().drop_null()
-    suspects = [word for word in words.to_pylist() if often_means_missing(word) and word not in levels]
+    known = words.to_pylist()
+    suspects = [
+        word
+        for word in known
+        if often_means_missing(word) and word not in levels and not is_sodium(word, known)
+    ]
     if not suspects:
         return MissingWords(cells)
     suspect = pa.array(suspects, cells.type)
@@ -78,10 +83,11 @@ def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]
     """Do so in a categorical column; its other levels stay declared."""
 
     def suspect(level: str) -> bool:
-        return often_means_missing(level) and level.strip() not in levels
+        return often_means_missing(level) and level.strip() not in levels and not is_sodium(level, known)
 
     whole = without_levels(cells, lambda _: False)
-    named = [str(level) for level in whole.dictionary.to_pylist() if suspect(str(level))]
+    known = [str(level) for level in whole.dictionary.to_pylist()]
+    named = [level for level in known if suspect(level)]
     counts = count_values(as_text(whole), named) if named else {}
     if not counts:
         return MissingWords(cells)

@@ -1,24 +1,28 @@
 """Tables from data frames (pandas, polars, Arrow, and whatever else narwhals knows) and from numpy matrices.
 
 A frame's own types count: text is discrete even where it spells numbers. The index of a pandas frame is not a
-column.
+column, which is told unless it only numbers the rows.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
 from dagora.base.wording import col
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.mixed_types import MixedTypesError, refuse_mixed
+from dagora.data.columns.names import called_unit
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_warnings import units_warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +43,8 @@ def columns_of_frame(
     [('smoker', 'discrete', ('False', 'True')), ('weight', 'continuous', ())]
     """
     reading = reading or ReadingOptions()
-    return type_columns(*raw_of_frame(frame, reading), reading)
+    columns, overview = type_columns(*raw_of_frame(frame, reading), reading)
+    return columns, tell_index(frame, overview)
 
 
 def raw_of_frame(
@@ -78,6 +83,36 @@ def raw_of_frame(
             mixed.append(problem)
     refuse_mixed(mixed)
     return [names[i] for i in kept], columns
+
+
+def tell_index(
+    frame: Any,  # noqa: ANN401 (any frame at all)
+    overview: Overview,
+) -> Overview:
+    """The overview of a frame with a sentence about an index that says more than the number of a row.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"dose": [1.5, 2.5, 2.0]}, pandas.Index([7, 7, 8], name="patient"))
+    >>> [line[:44] for line in columns_of_frame(frame)[1].warnings]
+    ["the index 'patient' of the frame is left out", "rows that share a 'patient' are not independ"]
+    """
+    import narwhals as nw
+
+    index = nw.maybe_get_index(nw.from_native(frame, pass_through=True))
+    if index is None:
+        return overview
+    levels = [index.get_level_values(place) for place in range(index.nlevels)]
+    named = [str(level.name) for level in levels if level.name is not None]
+    counts = not named and index.nlevels == 1 and index.dtype.kind in "iu"  # as of rows that were chosen
+    if counts and (index.is_unique or overview.rows < 2):
+        return overview
+    quoted = some_of([f"'{name}'" for name in named])
+    names = f"the index {quoted}" if named else "the index"
+    again = "; its values repeat, so rows that share one may not be independent" if counts else ""
+    told = [f"{names} of the frame is left out: reset_index() makes columns of it{again}"]
+    repeated = [str(level.name) for level in levels if level.name is not None and not level.is_unique]
+    told += units_warning([name for name in repeated if len(levels) == 1 or called_unit(name)])
+    return replace(overview, warnings=(*told, *overview.warnings))
 
 
 def start_of_periods(series: nw.Series[Any]) -> nw.Series[Any]:

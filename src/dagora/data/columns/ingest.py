@@ -16,6 +16,7 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, option
+from dagora.data.columns.arrow_numbers import truths_of
 from dagora.data.columns.cells import is_text, null_missing, null_where, parse_undeclared
 from dagora.data.columns.column_names import check_marks, check_names, columns_to_join, declare_kinds, resolve
 from dagora.data.columns.column_profile import (
@@ -36,6 +37,7 @@ from dagora.data.columns.edge_rows import edge_cells, refuse_edge_rows, total_wa
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
+from dagora.data.columns.merged_cells import has_merged_cells, merged_warning
 from dagora.data.columns.missing import NaWords, na_words
 from dagora.data.columns.missing_pattern import missing_pattern
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, summarise
@@ -306,6 +308,7 @@ def type_all(
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
     variables = [column.variable for column in typed]
     told = [*total_warning(edges, last), *reading_warnings(overview, raw, typed, variables)]
+    told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed)
     if not reading.in_time:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
@@ -394,6 +397,7 @@ def prepare(
         found = find_missing(cells, wanted=reading.expects_holes, levels=levels, declared=raw.declared)
         cells, raw.holes, raw.doubtful = found.cells, found.holes, found.doubtful
     raw.cells, raw.missing = cells, cells.null_count
+    raw.merged = raw.missing > 0 and has_merged_cells(truths_of(cells.is_valid()))
     if not wanted:
         raw.left_out = reason_to_leave_out(ColumnProfile(raw.name, cells)) or reason_constant(raw, reading)
     return raw

@@ -80,6 +80,7 @@ ALL_OFTEN_MISSING = tuple(
         }
     )
 )
+ELEMENTS = frozenset({"K", "Cl", "Ca", "Mg", "Li", "Fe", "Zn", "Cu", "Mn", "Al", "Si", "Pb", "NaCl", "KCl"})
 OFTEN_MISSING = frozenset(ALL_OFTEN_MISSING)
 
 
@@ -95,6 +96,15 @@ def often_means_missing(word: str) -> bool:
     [True, True, True, False]
     """
     return word.strip() in OFTEN_MISSING
+
+
+def is_sodium(word: str, others: Iterable[str]) -> bool:
+    """Return True for `Na` beside the signs of other elements.
+
+    >>> is_sodium("Na", ["Na", "K", "Cl"]), is_sodium("Na", ["yes", "no"]), is_sodium("NA", ["K"])
+    (True, False, False)
+    """
+    return word.strip() == "Na" and not ELEMENTS.isdisjoint(others)
 
 
 @dataclass(frozen=True)

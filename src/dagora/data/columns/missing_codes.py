@@ -32,6 +32,9 @@ FAR = 3.0  # a code is this many times as large as all other numbers
 GAP = 0.1  # or it comes three times, this share of the range of the others above them
 WIDE_GAP = 0.25  # the same for 77, 88, 97 and 98, which are rarer codes
 MOST_ZEROS = 0.25  # share of the numbers: more zeros are an amount of nothing
+FEW_ZEROS = 0.1  # the same for zeros that may be less far away
+MANY = 100  # numbers of which some would lie near zero, if zero was one of them
+LITTLE = 0.08  # share of the mean below which a number may be a small amount
 FEW_LEVELS = 50  # values up to which each one is counted
 
 
@@ -124,8 +127,10 @@ def codes_among_words(counts: Mapping[str, int]) -> dict[str, int]:
     return numbers if words > 1 and numbers and {float(level) for level in numbers} <= alone else {}
 
 
-def missing_codes(facts: NumberFacts) -> dict[float, int]:
+def missing_codes(facts: NumberFacts, *, never_none: bool = False) -> dict[float, int]:
     """The numbers that seem to stand for missing, and how often each occurs.
+
+    `never_none` says that the column is called by an amount of which there is always some.
 
     >>> missing_codes(facts_of(np.array([30.0, 45.0, -99.0, -999.0, 71.0])))
     {-999.0: 1, -99.0: 1}
@@ -138,7 +143,7 @@ def missing_codes(facts: NumberFacts) -> dict[float, int]:
     if facts.low >= facts.high:
         return {}
     found = {*negative_codes(facts), *large_codes(facts)}
-    if is_far_zero(facts):
+    if is_far_zero(facts, never_none=never_none):
         found.add(0.0)
     return {code: facts.codes[code] for code in sorted(found)}
 
@@ -209,13 +214,17 @@ def ends_a_scale(facts: NumberFacts) -> bool:
     return runs_on and 3 * others[facts.high] * len(others) >= facts.number
 
 
-def is_far_zero(facts: NumberFacts) -> bool:
+def is_far_zero(facts: NumberFacts, *, never_none: bool = False) -> bool:
     """Return True if zero comes more than once, far less often than others, and far below all of them.
 
-    Numbers up to one may be shares, of which zero is one.
+    Numbers up to one may be shares, of which zero is one. A few zeros need not be as far away as more, and in
+    a column called by what nobody has none of (`never_none`) only away from the others.
     """
+    if never_none and facts.codes.get(0.0, 0) > 1 and facts.low > LITTLE * facts.mean and facts.low > 1:
+        return True
     if not 1 < facts.codes.get(0.0, 0) <= MOST_ZEROS * facts.number or facts.low <= 0 or facts.high <= 1:
         return False
     if facts.levels is not None and (facts.low < 5 or facts.low <= 2 * (facts.high - facts.low)):
         return False
-    return facts.low > facts.sd and facts.mean > 3.5 * facts.sd
+    far = 2.5 if facts.codes[0.0] <= FEW_ZEROS * facts.number and facts.number >= MANY else 3.5
+    return facts.low > facts.sd and facts.mean > far * facts.sd

@@ -41,6 +41,13 @@ MAY_BE_NONE = re.compile(
     r"cigarettes?|alcohol|rain\w*|precipitation|snow\w*|distance|einkommen|gehalt|lohn|umsatz|kosten)([^a-z]|$)",
     re.IGNORECASE,
 )
+# What nobody has none of: a zero is no number there.
+NEVER_NONE = re.compile(
+    r"(^|[^a-z])(age|alter|bmi|body ?mass ?index|(body|birth)[ _.-]?weight|(body[ _.-]?)?height|sbp|dbp|"
+    r"(blood|systolic|diastolic|arterial)[ _.-]?pressure|pulse|heart[ _.-]?rate|glucose|insulin|cholesterol|"
+    r"ha?emoglobin|hba1c|sodium|potassium|creatinine|skin[ _.-]?thickness)([^a-z]|$)",
+    re.IGNORECASE,
+)
 MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w)$", re.IGNORECASE)
 
 

@@ -20,7 +20,8 @@ class RawColumn:
 
     `spelled` is the text of a column of floats: rows that are dropped may leave only whole numbers of it.
     `marks` says what its numbers tell about the mark before decimals, and `written` are its texts, where
-    they can be read in two ways. `leaves_codes` says that nobody has said what its numbers mean.
+    they can be read in two ways. `leaves_codes` says that nobody has said what its numbers mean, `merged`
+    that its values stand in the first row of a block each.
     """
 
     name: str
@@ -34,5 +35,6 @@ class RawColumn:
     spelling: str = ""
     codes: Mapping[str, int] = field(default_factory=dict)
     leaves_codes: bool = True
+    merged: bool = False
     marks: DecimalMarks | None = None
     written: pa.ChunkedArray | None = None

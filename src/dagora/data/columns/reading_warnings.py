@@ -32,7 +32,7 @@ from dagora.data.columns.missing_codes import (
     facts_of_levels,
     missing_codes,
 )
-from dagora.data.columns.names import MAY_BE_NONE
+from dagora.data.columns.names import MAY_BE_NONE, NEVER_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
 from dagora.data.columns.spelled_numbers import WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
@@ -120,10 +120,9 @@ def reading_warnings(
         yield f"the levels of column '{name}' are {why}"
     for column in overview.columns:
         if WITH_EXPONENTS in column.why:
-            yield (
-                f"column '{column.name}' has numbers {column.why[column.why.index(WITH_EXPONENTS) :]}: if they "
-                f"are codes, {option('discrete', column.name)} keeps them as they are written"
-            )
+            how = column.why[column.why.index(WITH_EXPONENTS) :]
+            keep = option("discrete", column.name)
+            yield f"column '{column.name}' has numbers {how}: if they are codes, {keep} keeps them as written"
     for made in typed:
         levels = len(made.variable.levels)
         told_already = made.why == DECLARED or made.variable.name in numbers
@@ -202,10 +201,11 @@ def codes_in(column: Column) -> dict[str, int]:
         facts = facts_of(values)
         if facts.codes and len(np.unique(values[:FIRST_LOOK])) <= FEW_LEVELS:
             facts = facts_of_levels(dict(zip(*np.unique(values, return_counts=True), strict=True)))
-        return without_true_zeros(column.variable.name, name_codes(missing_codes(facts)))
+        found = missing_codes(facts, never_none=bool(NEVER_NONE.search(column.variable.name)))
+        return without_true_zeros(column.variable.name, name_codes(found))
     counts = np.bincount(values, minlength=len(column.variable.levels)).tolist()
-    found = codes_of_levels(dict(zip(column.variable.levels, counts, strict=True)))
-    return without_true_zeros(column.variable.name, found)
+    found_levels = codes_of_levels(dict(zip(column.variable.levels, counts, strict=True)))
+    return without_true_zeros(column.variable.name, found_levels)
 
 
 def without_true_zeros(name: str, codes: dict[str, int]) -> dict[str, int]:

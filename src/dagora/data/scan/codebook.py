@@ -35,6 +35,7 @@ from dagora.data.columns.ingest import AROUND_A_NAME, MOST_HEADERS, is_temporal,
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
+from dagora.data.columns.names import NEVER_NONE
 from dagora.data.columns.reading_warnings import codes_of_levels, name_codes, without_true_zeros
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.columns.spoilt_numbers import data_row
@@ -312,10 +313,11 @@ def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
     if is_categorical(profile.type):
         return {}
     seen = {value: count for value, count in profile.tallies.items() if value not in coding.words}
+    never_none = bool(NEVER_NONE.search(profile.name))
     if profile.firsts is None:
-        found = name_codes(missing_codes(profile.facts))
+        found = name_codes(missing_codes(profile.facts, never_none=never_none))
     elif coding.variable.kind is Kind.CONTINUOUS:
-        found = name_codes(missing_codes(facts_of_tallies(seen)))
+        found = name_codes(missing_codes(facts_of_tallies(seen), never_none=never_none))
     else:
         levels: dict[str, int] = {}
         for value, count in seen.items():
