@@ -253,7 +253,7 @@ def test_an_index_that_says_more_than_the_number_of_a_row_is_told():
     assert by_patient[1].startswith("rows that share a 'patient' are not independent")
     levels = pd.MultiIndex.from_arrays([patients, np.arange(ROWS) % 4], names=["patient_id", "visit"])
     both = dagora.inspect(frame.set_index(levels)).warnings
-    assert both[0].startswith("the index 'patient_id' and 'visit' of the frame is left out")
+    assert both[0].startswith("the index 'patient_id', 'visit' of the frame is left out")
     assert both[1].startswith("rows that share a 'patient_id' are not independent")
     repeated = dagora.inspect(pd.concat([frame[:60], frame[:60] * 1])).warnings
     assert any("its values repeat, so rows that share one may not be independent" in w for w in repeated)
