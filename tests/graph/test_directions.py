@@ -78,6 +78,48 @@ def test_required_edges_are_not_weak():
     assert directions_of(collider, gains, (), Knowledge(required=[("b", "c")])).undetermined == ()
 
 
+def test_a_direction_is_unsure_if_it_falls_with_an_absent_edge_that_costs_little():
+    """Against all DAGs of the class with that edge."""
+    rng = np.random.default_rng(2)
+    for dag in rng.permutation(np.array(DAGS, dtype=object))[:150]:
+        pairs = combinations(dag.order, 2)
+        absent = [pair for pair in pairs if not dag.has_edge(*pair) and rng.random() < 0.5]
+        whole = set(dag.edges) - reversible(dag, Knowledge())
+        falls = defaultdict(list)
+        for one in absent:
+            for edge in whole & reversible(DAG(dag.nodes, [*dag.edges, one]), Knowledge()):
+                falls[edge].append(one)
+        found = directions_of(dag, {}, (), Knowledge(), absent)
+        assert {edge: list(rests_on) for edge, rests_on in found.unsure.items()} == falls
+        flipped = directions_of(dag, {}, (), Knowledge(), [one[::-1] for one in absent])
+        assert list(flipped.unsure) == list(found.unsure)
+        assert Directions.from_dict(found.to_dict(), dag) == found
+
+
+@pytest.mark.parametrize(("seed", "rests"), [(3, True), (4, True), (None, False)])
+def test_a_confounded_drug_does_not_look_like_an_effect(seed, rests):
+    rng = np.random.default_rng(seed)
+    severe = rng.random(2000) < 0.5
+    drug = rng.random(2000) < (np.where(severe, 0.8, 0.3) if rests else 0.5)
+    death = rng.random(2000) < 0.1 + 0.5 * severe + 0.2 * ~drug
+    if not rests:  # plainly independent causes of a common effect
+        cells = np.repeat(
+            [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1)], [800, 800, 800, 400, 400], axis=0
+        )
+        severe, death, drug = cells.T
+    rows = {"severe": severe, "drug": drug, "death": death}
+    result = dagora.learn({name: np.where(values, "yes", "no") for name, values in rows.items()})
+    if not rests:
+        assert result.describe_directions() == "the data determine 2 of 2 directions"
+        return
+    assert result.describe_directions() == "the data determine 0 of 2 directions"
+    assert result.unsure_directions()[0].startswith(
+        "drug → severe rests on the absence of drug — death (which would cost "
+    )
+    again = Result.from_json(result.to_json())
+    assert again.unsure_directions() == result.unsure_directions()
+
+
 def test_the_shown_graph_has_arrows_where_the_direction_is_determined():
     collider = DAG("abcd", [("a", "c"), ("b", "c"), ("c", "d")])
     gains = {("a", "c"): 50.0, ("b", "c"): 50.0, ("c", "d"): 0.5}

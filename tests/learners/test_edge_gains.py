@@ -7,7 +7,9 @@ import dagora
 from dagora.base.events import Budget
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.learners.edge_gains import edge_gains
+from dagora.graph.directions import WEAK
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.edge_gains import absent_costs, edge_gains
 from dagora.learners.run import Run
 from dagora.scores.registry import score_named
 from dagora.stats.accepting import as_statistics
@@ -35,6 +37,29 @@ def test_the_gain_is_the_difference_of_two_graphs(score):
     for edge, gain in found.items():
         rest = DAG(graph.nodes, [each for each in EDGES if each != edge])
         assert gain == pytest.approx(whole - dagora.score(data, rest, score), abs=1e-8)
+
+
+@pytest.mark.parametrize("score", ["bic", "bge"])
+def test_the_cost_of_an_absent_edge_is_the_difference_of_two_graphs(score):
+    rng = np.random.default_rng(5)
+    values = rng.standard_normal((200, 4))
+    values[:, 2] += values[:, 0] + values[:, 1] + values[:, 3]
+    data = {
+        name: np.digitize(column, [0]).astype(str) if score == "bic" else column
+        for name, column in zip("abcd", values.T, strict=True)
+    }
+    graph = DAG("dbca", [("a", "c"), ("b", "c"), ("d", "c")])
+    local = score_named(score).make(as_statistics(data))
+    found = absent_costs(local, graph, Run())
+    whole = dagora.score(data, graph, score)
+    for pair in (("a", "b"), ("a", "d"), ("b", "d")):
+        cost = whole - dagora.score(data, DAG(graph.nodes, [*graph.edges, pair]), score)
+        asked = found.get(pair, found.get(pair[::-1]))
+        assert cost >= WEAK if asked is None else asked == pytest.approx(cost, abs=1e-8)
+    assert found
+    forbidden = Run(knowledge=Knowledge(forbidden=[*found, *(edge[::-1] for edge in found)]))
+    assert absent_costs(local, graph, forbidden) == {}
+    assert absent_costs(local, graph, Run(budget=Budget(0.0))) == {}
 
 
 def test_of_a_class_one_graph_is_asked():

@@ -81,4 +81,5 @@ def notes_about(directions: Directions) -> list[str]:
         return [f"every direction rests on what {directions.assumed_by} assumes"]
     if not directions.unsure:
         return []
-    return [f"weak edges alone direct {some_of([f'{tail} → {head}' for tail, head in directions.unsure])}"]
+    named = some_of([f"{tail} → {head}" for tail, head in directions.unsure])
+    return [f"weak evidence for or against edges alone directs {named}"]

@@ -17,7 +17,7 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.curved_pairs import curved_pairs
-from dagora.learners.edge_gains import edge_gains
+from dagora.learners.edge_gains import absent_costs, edge_gains
 from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import prepare
@@ -125,10 +125,11 @@ def learn(
     screened = screen(searching, source, local, run)
     outcome, notes, work = searching.with_missing(source, local, run, em_rounds)
     errors, warnings = estimation(local)
-    gains = {}
+    gains, costs = {}, {}
     worth = local is not None and chosen is not None and chosen.in_nats and source.in_memory
     if local is not None and worth and not isinstance(outcome.graph, PAG):
         gains = edge_gains(local, outcome.graph, run)
+        costs = absent_costs(local, outcome.graph, run)
     settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
@@ -183,6 +184,7 @@ def learn(
         class_only=not isinstance(outcome.graph, DAG)
         or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),
         edge_gains=gains,
+        absent_costs=costs,
         separating_sets=outcome.separating_sets,
         data=source.account,
         interventions=source.regimes,

@@ -33,7 +33,7 @@ LEAST_SECONDS = 2.0
 """For writing files, also where time is up."""
 
 MOST_UNSURE = 5
-"""Directions that rest on weak edges which are printed."""
+"""Directions that rest on weak evidence which are printed."""
 
 
 def check_target(path: str) -> None:
@@ -242,7 +242,7 @@ def show_edges(result: Result) -> None:
     for line in unsure[:MOST_UNSURE]:
         echo(f"  {line}")
     if len(unsure) > MOST_UNSURE:
-        echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak edges")
+        echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak evidence")
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:

@@ -1,15 +1,16 @@
 """The directions of a learned graph: which of them the data determine, and which edges that rests on.
 
 The data leave an edge open if some graph of the same class has it the other way. What directs the others is
-the presence of further edges, as in the v-structure a → c ← b. Where one of these is weak, so is the
-direction: it is determined only if it stays when the weak edges are taken away, each alone and all together.
+the presence of further edges, as in the v-structure a → c ← b, and the absence of one between a and b. Where
+one of these is weak, so is the direction: it is determined only if it stays when the weak edges are taken
+away, each alone and all together, and when an absent one that would cost little is added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,10 @@ class Directions:
     open: tuple[Edge, ...] = ()
     """Edges that another DAG of the same class has the other way, as the DAG has them."""
     unsure: Mapping[Edge, tuple[Edge, ...]] = field(default_factory=dict)
-    """Edges that all DAGs of the class have the same way, but only because of these weak edges."""
+    """Edges that all DAGs of the class have the same way, but only because of these weak edges.
+
+    Those that the DAG does not have would cost little if they were added.
+    """
     assumed_by: str = ""
     """The method whose assumptions, and not independences alone, direct every edge."""
     with_knowledge: bool = False
@@ -73,7 +77,7 @@ class Directions:
 
     @classmethod
     def from_dict(cls, content: object, graph: DAG) -> Directions:
-        """Undo `to_dict`; edges that the graph does not have are refused.
+        """Undo `to_dict`; edges that the graph does not have are refused, but as weak ones.
 
         >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
         >>> Directions.from_dict({"open": [["b", "c"]], "unsure": [["a", "b", [["b", "c"]]]]}, chain).unsure
@@ -85,34 +89,41 @@ class Directions:
         if not isinstance(content, dict):
             raise FormatError('"directions" must be an object with "open" and "unsure"')
 
-        def edges(listed: object) -> Iterator[Edge]:
+        def edges(listed: object, known: Collection[Edge]) -> Iterator[Edge]:
             for edge in listed if isinstance(listed, list) else [listed]:
                 if not isinstance(edge, list) or tuple(edge) not in known:
                     raise FormatError(f'"directions" must name edges of the graph, not {edge!r}')
                 yield edge[0], edge[1]
 
-        known = set(graph.edges)
+        present = set(graph.edges)
+        weak = {*present, *permutations(graph.nodes, 2)} if content.get("unsure") else present
         unsure: dict[Edge, tuple[Edge, ...]] = {}
         for entry in content.get("unsure", []):
             if not isinstance(entry, list) or len(entry) != 3:
                 raise FormatError(f'"unsure" must have triples [from, to, weak edges], not {entry!r}')
-            (edge,) = edges([entry[:2]])
-            unsure[edge] = tuple(edges(entry[2]))
+            (edge,) = edges([entry[:2]], present)
+            unsure[edge] = tuple(edges(entry[2], weak))
         assumed_by, known_too = str(content.get("assumed_by", "")), content.get("with_knowledge") is True
-        return cls(tuple(edges(content.get("open", []))), unsure, assumed_by, known_too)
+        return cls(tuple(edges(content.get("open", []), present)), unsure, assumed_by, known_too)
 
 
 def directions_of(
-    dag: DAG, gains: Mapping[Edge, float], regimes: Collection[Collection[str]], knowledge: Knowledge
+    dag: DAG,
+    gains: Mapping[Edge, float],
+    regimes: Collection[Collection[str]],
+    knowledge: Knowledge,
+    absent: Iterable[Edge] = (),
 ) -> Directions:
     """Find the edges whose direction the data, the interventions and the knowledge do not determine.
 
     `gains` are the nats that the edges add, in either direction; where there are none, no edge counts as
-    weak. Required edges are never weak.
+    weak. Required edges are never weak. `absent` are edges that would cost little if they were added.
 
     >>> collider = DAG("abc", [("a", "c"), ("b", "c")])
     >>> directions_of(collider, {("a", "c"): 50.0, ("b", "c"): 0.1}, (), Knowledge()).unsure
     {('a', 'c'): (('b', 'c'),), ('b', 'c'): (('b', 'c'),)}
+    >>> directions_of(collider, {}, (), Knowledge(), absent=[("a", "b")]).unsure
+    {('a', 'c'): (('a', 'b'),), ('b', 'c'): (('a', 'b'),)}
     """
 
     def edges_directed(edges: Iterable[Edge]) -> set[Edge]:
@@ -129,6 +140,12 @@ def directions_of(
     for left_out in weak if len(weak) * len(dag.edges) <= MOST_WORK else ():
         for edge in known - edges_directed(edge for edge in dag.edges if edge != left_out):
             rests_on.setdefault(edge, []).append(left_out)
+    place = {name: k for k, name in enumerate(dag.order)}
+    added = list(absent)
+    for one, other in added if len(added) * len(dag.edges) <= MOST_WORK else ():
+        new = (one, other) if place[one] < place[other] else (other, one)
+        for edge in known - edges_directed([*dag.edges, new]):
+            rests_on.setdefault(edge, []).append((one, other))
     for edge in known - edges_directed(edge for edge in dag.edges if edge not in weak):
         rests_on.setdefault(edge, weak)
     unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
@@ -185,13 +202,18 @@ def directed_at(matrix: Matrix, node: int, around: Iterable[int], parents: Colle
     return result
 
 
-def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float]) -> str:
-    """Name the weak edges that a direction rests on, with their nats.
+def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float], costs: Mapping[Edge, float]) -> str:
+    """Name the weak edges that a direction rests on, with their nats: what they add, or would cost.
 
-    >>> name_weak([("b", "c")], {("b", "c"): 0.08})
-    'b — c (0.1 nats)'
+    >>> name_weak([("b", "c"), ("a", "b")], {("b", "c"): 0.08}, {("a", "b"): 1.25})
+    'b — c (0.1 nats), the absence of a — b (which would cost 1.2 nats)'
     """
-    named = [f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)" for tail, head in weak]
+    named = [
+        f"the absence of {tail} — {head} (which would cost {costs[tail, head]:.1f} nats)"
+        if (tail, head) in costs
+        else f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)"
+        for tail, head in weak
+    ]
     return some_of(named, MOST_NAMED)
 
 

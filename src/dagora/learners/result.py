@@ -144,6 +144,8 @@ class Result(NotebookView):
     in common is known. Some methods and scores assume more, and direct every edge by it."""
     edge_gains: Mapping[Edge, float] = field(default_factory=dict)
     """The nats that the score would lose without each edge; empty where that is not known."""
+    absent_costs: Mapping[Edge, float] = field(default_factory=dict)
+    """The nats that absent edges would cost on whose absence a direction rests, where they are few."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
 
@@ -195,9 +197,13 @@ class Result(NotebookView):
         if isinstance(graph, PAG) or not self.class_only or self.lagged_graph is not None:
             return Directions(graph.undirected, assumed_by="" if self.class_only else self.method)
         if isinstance(graph, DAG):
-            return directions_of(graph, self.edge_gains, self.interventions, self.knowledge)
+            return directions_of(
+                graph, self.edge_gains, self.interventions, self.knowledge, self.absent_costs
+            )
         try:
-            found = directions_of(graph.extension(), self.edge_gains, self.interventions, self.knowledge)
+            found = directions_of(
+                graph.extension(), self.edge_gains, self.interventions, self.knowledge, self.absent_costs
+            )
         except GraphError:
             return Directions(graph.undirected)
         unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
@@ -238,7 +244,7 @@ class Result(NotebookView):
     def unsure_directions(self) -> list[str]:
         """A line for each direction that rests on a weak edge, and not on itself alone."""
         return [
-            f"{tail} → {head} rests on {name_weak(weak, self.edge_gains)}"
+            f"{tail} → {head} rests on {name_weak(weak, self.edge_gains, self.absent_costs)}"
             for (tail, head), weak in self.directions.unsure.items()
             if weak != ((tail, head),)
         ]
@@ -302,6 +308,8 @@ class Result(NotebookView):
             content["directions"] = self.directions.to_dict()
         if self.edge_gains:
             content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
+        if self.absent_costs:
+            content["absent_costs"] = [[*edge, cost] for edge, cost in self.absent_costs.items()]
         if self.separating_sets:
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
@@ -327,6 +335,7 @@ class Result(NotebookView):
             interventions=tuple(tuple(targets) for targets in content.get("interventions", ())),
             class_only=bool(content.get("class_only", True)),
             edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
+            absent_costs={(tail, head): float(cost) for tail, head, cost in content.get("absent_costs", ())},
             separating_sets=tuple(
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())

@@ -260,7 +260,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         rows.append(row)
     note = (
         '<p class="soft">“either”: another graph with the same independences has the edge the other way '
-        f"round. “rests on”: without these edges, worth less than {WEAK:g} nats each, it would be open.</p>"
+        f"round. “rests on”: without these edges, worth less than {WEAK:g} nats each, or with those that are "
+        "absent and would cost less than that, it would be open.</p>"
     )
     if gains:
         note += f'<p class="soft">{text(LOST)}</p>'
@@ -280,7 +281,8 @@ def direction(edge: Edge, result: Result, shown: Collection[Edge]) -> str:
     if edge in result.directions.open:
         return "either"
     if edge in result.directions.unsure:
-        return f"rests on {name_weak(result.directions.unsure[edge], result.edge_gains)}"
+        weak = result.directions.unsure[edge]
+        return f"rests on {name_weak(weak, result.edge_gains, result.absent_costs)}"
     return "determined" if result.class_only else "assumed by the method"
 
 

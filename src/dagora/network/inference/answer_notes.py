@@ -97,7 +97,7 @@ def directions(model: NetworkModel, answer: Answer) -> Iterator[str]:
             yield "the range over the graphs that fit equally well was not computed"
     if weak:
         named = ", ".join(f"{tail} → {head}" for tail, head in weak)
-        yield f"the direction of {named} rests on weak edges"
+        yield f"the direction of {named} rests on weak evidence for or against edges"
     if not at_nodes and not weak:
         who = origin.directions.determined_by
         yield f"{who} the arrows at {', '.join(nodes)}, if there are no hidden common causes"
