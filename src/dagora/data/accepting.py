@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +13,7 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
+from dagora.data.columns.mixed_types import MixedTypesError
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.discretise import discretise
 from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
@@ -101,6 +102,21 @@ def reread(table: Table, reading: ReadingOptions) -> Table:
     return replace(table, overview=replace(table.overview, reading=said))
 
 
+def unusable(name: str, values: object, reason: str) -> DataError:
+    """The error about values that cannot be a column."""
+    if hasattr(values, "toarray"):
+        return DataError(f"{col(name)} is sparse, and is needed in full: toarray() gives its values")
+    dimensions = np.ndim(values) if isinstance(values, np.ndarray) else 1
+    if dimensions != 1:
+        what = f"an array with {dimensions} dimensions" if dimensions else "a single value"
+        return DataError(f"{col(name)} cannot be used: give a list of values, not {what}")
+    if isinstance(values, Iterable):
+        return MixedTypesError(name, values, reason)
+    return DataError(
+        f"{col(name)} cannot be used: give a list of values, not one of type {type(values).__name__}"
+    )
+
+
 def frame_of(columns: Mapping[Any, Any]) -> object:
     """An Arrow table of a mapping from names to values."""
     import pyarrow as pa
@@ -112,8 +128,7 @@ def frame_of(columns: Mapping[Any, Any]) -> object:
         try:
             arrays[str(name)] = pa.array(values, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
-            reason = " ".join(str(problem).split())
-            raise DataError(f"{col(name)} cannot be used: give a list of values ({reason})") from None
+            raise unusable(str(name), values, " ".join(str(problem).split())) from None
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns differ in length ({lengths}): give one value for every row")

@@ -221,7 +221,8 @@ def test_other_types_are_refused(values):
 def test_text_declared_continuous():
     assert typed(["1", " 2.5"], CONTINUOUS).values.tolist() == [1.0, 2.5]
     with pytest.raises(
-        DataError, match="column 'v' is declared continuous, but 'x' in data row 3 is no number"
+        DataError,
+        match=r"column 'v' is declared continuous, but 'x', 'y' .first in data row 3. are no numbers",
     ):
         cells(["1", None, "x", "y"], CONTINUOUS)
     with pytest.raises(DataError, match="'high' in data row 2"):

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import sparse
 
+import dagora
 from dagora.base.errors import DataError
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind
@@ -215,3 +217,58 @@ def test_names_must_fit():
     with pytest.raises(DataError, match="two columns are named 'a'"):
         Table.from_numpy([[1, 2]], names=["a", "a"])
     assert Table.from_numpy([[1, 2]], names=[0, 1]).names == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (sparse.random(20, 3, 0.5), "a coo_matrix is sparse, and columns are needed in full: toarray"),
+        ({"a": sparse.random(20, 1, 0.5)}, "column 'a' is sparse, and is needed in full: toarray"),
+        (np.array(3.0), "a matrix of rows and columns is needed, not a single value"),
+        (np.arange(9), "not an array with 1 dimension$"),
+        ({"a": np.array(3.0)}, "column 'a' cannot be used: give a list of values, not a single value"),
+        ({"a": np.ones((3, 2))}, "give a list of values, not an array with 2 dimensions"),
+        ({"a": 3}, "give a list of values, not one of type int"),
+        ({"a": np.arange(9) * 1j}, r"'a' is neither all numbers nor all text, but has 9 × complex \(0j in"),
+        (pd.DataFrame({"a": np.arange(9) * 1j}), "9 × complex .*: take real numbers from it, or leave it"),
+    ],
+)
+def test_what_cannot_be_columns_is_told_in_our_words(data, message):
+    with pytest.raises(DataError, match=message) as told:
+        dagora.inspect(data)
+    assert "Unsupported" not in str(told.value)
+
+
+def test_sparse_columns_of_pandas_are_read():
+    cells = sparse.random(200, 2, 0.5, random_state=0)
+    dense = pd.DataFrame(cells.toarray(), columns=["a", "b"])
+    thin = pd.DataFrame.sparse.from_spmatrix(cells, columns=["a", "b"])
+    assert dagora.inspect(thin) == dagora.inspect(dense)
+
+
+def test_numbers_of_text_columns_are_told_and_read_where_declared():
+    draws = np.random.default_rng(0)
+    values = draws.gamma(2, 1000, 300).round(1)
+    german = [f"{value:,.1f}".translate(str.maketrans(",.", ".,")) for value in values]
+    for texts, how in ((german, "with a decimal comma"), ([f"{v:.1f}%" for v in values], "per cent")):
+        frame = pd.DataFrame({"amount": texts, "x": draws.random(300)})
+        (line,) = dagora.inspect(frame).warnings
+        assert f"'amount' (numbers written as text ({how}): continuous=[\"amount\"] reads them)" in line
+        read = dagora.Table.from_frame(frame, continuous=["amount"])
+        assert np.array_equal(read.values(0), values)
+    with pytest.raises(DataError, match=r"decimal comma such as '.*': continuous=\[\"amount\"\] reads them"):
+        dagora.inspect({"amount": [f"{v:.2f}".replace(".", ",") for v in values], "x": values})
+
+
+def test_words_in_columns_declared_continuous_are_refused_together():
+    frame = pd.DataFrame({"a": ["1.5", "x", "2"] * 9, "b": ["1", "2", "y"] * 9, "c": ["3", "2", "1"] * 9})
+    message = (
+        "2 columns are declared continuous, but have words: 'x' in 'a' (first in data row 2); 'y' in 'b' "
+        '(first in data row 3): correct them, say that they mean missing (na="a:x,b:y"), or declare those '
+        "columns discrete"
+    )
+    with pytest.raises(DataError) as told:
+        dagora.inspect(frame, continuous=["a", "b", "c"])
+    assert str(told.value) == message
+    with pytest.raises(DataError, match=r"but 'x', 'y' .first in data row 1. are no numbers: correct them"):
+        dagora.inspect({"a": ["x", "1", "y"]}, continuous=["a"])

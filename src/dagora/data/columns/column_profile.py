@@ -27,6 +27,7 @@ from dagora.data.columns.levels import (
     THOUSANDS,
     UNIT_OF_MEASURE,
 )
+from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.names import (
     IS_MOMENT,
     IS_PLACE,
@@ -35,6 +36,7 @@ from dagora.data.columns.names import (
     called_identifier,
     called_unit,
 )
+from dagora.data.columns.spelled_numbers import SEEN_EACH, plainly
 from dagora.data.schema import MAX_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
 
 MAX_INTEGER_LEVELS = 20  # more: numbers that were measured turn into categories; fewer: codes into numbers
 MAX_FRACTION_LEVELS = 10  # fractions are rarely codes
-SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
 LIKE_CODES = 50  # distinct whole numbers up to which a continuous column may well hold codes
 FIRST_LOOK = 1000  # cells that usually tell that a column of numbers has many values
 FEWEST_VALUES = 20  # a column with at most as many cells is not judged to identify rows
@@ -251,6 +252,10 @@ def numbers_in_text(name: str, texts: pa.Array, weights: NDArray[np.int64] | Non
         return None
     if share_of(texts, f"^{NUMBER}$", weights) == 1:
         return f"{NUMBERS_IN_TEXT}: {option('continuous', name)} reads them"
+    spelled = plainly([text for text in texts.to_pylist() if not often_means_missing(text)])
+    if spelled is not None:
+        how = spelled[1].removeprefix("written ")
+        return f"{NUMBERS_IN_TEXT} ({how}): {option('continuous', name)} reads them"
     in_units = f"^{NUMBER}( ?{UNIT_OF_MEASURE})?$"
     if share_of(texts, in_units, weights) < NEARLY_ALL:
         return None

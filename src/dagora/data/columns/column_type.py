@@ -17,9 +17,9 @@ from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.cells import is_text, parse_floats
 from dagora.data.columns.column_profile import ColumnProfile, decide_kind
-from dagora.data.columns.levels import NUMBER, join_levels, level_name, sort_levels
-from dagora.data.columns.missing import Na, extend_na
-from dagora.data.columns.spoilt_numbers import RowNumber, data_row, instead, refuse_spoilt_numbers
+from dagora.data.columns.levels import join_levels, level_name, sort_levels
+from dagora.data.columns.missing import Na
+from dagora.data.columns.spoilt_numbers import RowNumber, data_row, refuse_spoilt_numbers, refuse_words
 from dagora.data.schema import MAX_LEVELS, Kind, Variable
 
 if TYPE_CHECKING:
@@ -151,7 +151,6 @@ def continuous_column(
     `crowded` says that there are more texts than may be levels, and the column has only examples of them.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks])
@@ -159,15 +158,7 @@ def continuous_column(
     if is_text(column.type):
         numbers = parse_floats(column)
         if numbers is None:
-            position, value = first_without_number(column)
-            where = data_row(" in ", row_number(position))
-            means_missing = option("na", extend_na(na, [(name, value)]))
-            crowded = crowded or pc.count_distinct(column).as_py() > MAX_LEVELS
-            raise DataError(
-                f"{col(name)} is declared continuous, but '{value}'{where} is no number: "
-                f"correct it, say that it means missing ({means_missing}), or "
-                f"{instead(name, crowded=crowded)}"
-            )
+            refuse_words(name, encode(column), row_number, na, crowded=crowded)
     else:
         # safe=False: an integer beyond 2**53 may be rounded in a continuous column.
         numbers = column.cast(pa.float64(), safe=False)
@@ -190,12 +181,3 @@ def refuse_infinite(name: str, values: NDArray[np.float64], row_number: RowNumbe
             f"{col(name)} has infinite values ({int(infinite.sum())}){data_row(', the first in ', row)}: "
             f"correct them, or leave those cells empty and choose {option('missing', 'drop')}"
         )
-
-
-def first_without_number(column: pa.ChunkedArray) -> tuple[int, str]:
-    """Position and text of the first cell that is no number."""
-    import pyarrow.compute as pc
-
-    wrong = np.asarray(pc.invert(pc.match_substring_regex(column, f"^{NUMBER}$")).fill_null(False))
-    position = int(wrong.argmax())
-    return position, str(column[position])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError
-from dagora.base.phrases import some_of
+from dagora.base.phrases import amount, some_of
 from dagora.base.wording import col
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.column_type import Column
@@ -64,6 +64,10 @@ def raw_of_frame(
             eager = eager.collect()
         series = list(eager.iter_columns())
     except TypeError:
+        if hasattr(frame, "toarray"):
+            raise DataError(
+                f"a {type(frame).__name__} is sparse, and columns are needed in full: toarray() gives them"
+            ) from None
         raise DataError(
             f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, "
             "the name of a file, or use Table.from_numpy"
@@ -115,13 +119,16 @@ def tell_index(
     return replace(overview, warnings=(*told, *overview.warnings))
 
 
-def start_of_periods(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Periods of pandas, such as months, as the moments at which they begin; other columns as they are."""
+def as_plain_series(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Periods of pandas, such as months, as the moments at which they begin, and sparse columns in full."""
     import narwhals as nw
 
-    if not (series.implementation.is_pandas() and str(series.to_native().dtype).startswith("period[")):
-        return series
-    return nw.from_native(series.to_native().dt.to_timestamp(), series_only=True)
+    kind = str(series.to_native().dtype) if series.implementation.is_pandas() else ""
+    if kind.startswith("period["):
+        return nw.from_native(series.to_native().dt.to_timestamp(), series_only=True)
+    if kind.startswith("Sparse["):
+        return nw.from_native(series.to_native().sparse.to_dense(), series_only=True)
+    return series
 
 
 def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -130,7 +137,7 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     import pyarrow as pa
 
     try:
-        column = start_of_periods(series).to_arrow()
+        column = as_plain_series(series).to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise MixedTypesError(name, series.to_list(), one_line(problem)) from None
     if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):
@@ -198,16 +205,14 @@ def as_matrix(array: ArrayLike) -> NDArray[Any]:
     except ValueError:
         raise DataError("the rows of the array differ in length: a matrix is needed") from None
     if matrix.ndim != 2:
-        raise DataError(
-            f"a matrix of rows and columns is needed, not an array with {matrix.ndim} dimensions"
-            + hint_at(array)
-        )
+        what = f"an array with {amount(matrix.ndim, 'dimension')}" if matrix.ndim else "a single value"
+        raise DataError(f"a matrix of rows and columns is needed, not {what}{hint_at(array)}")
     if matrix.dtype.kind in "iuf":
         # Arrow knows neither foreign byte orders nor floats longer than 64 bits.
         wide = matrix.dtype.kind == "f" and matrix.dtype.itemsize > 8
         matrix = matrix.astype(np.float64 if wide else matrix.dtype.newbyteorder("="), copy=False)
     if matrix.dtype.kind not in "biufOUTM":
-        raise DataError(f"an array of type {matrix.dtype} cannot be a table: use numbers or text")
+        raise DataError(f"an array of type {matrix.dtype} cannot be a table: use real numbers or text")
     return matrix
 
 

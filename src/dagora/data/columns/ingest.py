@@ -380,7 +380,7 @@ def prepare(
     told = words.of(raw.name)
     raw.leaves_codes = words.leaves_codes(raw.name) and raw.name not in reading.levels
     cells = null_missing(raw.cells, told, words_nulled=words_nulled and not told)
-    if text_cells and is_text(cells.type):
+    if (text_cells or raw.declared is Kind.CONTINUOUS) and is_text(cells.type):
         fewest = 0 if raw.declared is Kind.CONTINUOUS or decimal else MAX_INTEGER_LEVELS
         if raw.declared is not Kind.DISCRETE:
             texts = cells

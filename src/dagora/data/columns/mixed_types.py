@@ -32,9 +32,10 @@ class MixedTypesError(DataError):
             f"{counts[kind]} × {kind} ({briefly(plain(cell), LONGEST)} in data row {row})"
             for kind, (row, cell) in examples.items()
         )
-        found = f", but has {told}" if len(counts) > 1 else f" ({reason})"
+        found = f", but has {told}" if counts and counts.keys() != {"number"} else f" ({reason})"
+        convert = "take real numbers from it" if "complex" in counts else "convert it"
         super().__init__(
-            f"{col(name)} is neither all numbers nor all text{found}: convert it, or leave it out "
+            f"{col(name)} is neither all numbers nor all text{found}: {convert}, or leave it out "
             f"({option('drop', name)})"
         )
         self.name = name
@@ -63,6 +64,8 @@ def kind_of(cell: object) -> str:
         return "number"
     if isinstance(cell, str):
         return "text"
+    if isinstance(cell, numbers.Complex):
+        return "complex"
     return "date" if isinstance(cell, dt.date | np.datetime64) else type(cell).__name__
 
 

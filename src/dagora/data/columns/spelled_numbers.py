@@ -13,7 +13,6 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from dagora.data.columns.cells import code_with_e
-from dagora.data.columns.column_profile import SEEN_EACH
 from dagora.data.columns.levels import NUMBER, THOUSANDS
 from dagora.data.columns.missing import often_means_missing
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
 CURRENCY = "$€£¥"
 NUMBER_ALONE = re.compile(NUMBER)
 # With a comma between thousands and a decimal point; with a point between thousands and a decimal comma.

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
 from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, number_among, share_of
-from dagora.data.columns.levels import DECIMAL_COMMA, THOUSANDS
+from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
 from dagora.data.columns.missing import Na, extend_na, often_means_missing
+from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import MAX_LEVELS
 
 if TYPE_CHECKING:
@@ -57,14 +58,24 @@ class SpoiltNumbersError(DataError):
         self.columns, self.na = columns, na
 
 
+class NotNumbersError(SpoiltNumbersError):
+    """Columns that are declared continuous have words."""
+
+    def __init__(self, columns: Sequence[SpoiltColumn], na: Na) -> None:
+        DataError.__init__(self, describe_declared(columns, na))
+        self.columns, self.na = columns, na
+
+
 def refuse_together(problems: Iterable[DataError]) -> None:
-    """Raise the first of some errors; if it is about words among numbers, all of those as one."""
+    """Raise the first of some errors; if it is about words among numbers, all of its kind as one."""
     listed = list(problems)
-    spoilt = [problem for problem in listed if isinstance(problem, SpoiltNumbersError)]
-    if listed and listed[0] in spoilt:
-        raise SpoiltNumbersError([column for one in spoilt for column in one.columns], spoilt[0].na)
-    if listed:
-        raise listed[0]
+    first = listed[0] if listed else None
+    if isinstance(first, SpoiltNumbersError):
+        alike = [problem for problem in listed if type(problem) is type(first)]
+        columns = [column for one in alike if isinstance(one, SpoiltNumbersError) for column in one.columns]
+        raise type(first)(columns, first.na)
+    if first is not None:
+        raise first
 
 
 def describe_one(column: SpoiltColumn, na: Na) -> str:
@@ -81,14 +92,36 @@ def describe_one(column: SpoiltColumn, na: Na) -> str:
     )
 
 
+def describe_declared(columns: Sequence[SpoiltColumn], na: Na) -> str:
+    """The message about columns that are declared continuous."""
+    meant = words_meant(columns, na)
+    if len(columns) > 1:
+        return (
+            f"{len(columns)} columns are declared continuous, but have words: {name_words(columns)}: correct "
+            f"them, say that they mean missing ({meant}), or declare those columns discrete"
+        )
+    (column,) = columns
+    other = instead(column.name, crowded=column.crowded)
+    if len(column.words) > 1:
+        return (
+            f"{col(column.name)} is declared continuous, but {list_words(column)}{first_row(column)} are no "
+            f"numbers: correct them, say that they mean missing ({meant}), or {other}"
+        )
+    ((word, row),) = column.words.items()
+    return (
+        f"{col(column.name)} is declared continuous, but '{word}'{data_row(' in ', row)} is no number: "
+        f"correct it, say that it means missing ({meant}), or {other}"
+    )
+
+
+def name_words(columns: Sequence[SpoiltColumn]) -> str:
+    """The words of some columns, with the columns and the rows that have them first."""
+    told = [f"{list_words(column)} in '{column.name}'{first_row(column)}" for column in columns]
+    return some_of(told, MOST_NAMED, between="; ", noun="columns")
+
+
 def describe_all(columns: Sequence[SpoiltColumn], na: Na) -> str:
     """The message about several columns."""
-    told = some_of(
-        [f"{list_words(column)} in '{column.name}'{first_row(column)}" for column in columns],
-        MOST_NAMED,
-        between="; ",
-        noun="columns",
-    )
     rows = Counter(row for column in columns for row in odd_rows(column))
     remove = ""
     if rows and rows.most_common(1)[0][1] > 1:
@@ -96,8 +129,9 @@ def describe_all(columns: Sequence[SpoiltColumn], na: Na) -> str:
         where = "all of them" if number == len(columns) else f"{number} of them"
         remove = f" if data row {row}, which has words in {where}, is no row of data, remove it;"
     return (
-        f"{len(columns)} columns have numbers, but also words: {told}:{remove} if the words mean missing, "
-        f"use {words_meant(columns, na)}; if a column holds categories, {option('discrete')} keeps it"
+        f"{len(columns)} columns have numbers, but also words: {name_words(columns)}:{remove} if the words "
+        f"mean missing, use {words_meant(columns, na)}; if a column holds categories, "
+        f"{option('discrete')} keeps it"
     )
 
 
@@ -158,18 +192,35 @@ def refuse_spoilt_numbers(
             f"{instead(name, crowded=crowded)}"
         )
     if share_of(words, f"^{DECIMAL_COMMA}$", weights) > 0.5:
+        readable = plainly([word for word in words.to_pylist() if not often_means_missing(word)]) is not None
+        how = f"{option('continuous', name)} reads them" if readable else "write them with a point"
         raise DataError(
-            f"{col(name)} has numbers with a decimal comma such as '{words[0]}': write them with a "
-            f"point, or {instead(name, crowded=crowded)}"
+            f"{col(name)} has numbers with a decimal comma such as '{words[0]}': {how}, or "
+            f"{instead(name, crowded=crowded)}"
         )
     number = f"^{number_among(words)}$"
     if not 0.5 < share_of(words, number, weights) < 1:
         return
+    raise SpoiltNumbersError([SpoiltColumn(name, find_words(encoded, number, row_number), crowded)], na)
+
+
+def refuse_words(
+    name: str, encoded: pa.DictionaryArray, row_number: RowNumber, na: Na, *, crowded: bool
+) -> NoReturn:
+    """Refuse the words of a column that is declared continuous."""
+    spoilt = find_words(encoded, f"^{NUMBER}$", row_number)
+    raise NotNumbersError([SpoiltColumn(name, spoilt, crowded or len(encoded.dictionary) > MAX_LEVELS)], na)
+
+
+def find_words(encoded: pa.DictionaryArray, number: str, row_number: RowNumber) -> dict[str, int | None]:
+    """The texts of a column that are no numbers, each with its first row."""
+    import pyarrow.compute as pc
+
+    words = encoded.dictionary
     odd = np.flatnonzero(~truths_of(pc.match_substring_regex(words, number)))
     codes, places = np.unique(numbers_of(encoded.indices.cast("int64").fill_null(-1)), return_index=True)
     firsts = dict(zip(codes.tolist(), places.tolist(), strict=True))
-    spoilt = {str(words[code]): row_number(firsts[code]) for code in odd.tolist()}
-    raise SpoiltNumbersError([SpoiltColumn(name, spoilt, crowded)], na)
+    return {str(words[code]): row_number(firsts[code]) for code in odd.tolist() if code in firsts}
 
 
 def instead(name: str, *, crowded: bool) -> str:

@@ -162,7 +162,8 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     whole = pa.chunked_array([pa.array(dict.fromkeys([*known, *(profile.all_texts or ())]), column.type)])
     if profile.declared is Kind.CONTINUOUS and spells_dates(whole):
         return as_days(profile.name, column), DAYS
-    if profile.text_cells and profile.declared is not Kind.DISCRETE:
+    declared = profile.declared
+    if declared is Kind.CONTINUOUS or (profile.text_cells and declared is None):
         cells = profile.n_values if profile.all_cells is None else profile.all_cells
         fewest = 0 if profile.decimal or profile.firsts is None else profile.fewest
         rewritten = rewrite_numbers(whole, fewest, cells, profile.decimal)
@@ -179,7 +180,8 @@ def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
 
 def marks_in(profile: Profile) -> DecimalMarks | None:
     """The mark before decimals that the numbers of a column show."""
-    if not (profile.text_cells and is_text(profile.type)) or profile.declared is Kind.DISCRETE:
+    numbers = profile.declared is Kind.CONTINUOUS or (profile.text_cells and profile.declared is None)
+    if not (numbers and is_text(profile.type)):
         return None
     fewest = 0 if profile.firsts is None else profile.fewest
     return rewrite_numbers(distinct_cells(profile)[0], fewest, profile.n_values).marks
