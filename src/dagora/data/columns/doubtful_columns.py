@@ -317,7 +317,8 @@ def largest_distance(one: Floats, other: Floats, rounding: float) -> float:
     both = np.r_[one, other]
 
     def share(sample: Floats, shift: float) -> Floats:
-        return np.searchsorted(sample, both + shift, "right") / len(sample)
+        shares: Floats = np.searchsorted(sample, both + shift, "right") / len(sample)
+        return shares
 
     above = share(one, -rounding) - share(other, rounding)
     below = share(other, -rounding) - share(one, rounding)
