@@ -4,6 +4,7 @@ from dagora.api.adjustment import adjustment as adjustment
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.check import check as check
+from dagora.api.effect import all_effects as all_effects
 from dagora.api.effect import effect as effect
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.example import example as example
@@ -45,6 +46,7 @@ from dagora.data.schema import Variable as Variable
 from dagora.data.simulate_missing import punch_holes as punch_holes
 from dagora.data.table import Table as Table
 from dagora.data.writers import write_table as write_table
+from dagora.effects.all_pairs import AllEffects as AllEffects
 from dagora.effects.result import Effect as Effect
 from dagora.formats.registry import read_graph as read_graph
 from dagora.formats.registry import read_network as read_network

@@ -52,10 +52,26 @@ def test_both_at_once(run: Callable, files: tuple[Path, Path]) -> None:
     assert json.loads(ran.out)["estimates"]["difference"]["value"] == pytest.approx(0.6, abs=0.1)
 
 
+def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
+    data, _ = files
+    ran = run("effect", data, "--from", "x", "--to", "y", "--drop", "n", "--option", "draws=100", "--json")
+    content = json.loads(ran.out)
+    assert content["verdict"] == "averaged"
+    assert 0 < content["over_graphs"]["cause_probability"] < 1
+    assert content["over_graphs"]["graphs"] == 400
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(100)
+    pd.DataFrame({"a": a, "b": a + rng.standard_normal(100)}).to_csv(tmp_path / "numbers.csv", index=False)
+    ran = run("effect", tmp_path / "numbers.csv", "--all", "--option", "draws=100", "--quiet", "-m", "exact")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-1].startswith("averaged over 400 graphs, exact draws from their posterior")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--from", "x"], "--from NAME --to NAME"),
+        (["--from", "x"], "--from NAME --to NAME, or --all"),
+        (["--all"], "leave --from, --to, --graph and others out"),
         (["--from", "x", "--to", "x"], "'x' cannot be both set and the outcome"),
         (["--from", "q", "--to", "y"], "there is no column named 'q'"),
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +13,17 @@ from dagora.cli.learn_options import check_pairs
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.terminal import echo
 
+if TYPE_CHECKING:
+    from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.result import Effect
+
 EXAMPLES = """\b
 Examples:
   dagora effect patients.csv --from drug --to death
   dagora effect patients.csv --from drug --to death --graph graph.json --levels yes,no
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
+  dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
 """
 
 
@@ -44,7 +49,11 @@ Examples:
     help="The graph, a file; a network of `dagora learn -o` knows what directions are open.",
 )
 @click.option(
-    "-m", "--method", shell_complete=completing.methods, help="Without a graph: the method that learns one."
+    "-m",
+    "--method",
+    shell_complete=completing.methods,
+    help="Without a graph: a sampler or bootstrap, to average over graphs, or a method that learns one.  "
+    "[default: exact up to 10 columns, else partition]",
 )
 @click.option(
     "--option",
@@ -61,6 +70,7 @@ Examples:
     help="Directs edges that the graph leaves open, such as tiers.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of continuous columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
@@ -78,6 +88,7 @@ def command(
     options: tuple[str, ...],
     knowledge: str | None,
     seed: int,
+    all_pairs: bool,
     output: str | None,
     as_json: bool,
     interventions: str | None,
@@ -86,10 +97,11 @@ def command(
     """Tell from DATA what happens to one variable if another is set, with a 95 % interval.
 
     A graph says what to adjust for. Where it, or the class of graphs that the data cannot tell apart, leaves
-    the effect open, the effects of all graphs of the class are told, and never one number. The effect is the
-    total one, over all directed paths. Only a PAG allows for common causes that are not in the table.
+    the effect open, the effects of all graphs of the class are told, and never one number. Without a graph,
+    the effect is averaged over graphs, each as probable as the data make it. The effect is the total
+    one, over all directed paths. Only a PAG allows for common causes that are not in the table.
     """
-    from dagora.api.effect import effect
+    from dagora.api.effect import all_effects, effect
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
@@ -97,30 +109,30 @@ def command(
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
-    if not causes or outcome is None:
-        raise OptionError("an effect is from one variable to another: --from NAME --to NAME")
+    if all_pairs and (causes or outcome or levels or given or graph):
+        raise OptionError(
+            "--all averages the effects of all pairs: leave --from, --to, --graph and others out"
+        )
+    if not all_pairs and (not causes or outcome is None):
+        raise OptionError("an effect is from one variable to another: --from NAME --to NAME, or --all")
     if output is not None:
         check_target(output)
     conditions = dict(split_pair(pair, "--given") for pair in given)
     known = as_knowledge(knowledge, None)
-    wanted = (*known.mentioned, *causes, outcome, *conditions)
+    asked = () if outcome is None else (outcome,)
+    wanted = (*known.mentioned, *causes, *asked, *conditions)
     marks = marked_column(interventions)
     table = require_table(reading.any_table(data, seed=seed, wanted=wanted, marks=marks))
     rows = read_rows(table, interventions=interventions)
     with overview_first(table, data, lambda _: None, brief=as_json):
         live_line().phase("effect")
-        found = effect(
-            rows,
-            causes,
-            outcome,
-            graph=graph,
-            method=method,
-            levels=read_levels(causes, levels),
-            given=conditions,
-            knowledge=known,
-            seed=seed,
-            **method_options(method, options),
-        )
+        settings = {"method": method, "knowledge": known, "seed": seed, **method_options(method, options)}
+        found: Effect | AllEffects
+        if outcome is None:
+            found = all_effects(rows, **settings)
+        else:
+            pairs = read_levels(causes, levels)
+            found = effect(rows, causes, outcome, graph=graph, levels=pairs, given=conditions, **settings)
     if output is not None:
         write_whole(output, found.to_json())
     echo(json_text(found.to_dict()) if as_json else found.to_text())
@@ -150,6 +162,21 @@ def read_levels(causes: tuple[str, ...], levels: tuple[str, ...]) -> dict[str, l
 
 def method_options(method: str | None, options: tuple[str, ...]) -> dict[str, Any]:
     """Options of the method and of its score, with their types."""
-    from dagora.cli.written_options import parse_options
+    from dagora.api.effect import BOOTSTRAP, averages
+    from dagora.base.options import Option
+    from dagora.cli.written_options import parse_options, parse_pairs
+    from dagora.posterior.registry import sampler_named
+    from dagora.scores.registry import SCORES
 
-    return parse_options(method or "auto", None, options) if options else {}
+    if not options:
+        return {}
+    if not averages(method):
+        return parse_options(method, None, options)
+    known = [option for score in SCORES for option in score.options]
+    if method is not None and method.lower() == BOOTSTRAP:
+        known.append(Option("samples", "int", 200, "samples of the rows", low=1))
+        return parse_pairs(options, known, "bootstrap or its score")
+    known += [Option("draws", "int", 1000, "graphs per chain", low=1)]
+    known += [Option("chains", "int", 4, "chains", low=1)]
+    known += sampler_named(method or "partition").options
+    return parse_pairs(options, known, "the sampler or its score")

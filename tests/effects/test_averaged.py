@@ -1,0 +1,206 @@
+"""Effects averaged over graphs: against sums over all DAGs on four nodes, with means in closed form."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.api.effect import all_effects, effect
+from dagora.base.events import Budget, ignore
+from dagora.data.interventions import Interventions
+from dagora.effects.all_pairs import column_quantiles
+from dagora.effects.by_graph import effect_by_graph
+from dagora.effects.contrast import read_contrast
+from dagora.effects.drawn_graphs import random_member
+from dagora.effects.effect_rows import EffectRows
+from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
+from dagora.graph.cpdag import CPDAG
+from dagora.graph.dag import DAG
+from dagora.graph.enumerate import all_dags
+from dagora.graph.knowledge import Knowledge
+from dagora.learners.run import Run
+from dagora.posterior.exact.enumeration import enumerate_posterior
+from dagora.scores.registry import score_named
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.table import TableStatistics
+from tests.effects.exact_rows import rows_with, table_of
+from tests.graph.linear_effects import covariance, random_weights, slopes
+
+CHAIN = np.array([[0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Rows of a linear model with weak effects, so that many graphs are probable."""
+    rng = np.random.default_rng(0)
+    return rows_with(covariance(0.25 * random_weights(rng, CHAIN)), rng, rows=60)
+
+
+def all_graphs(table, score):
+    local = score_named(score).make(TableStatistics(table))
+    return enumerate_posterior(local, Run(Knowledge(), 0, Budget(), 1, ignore))
+
+
+def expected_matrix(table, dag):
+    """E of the total effects under a graph: families are independent, so it is that of the mean coefficients."""
+    posterior = GaussianPosterior.of(TableStatistics(table))
+    weights = np.zeros(dag.shape)
+    for child in range(len(dag)):
+        parents = np.flatnonzero(dag[:, child])
+        weights[parents, child] = slopes(posterior.matrices[0], parents, child)
+    return np.linalg.inv(np.eye(len(dag)) - weights)
+
+
+def test_coefficients_have_the_moments_of_their_posterior(numbers):
+    posterior = GaussianPosterior.of(TableStatistics(numbers))
+    matrix = posterior.matrices[0]
+    parents = [0, 2]
+    drawn = posterior.draw_weights(np.repeat(CHAIN[None], 40_000, axis=0), np.random.default_rng(0))
+    assert not drawn[:, ~CHAIN].any()
+    found = drawn[:, parents, 3]
+    inside = matrix[np.ix_(parents, parents)]
+    mean = np.linalg.solve(inside, matrix[parents, 3])
+    residual = matrix[3, 3] - matrix[3, parents] @ mean
+    freedom = 60 + 6 - 4 + 2 + 1  # N + α_w − d + p + 1
+    truth = residual / (freedom - 2) * np.linalg.inv(inside)
+    np.testing.assert_allclose(found.mean(axis=0), mean, atol=4 * np.sqrt(np.diag(truth).max() / 40_000))
+    np.testing.assert_allclose(np.cov(found.T), truth, atol=0.05 * truth.max())
+
+
+def test_changes_run_along_all_paths():
+    rng = np.random.default_rng(0)
+    graphs = np.array([dag.to_numpy() for dag in all_dags(4)])
+    weights = np.where(graphs, rng.standard_normal(graphs.shape), 0)
+    orders = topological_orders(graphs)
+    for x in range(4):
+        is_set = np.arange(4) == x
+        found = propagate(weights, orders, is_set, is_set * 2.0)
+        np.testing.assert_allclose(found, 2 * np.linalg.inv(np.eye(4) - weights)[:, x], atol=1e-9)
+
+
+def test_linear_effects_are_sums_over_all_graphs(numbers):
+    truth = all_graphs(numbers, "bge")
+    dags = [truth.graph(place).to_numpy() for place in range(len(truth.masks))]
+    mean = np.tensordot(truth.probabilities, [expected_matrix(numbers, dag) for dag in dags], axes=1)
+    chance = np.tensordot(
+        truth.probabilities, [np.linalg.matrix_power(np.eye(4) + dag, 4) > 0 for dag in dags], axes=1
+    )
+    found = all_effects(numbers, method="exact", draws=5000)
+    others = ~np.eye(4, dtype=bool)
+    np.testing.assert_allclose(found.mean[others], mean[others], atol=0.01)
+    np.testing.assert_allclose(found.cause_probability[others], chance[others], atol=0.015)
+    assert (found.low <= found.high).all()
+
+
+def test_one_effect_is_that_of_the_table_of_all(numbers):
+    table = all_effects(numbers, draws=300, seed=3)
+    for x, y in [(0, 3), (3, 0), (1, 2)]:
+        found = effect(numbers, f"x{x}", f"x{y}", draws=300, seed=3)
+        assert found.estimate == pytest.approx(table.mean[x, y])
+        assert found.interval == pytest.approx((table.low[x, y], table.high[x, y]))
+        assert found.over_graphs.cause_probability == pytest.approx(table.cause_probability[x, y])
+    first = next(table.pairs())
+    assert abs(first[2].value) > 0
+    assert len(list(table.pairs())) == 12
+    assert table.to_text().splitlines()[1].startswith(f"{first[0]} on {first[1]}: ")
+    assert table.to_dict()["effects"][0]["x"] == first[0]
+
+
+@pytest.fixture(scope="module")
+def words():
+    rng = np.random.default_rng(1)
+    a = rng.random(150) < 0.5
+    b = rng.random(150) < 0.3 + 0.3 * a
+    c = rng.random(150) < 0.2 + 0.3 * a + 0.2 * b
+    d = rng.random(150) < 0.3 + 0.3 * c
+    return table_of(
+        **{name: np.where(column, "yes", "no") for name, column in zip("abcd", (a, b, c, d), strict=True)}
+    )
+
+
+def test_discrete_effects_are_sums_over_all_graphs(words):
+    truth = all_graphs(words, "bdeu")
+    contrast = read_contrast(words, "a", "d")
+    rows = EffectRows(words)
+    mean = chance = 0.0
+    for place, probability in enumerate(truth.probabilities):
+        if probability > 1e-5:
+            found = effect_by_graph(truth.graph(place), rows, contrast)
+            mean += probability * found.estimate
+            chance += probability * (found.verdict != "zero")
+    averaged = effect(words, "a", "d", method="exact", draws=2500)
+    assert averaged.estimate == pytest.approx(mean, abs=0.004)
+    assert averaged.over_graphs.cause_probability == pytest.approx(chance, abs=0.02)
+    assert averaged.over_graphs.effective > 5000
+    assert set(averaged.estimates) == {"difference", "ratio", "odds ratio"}
+    best = averaged.over_graphs.best
+    assert best.to_text().splitlines()[1] in averaged.to_text()
+    assert averaged.to_dict()["over_graphs"]["zero_probability"] == pytest.approx(1 - chance, abs=0.02)
+
+
+def test_both_kinds_of_columns():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(300)
+    x = rng.random(300) < 1 / (1 + np.exp(-z))
+    y = z + 2 * x + rng.standard_normal(300)
+    table = table_of(z=z, x=np.where(x, "yes", "no"), y=y)
+    tiers = {"tiers": [["z"], ["x"], ["y"]]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # exp(BIC) approximates a marginal likelihood
+        found = effect(table, "x", "y", knowledge=tiers, draws=200)
+    assert found.interval[0] < 2 < found.interval[1]
+    assert found.over_graphs.cause_probability > 0.99
+    assert found.over_graphs.best.adjustment == ("z",)
+
+
+def test_bootstrap_averages_over_classes(words):
+    found = effect(words, "a", "c", method="bootstrap", samples=20)
+    assert found.verdict == "averaged"
+    assert "10 of the class learned from each of 20 samples" in found.to_text()
+    assert 0.2 < found.over_graphs.cause_probability < 0.9  # the direction of a — c is open
+
+
+def test_members_are_of_the_class():
+    class_ = CPDAG.from_dag(DAG("abcd", ["ab", "bc", "cd"]))
+    rng = np.random.default_rng(0)
+    found = {random_member(class_, rng).tobytes() for _ in range(100)}
+    assert len(found) == 4  # all of them
+    for one in found:
+        dag = np.frombuffer(one, dtype=bool).reshape(4, 4).T
+        assert CPDAG.from_dag(DAG.from_numpy(dag, "abcd")) == class_
+
+
+def test_rows_in_which_a_column_was_set_do_not_tell_what_it_depends_on():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(400)
+    b = 0.9 * a + rng.standard_normal(400)
+    b[200:] = rng.standard_normal(200) * 3
+    table = table_of(a=a, b=b)
+    marks = Interventions.of_rows([None] * 200 + ["b"] * 200, ["a", "b"])
+    posterior = GaussianPosterior.of(InterventionalStatistics(table, marks))
+    graphs = np.repeat(np.array([[[False, True], [False, False]]]), 4000, axis=0)
+    assert posterior.draw_weights(graphs, rng)[:, 0, 1].mean() == pytest.approx(0.9, abs=0.15)
+    marked = {"a": a, "b": b, "set": [""] * 200 + ["b"] * 200}
+    found = effect(marked, "a", "b", interventions="set")
+    assert found.over_graphs.cause_probability > 0.99
+    assert found.interval[0] < 0.9 < found.interval[1]
+
+
+def test_quantiles_with_equal_weights():
+    values = np.random.default_rng(0).standard_normal((999, 3))
+    plain = column_quantiles(values, None)
+    weighed = column_quantiles(values, np.full(999, 1 / 999))
+    np.testing.assert_allclose(plain, weighed, atol=0.05)
+
+
+def test_a_method_that_learns_one_graph_gives_no_table(numbers):
+    with pytest.raises(dagora.OptionError, match='method="tabu" learns one'):
+        all_effects(numbers, method="tabu")
+
+
+def test_no_conditions_among_linear_models():
+    rng = np.random.default_rng(0)
+    table = rows_with(np.eye(3), rng)
+    with pytest.raises(dagora.DagoraError, match="continuous: an effect is given levels"):
+        effect(table, "x0", "x1", given={"x2": "1"})
