@@ -9,7 +9,10 @@ from dagora.stats.partitions.merged_profiles import append_profile, first_of
 PARTS = {
     pa.string(): (["low", None, "NA", "low"], ["", "?", "high", "low", "NA"]),
     pa.int64(): ([3, 1, 3], [None, 2, 1, 999]),
-    pa.float64(): ([1.0, 0.0, 2.5], [float("nan"), float("inf"), -0.0, None, float("-inf"), 7.0]),
+    pa.float64(): (
+        [1.0, 0.0, float("inf"), 2.5],
+        [float("nan"), float("inf"), -0.0, None, float("-inf"), 7.0],
+    ),
 }
 TOLD = [
     "rows",
@@ -64,6 +67,16 @@ def test_texts_that_are_too_many_together_are_judged_as_numbers() -> None:
     assert merged.integers
     words = looked(pa.string(), [f"name {k}" for k in range(6000)])
     assert not append_profile(parts[0], words).numbers
+
+
+def test_few_beside_many_are_judged_as_the_others() -> None:
+    many = looked(pa.string(), [str(k) for k in range(12_000)])
+    few, words = looked(pa.string(), ["-5", "3"]), looked(pa.string(), ["few"])
+    for merged in (append_profile(many, few), append_profile(few, many)):
+        assert merged.firsts is None
+        assert (merged.numbers, merged.low, merged.high) == (True, -5, 11_999)
+    assert not append_profile(many, words).numbers
+    assert not append_profile(words, many).numbers
 
 
 @pytest.mark.parametrize(("a", "b", "row"), [(3, 2, 3), (-1, 2, 12), (-1, -1, -1), (0, -1, 0)])
