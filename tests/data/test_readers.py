@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from dagora.base.errors import DataError, OptionError
-from dagora.data import delimited_text
-from dagora.data.readers import read_table
+from dagora.data import delimited_text, large_files
+from dagora.data.readers import naming, read_table
 from dagora.data.schema import Kind
 
 
@@ -303,3 +303,25 @@ def test_numbers_are_read_to_the_last_bit(read):
     values = np.random.default_rng(0).standard_normal(1000) * 10.0 ** np.arange(-100, 100, 0.2)
     table = read("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
     assert table.values(0).tobytes() == values.tobytes()
+
+
+def test_an_error_has_the_name_of_the_file_once(tmp_path):
+    file = tmp_path / "t.csv"
+    for text in ("line 3 is odd", f"{file}: line 3 is odd"):
+        with pytest.raises(DataError) as found, naming(file):
+            raise DataError(text)
+        assert str(found.value) == f"{file}: line 3 is odd"
+    with pytest.raises(DataError, match="you may not read it: ask its owner"), naming(file):
+        raise PermissionError(13, "Permission denied")
+
+
+def test_a_table_is_named_of_a_spreadsheet_only(read):
+    with pytest.raises(OptionError, match="goes with a spreadsheet or a database"):
+        read("a,b\n1,2\n", table="sheet")
+
+
+def test_a_file_that_takes_much_of_the_memory_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(large_files, "free_memory", lambda: 60)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n2,1\n")
+    warnings = read_table(tmp_path / "t.csv").overview.warnings
+    assert "t.csv takes about 1 MB of memory as a table, and 1 MB are free: it is read whole" in warnings[0]

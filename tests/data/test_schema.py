@@ -28,3 +28,10 @@ def test_unknown_and_repeated_names():
         Schema([A]).index("z")
     with pytest.raises(DataError, match="two columns are named 'x'"):
         Schema([X, A, X])
+
+
+def test_an_order_that_means_something_does_not_matter_to_equality():
+    plain, ordered = (Variable("dose", Kind.DISCRETE, ("low", "high"), ordered) for ordered in (False, True))
+    assert plain == ordered
+    assert Schema([plain]) == Schema([ordered])
+    assert hash(Schema([plain])) == hash(Schema([ordered]))

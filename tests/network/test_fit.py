@@ -231,3 +231,8 @@ def test_bad_options(options, message):
 def test_continuous_columns_take_no_pseudocounts(options):
     with pytest.raises(OptionError, match="discrete"):
         fit(DAG("a"), TableStatistics(continuous_table({"a": [0.0, 1.0]})), **options)
+
+
+def test_the_prior_for_files_does_no_harm_to_numbers():
+    rows = {"x": [0.5, 1.5, 2.5]}
+    assert fit(DAG("x"), rows, pseudocount="one-row").intercepts == fit(DAG("x"), rows).intercepts

@@ -7,6 +7,9 @@ import pytest
 from scipy import stats
 
 from dagora.base.errors import DataError
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit
 from dagora.network.likelihood import log_likelihood, log_likelihoods
@@ -116,3 +119,14 @@ def test_a_node_without_noise_has_no_density():
     network = GaussianNetwork(DAG("a"), {"a": 1.0}, {"a": np.zeros(0)}, {"a": 0.0})
     with pytest.raises(DataError, match="'a' has a standard deviation of 0"):
         log_likelihood(network, continuous_table({"a": [1.0]}))
+
+
+def test_only_levels_that_occur_need_to_be_known():
+    """A missing cell holds the code of the first level, which the network need not know."""
+    coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("tails", "heads")}, {"coin": np.array([0.25, 0.75])})
+    schema = Schema([Variable("coin", Kind.DISCRETE, ("edge", "heads", "tails"))])
+    tosses = Table(schema, (np.array([1, 2, 0], dtype=np.uint16),))
+    seen = IncompleteTable.of(tosses, [[True, True, False]])
+    assert log_likelihoods(coin, seen) == pytest.approx([log(0.75), log(0.25), 0.0])
+    with pytest.raises(DataError, match="has the level 'edge', which the network does not know"):
+        log_likelihoods(coin, tosses)

@@ -9,10 +9,12 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.formats.registry import read_network, write_network
 from dagora.graph.dag import DAG
-from dagora.network.fit import SPARE_ROWS
+from dagora.network.fit import SPARE_ROWS, fit_mixed
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import MixedNetwork
 from dagora.network.softmax_fit import fit_softmax
+from dagora.network.table_prior import NO_PRIOR
+from dagora.stats.table import TableStatistics
 from tests.random_tables import random_mixed
 
 TABLE = random_mixed(np.random.default_rng(0), 400, [2, 0, 3, 0, 2])
@@ -113,3 +115,34 @@ def test_too_many_coefficients_are_refused():
         DataError, match="'code' has 3000 levels and 1 continuous parents: 5,998 coefficients"
     ):
         dagora.fit(DAG(["x", "code"], [("x", "code")]), table)
+
+
+def few_and_many():
+    """A level of 8 rows and one of 60, a number and a second discrete column that depend on it."""
+    rng = np.random.default_rng(4)
+    group = np.repeat([0, 1], [8, 60]).astype(np.uint16)
+    number = rng.normal(size=68) + group
+    other = (rng.random(68) < 1 / (1 + np.exp(-number))).astype(np.uint16)
+    kinds = [Variable("g", Kind.DISCRETE, ("p", "q")), Variable("x", Kind.CONTINUOUS)]
+    return Table(Schema([*kinds, Variable("b", Kind.DISCRETE, ("n", "y"))]), (group, number, other))
+
+
+def test_ten_rows_are_needed_for_two_coefficients_of_a_configuration_of_its_own():
+    table = few_and_many()
+    choice = dagora.fit(DAG("gxb", [("g", "b"), ("x", "b")]), table).choices["b"]
+    over_all = dagora.fit(DAG("gxb", [("x", "b")]), table).choices["b"]
+    assert choice.intercepts[0] == pytest.approx(over_all.intercepts)
+    assert choice.slopes[1] != pytest.approx(over_all.slopes)
+
+
+def test_copies_of_rows_do_not_count_as_more_rows():
+    """Where every row stands three times, as with three draws of what is missing, the network is the same."""
+    table = few_and_many().take(np.r_[:2, 8:68])
+    graph = DAG("gxb", [("g", "x"), ("g", "b"), ("x", "b")])
+    once = fit_mixed(graph, TableStatistics(table), NO_PRIOR, "once")
+    tripled = table.take(np.tile(np.arange(62), 3))
+    thrice = fit_mixed(graph, TableStatistics(tripled), NO_PRIOR.times(3), "thrice", copies=3)
+    for node in once.lines:
+        assert thrice.lines[node].intercepts == pytest.approx(once.lines[node].intercepts)
+        assert thrice.lines[node].sds == pytest.approx(once.lines[node].sds)
+    assert thrice.choices["b"].intercepts == pytest.approx(once.choices["b"].intercepts, abs=1e-3)
