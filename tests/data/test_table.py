@@ -74,3 +74,9 @@ def test_equality_needs_the_same_schema_and_the_same_rows(table):
 def test_what_a_table_refuses(variables, columns, message):
     with pytest.raises(DataError, match=message):
         Table(Schema(variables), columns)
+
+
+def test_no_rows_can_be_chosen():
+    table = Table.from_numpy([["no"], ["yes"]])
+    assert table.take([]).n_rows == 0
+    assert table.take([]).schema == table.schema

@@ -211,3 +211,11 @@ def test_assumed_directions_are_said():
     plain = dagora.fit(result.graph, rows).query("P(y | do(x=0.5))")
     assert "the arrows are taken as the graph has them" in str(plain)
     assert Directions.from_dict(result.directions.to_dict(), result.graph) == result.directions
+
+
+def test_a_network_without_rows_says_whose_arrows_are_taken():
+    network = dagora.fit(DAG("ab", [("a", "b")]), {"a": [0, 1] * 9, "b": [1, 0] * 9})
+    plain = dagora.DiscreteNetwork(network.graph, network.levels, network.tables)
+    note = "the arrows are taken as the network has them"
+    assert note in str(plain.query("P(b | do(a=1))"))
+    assert note not in str(plain.query("P(b | a=1)"))
