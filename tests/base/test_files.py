@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dagora.base.errors import DataError, FormatError
-from dagora.base.files import open_whole, write_whole
+from dagora.base.files import open_whole, read_text, write_whole
 
 
 def test_text_is_utf8_and_nothing_else_is_left_behind(tmp_path):
@@ -95,3 +95,19 @@ def test_the_content_is_on_disk_before_the_file_gets_its_name(tmp_path, monkeypa
     monkeypatch.setattr(os, "fsync", synced)
     write_whole(path, "whole")
     assert seen == [(5, False)]
+
+
+def test_a_private_file_is_its_owners_alone_also_where_there_was_another(tmp_path):
+    file = tmp_path / "key"
+    for _ in range(2):
+        write_whole(file, "secret", private=True)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        file.chmod(0o644)
+    write_whole(file, "open")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_the_line_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "t.txt").write_bytes(b"one\ntwo\nthr\xffe\n")
+    with pytest.raises(FormatError, match="line 3: is not UTF-8 text"):
+        read_text(tmp_path / "t.txt")

@@ -178,3 +178,14 @@ def test_no_step_is_advised_to_be_dropped(missing: str) -> None:
         dagora.learn(rows, "dynotears", time="t", missing=missing)
     assert "drop" not in str(error.value)
     assert "discretise" not in str(error.value)
+
+
+def test_runs_of_one_series_without_a_name_are_counted_and_not_listed() -> None:
+    rows = Table.from_numpy(
+        [[1, 0.5], [2, 1.5], [4, 0.1], [6, 0.7], [7, 0.2]], ["t", "x"], continuous=["all"]
+    )
+    long, said = Panel.of_table(rows, "t").longer_than(1)
+    assert long.tolist() == [0, 2]
+    assert len(said) == 1
+    assert said[0].startswith("1 of 3 runs of rows without a gap is shorter than 2 steps")
+    assert said[0].endswith("and was left out")

@@ -173,3 +173,16 @@ def test_the_first_irregular_pair_is_named_in_one_line(dates: list[str], said: s
     with pytest.raises(DataError, match=said) as error:
         dagora.learn(rows, "dynotears", time="t")
     assert "\n" not in str(error.value)
+
+
+def test_from_one_series_to_the_next_is_no_step():
+    found = count_steps(np.array([1.0, 2.0, 3.0, 1.0, 2.0, 4.0]), np.array([0, 3, 6]), "t", ("a", "b"))
+    assert found.steps.tolist() == [0, 1, 2, 0, 1, 3]
+    assert (found.gap_rows.tolist(), found.missing) == ([5], 1)
+    assert found.first == "3, between 2 and 4 in the series 'b'"
+
+
+def test_half_of_the_steps_make_a_length_usual():
+    assert count_steps(np.array([1.0, 2.0, 4.0]), np.array([0, 3]), "t").gap_rows.tolist() == [2]
+    with pytest.raises(DataError, match="has the length 2, and others have 1"):
+        count_steps(np.array([1.0, 2.0, 4.0, 7.0]), np.array([0, 4]), "t")

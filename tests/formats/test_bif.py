@@ -184,3 +184,14 @@ def test_every_truncation_is_refused_in_one_line(refused):
 def test_small_rounding_is_accepted():
     network = bif.parse(HEAD + ROOT + "probability ( b ) { table 0.4995, 0.4996; }")
     assert network.tables["b"].tolist() == [0.4995, 0.4996]
+
+
+def test_a_comment_between_blocks_is_about_none_of_them():
+    text = """network x { }
+    // original levels: ["no", "x y"]
+    variable a { type discrete [ 2 ] { no, x_y }; }
+    probability ( a ) { table 0.25, 0.75; }
+    """
+    assert bif.parse(text).levels["a"] == ("no", "x_y")
+    inside = text.replace("variable a {", 'variable a { // original levels: ["no", "x y"]\n')
+    assert bif.parse(inside).levels["a"] == ("no", "x y")

@@ -15,6 +15,7 @@ from dagora.report.line_chart import (
     WIDTH,
     Line,
     draw_lines,
+    tick_text,
     ticks,
 )
 from tests.report.reading import read
@@ -71,3 +72,8 @@ def test_lines_with_nothing_to_see(values):
     assert "nan" not in drawing
     assert "inf" not in drawing
     assert "<y>" in "".join(data for _, data in read(drawing).texts)
+
+
+def test_numbers_at_ticks_have_a_minus_and_the_decimals_of_the_step():
+    assert [tick_text(value, [-1.0, -0.5, 0.0]) for value in (-1.0, -0.5)] == ["−1.0", "−0.5"]
+    assert tick_text(12000.0, [0.0, 4000.0]) == "12\u202f000"

@@ -8,6 +8,8 @@ import pytest
 
 import dagora
 from dagora.data.incomplete import IncompleteTable
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
@@ -123,3 +125,8 @@ def test_time_starts_with_the_search():
     assert max(ticks) == 1.0
     assert line.split(",")[0] == "92.0"
     assert any("30 seconds after the start" in words for words in page.within("p"))
+
+
+def test_numbers_that_differ_by_rounding_alone_are_one():
+    table = Table(Schema([Variable("x", Kind.CONTINUOUS)]), (np.array([0.3, 0.1 + 0.2, 0.3]),))
+    assert distributions(table)["x"].counts == (3,)
