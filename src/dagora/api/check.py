@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dagora.base.errors import DataError, GraphError, OptionError
+from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import col, option
 from dagora.criticism.check import Check
 from dagora.criticism.falsification import falsify
 from dagora.criticism.held_out import hold_out
@@ -16,6 +17,7 @@ from dagora.criticism.predictive import predict
 from dagora.criticism.single_change import MOST_COLUMNS, best_changes
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading, takes_reading
+from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
 from dagora.formats.registry import read_content
 from dagora.graph.ancestral.pag import PAG
@@ -88,6 +90,7 @@ def check(
     if unknown:
         raise OptionError(f"check has no option '{next(iter(unknown))}'")
     table = require_table(as_any_table(data, options))
+    require_kinds(table, purpose)
     return check_table(known, table, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
 
 
@@ -95,7 +98,7 @@ def check_table(
     graph: AnyGraph, table: Table, *, permutations: int, alpha: float, folds: int, seed: int
 ) -> Check:
     """Check a graph against a table that has a column for each of its nodes."""
-    table = columns_of(graph, table)
+    table = table.select(graph.nodes)
     found = falsify(graph, table, permutations=permutations, alpha=alpha, seed=seed)
     if isinstance(graph, PAG):
         notes = ["a PAG allows for hidden causes: it has no likelihood, and no rows can be simulated from it"]
@@ -152,10 +155,16 @@ def graph_of(source: Source) -> tuple[AnyGraph, dict[str, Any]]:
     return graph, {"wanted": graph.nodes, "only": graph.nodes, "levels": levels, "numbers": numbers}
 
 
-def columns_of(graph: AnyGraph, table: Table) -> Table:
-    """The columns of the graph's nodes, in their order."""
-    known = set(table.names)
-    missing = [node for node in graph.nodes if node not in known]
-    if missing:
-        raise GraphError(f"'{missing[0]}' is a node of the graph but no column of the data")
-    return table.select(graph.nodes)
+def require_kinds(table: Table, purpose: dict[str, Any]) -> None:
+    """Refuse columns that were read as another kind than the network has."""
+    for variable in table.schema:
+        discrete = variable.kind is Kind.DISCRETE
+        if variable.name in purpose["levels"] and not discrete:
+            other, way = ("discrete", "continuous"), option("discrete")
+        elif variable.name in purpose["numbers"] and discrete:
+            other, way = ("continuous", "discrete"), option("continuous")
+        else:
+            continue
+        raise DataError(
+            f"{col(variable.name)} is {other[0]} in the network but was read as {other[1]}: use {way}"
+        )

@@ -80,7 +80,7 @@ def command(
     relabeled at random. Rows held out are predicted beside the empty graph, the graph of tabu search and
     random graphs. Tables simulated from the graph are compared with the data. Single changes are tried.
     """
-    from dagora.api.check import check_options, check_table, graph_of
+    from dagora.api.check import check_options, check_table, graph_of, require_kinds
     from dagora.base.errors import OptionError
     from dagora.cli.outputs import check_overwriting, check_report
 
@@ -105,6 +105,7 @@ def command(
         check_overwriting([report], [graph, data])
     known, purpose = graph_of(graph)
     table = reading.table(data, **purpose)
+    require_kinds(table, purpose)
     live_line().phase("checking the graph")
     found = check_table(known, table, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
     if report is not None:

@@ -6,23 +6,29 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dagora.base.files import json_text
-from dagora.base.notebook import NotebookView
 from dagora.criticism.falsification import Falsification
 from dagora.criticism.held_out import HeldOut
 from dagora.criticism.predictive import Predictive
 from dagora.criticism.single_change import Change
 from dagora.graph.any_graph import AnyGraph
+from dagora.graph.drawing import clean_text
 
 MOST_CHANGES = 3  # that the text lists
 
 
 @dataclass(frozen=True, slots=True)
-class Check(NotebookView):
+class Check:
     """What data say about a graph: `to_text()` in words, `to_json()` with every number.
 
     `falsification` tests its independences, `held_out` rates it on rows held out beside other graphs,
     `predictive` compares the data with tables simulated from it, `changes` are the single changes that would
     raise the score `score`. A part that was not possible is None, and `notes` say why.
+
+    >>> import dagora
+    >>> rows = dagora.simulate(dagora.DAG("abc", ["ab"]), "gaussian", rows=200, seed=1).table
+    >>> found = dagora.check(dagora.DAG("abc"), rows)
+    >>> found.falsification.violated, found.changes[0].to_text()
+    (1, 'add a → b: gains 101.7 nats')
     """
 
     graph: AnyGraph = field(repr=False)
@@ -72,3 +78,7 @@ class Check(NotebookView):
     def to_json(self) -> str:
         """All numbers as JSON text."""
         return json_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return f"<pre>{clean_text(self.to_text())}</pre>"

@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # Pairs without an edge that are tested; of more, so many are drawn.
 MOST_PAIRS = 2000
-# Violated independences that are named.
-MOST_NAMED = 20
+# Violated independences that are kept, and that the text lists.
+MOST_NAMED, MOST_LISTED = 20, 5
 # Shares of violations that differ by less are the same.
 SAME = 1e-12
 
@@ -52,6 +52,15 @@ class Violation:
     p_value: float
     adjusted: float
     strength: float
+
+    def to_text(self) -> str:
+        """In words.
+
+        >>> Violation(Independence("a", "b"), 1e-9, 1e-8, 0.5).to_text()
+        'a ⊥ b (strength 0.50, adjusted p 1e-08)'
+        """
+        p = f"{self.adjusted:.2g}" if self.adjusted > 0 else "below 1e-300"
+        return f"{self.independence} (strength {self.strength:.2f}, adjusted p {p})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +102,8 @@ class Falsification:
         ]
         if self.same_class:
             lines.append(f"  {amount(self.same_class, 'relabeling')} gave a graph of the same class")
-        lines += [
-            f"  violated: {one.independence} (strength {one.strength:.2f}, adjusted p {one.adjusted:.2g})"
-            for one in self.worst
-            if one.adjusted < self.alpha
-        ][:5]
-        return lines
+        certain = [one for one in self.worst if one.adjusted < self.alpha]
+        return lines + [f"  violated: {one.to_text()}" for one in certain[:MOST_LISTED]]
 
 
 def falsify(

@@ -40,7 +40,8 @@ class Reference:
 
     def to_text(self) -> str:
         """In words."""
-        return f"{self.difference:+.3f} ± {self.error:.3f} than the {self.name}".replace("-", "−")
+        way = "more" if self.difference >= 0 else "less"
+        return f"{abs(self.difference):.3f} ± {self.error:.3f} {way} than the {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,7 @@ class HeldOut:
     def to_lines(self) -> list[str]:
         """In words."""
         whole = f"{self.log_likelihood:.3f}".replace("-", "−")
-        lines = [
-            f"rows held out ({self.folds} folds): log-likelihood {whole} per row; that is, ± standard error"
-        ]
+        lines = [f"rows held out ({self.folds} folds): log-likelihood {whole} per row (± standard error)"]
         lines += [f"  {reference.to_text()}" for reference in self.references]
         if self.random_graphs:
             lines[-1] += f", more than {self.beaten} of {self.random_graphs} of them"

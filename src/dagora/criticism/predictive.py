@@ -102,7 +102,7 @@ def predict(graph: DAG, table: Table, *, tables: int = 100, seed: int = 0) -> Pr
     >>> x = np.random.default_rng(0).exponential(size=(500, 1))
     >>> found = predict(DAG("a"), Table.from_numpy(x, names=["a"]))
     >>> [one.name for one in found.worst()]
-    ['5 % quantile', 'median', '25 % quantile', '95 % quantile']
+    ['5 % quantile', 'median', '75 % quantile']
     """
     network: Network = fit(graph, table)
     tables = max(FEWEST_TABLES, min(tables, MOST_VALUES // max(1, table.n_rows * len(graph))))

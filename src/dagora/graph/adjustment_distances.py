@@ -91,7 +91,7 @@ def adjustment_distance(estimate: Graph, truth: Graph, rule: Rule = "parent") ->
     >>> from dagora.graph.dag import DAG
     >>> truth = DAG("abc", ["ab", "bc"])
     >>> [adjustment_distance(DAG("abc", ["ba", "bc"]), truth, rule) for rule in RULES]
-    [2, 2, 2]
+    [3, 3, 3]
     """
     if rule not in RULES:
         raise GraphError(f"unknown rule '{rule}': use {', '.join(RULES)}")

@@ -96,7 +96,7 @@ class Comparison(NotebookView):
 
         >>> truth = DAG("abc", [("a", "b"), ("b", "c")])
         >>> compare(DAG("abc", [("b", "a"), ("b", "c")]), truth).adjustment_distances().sid
-        2
+        3
         """
         from dagora.graph.adjustment_distances import adjustment_distances
 
