@@ -89,9 +89,11 @@ def test_other_columns_are_ignored(rows):
 
 
 def test_what_is_not_possible_is_said(rows):
-    few = dagora.check(TRUTH, rows.take(np.arange(12)))
+    few = dagora.check(TRUTH, rows.take(np.arange(20)), folds=6)
     assert few.held_out is None
-    assert "note: no rows were held out: 12 rows are too few for 5 folds" in few.to_text()
+    assert "note: no rows were held out: 20 rows are too few for 6 folds" in few.to_text()
+    with pytest.raises(DataError, match="19 rows are too few to check a graph: 20 or more are needed"):
+        dagora.check(TRUTH, rows.take(np.arange(19)))
 
 
 def test_the_page(rows, tmp_path):

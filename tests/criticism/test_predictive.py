@@ -80,3 +80,7 @@ def test_the_correlation_ratio():
 def test_of_very_many_pairs_some_are_drawn():
     graph = DAG([f"x{k}" for k in range(40)])
     assert len(pairs_apart(graph, 0)) == len(set(pairs_apart(graph, 0))) == MOST_PAIRS
+
+
+def test_names_keep_their_hyphens():
+    assert judge(("a-b",), "mean", -1.0, np.zeros(3)).to_text() == "mean of a-b is −1, simulated 0 to 0"

@@ -31,8 +31,8 @@ from dagora.stats.table import TableStatistics
 Source = AnyGraph | Result | Network | str | Path
 # Rows beyond which those held out and simulated are drawn from the table.
 MOST_ROWS = 100_000
-# Fewer rows than this for each fold tell nothing.
-ROWS_PER_FOLD = 4
+# Fewer rows than these, in all and for each fold, tell nothing: a few columns explain them by chance.
+LEAST_ROWS, ROWS_PER_FOLD = 20, 4
 
 
 @takes_reading()
@@ -98,6 +98,8 @@ def check_table(
     graph: AnyGraph, table: Table, *, permutations: int, alpha: float, folds: int, seed: int
 ) -> Check:
     """Check a graph against a table that has a column for each of its nodes."""
+    if table.n_rows < LEAST_ROWS:
+        raise DataError(f"{table.n_rows} rows are too few to check a graph: {LEAST_ROWS} or more are needed")
     table = table.select(graph.nodes)
     found = falsify(graph, table, permutations=permutations, alpha=alpha, seed=seed)
     if isinstance(graph, PAG):

@@ -38,7 +38,8 @@ CURVE = np.linspace(0.01, 0.99, 50)
 class Statistic:
     """A statistic of the data, with the middle 95 % of simulated tables.
 
-    `z` is its distance from their mean in their standard deviations, `p_value` two-sided.
+    `z` is its distance from their mean in their standard deviations, `p_value` two-sided; `outside` says that
+    it is not among the middle 95 %.
     """
 
     columns: tuple[str, ...]
@@ -48,16 +49,14 @@ class Statistic:
     high: float
     z: float
     p_value: float
-
-    @property
-    def outside(self) -> bool:
-        """True if the observed value is not among the middle 95 %."""
-        return not self.low <= self.observed <= self.high
+    outside: bool
 
     def to_text(self) -> str:
         """In words."""
-        what = f"{self.name} of {' and '.join(self.columns)}"
-        return f"{what} is {self.observed:.3g}, simulated {self.low:.3g} to {self.high:.3g}".replace("-", "−")
+        observed, low, high = (
+            f"{value:.3g}".replace("-", "−") for value in (self.observed, self.low, self.high)
+        )
+        return f"{self.name} of {' and '.join(self.columns)} is {observed}, simulated {low} to {high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,4 +229,5 @@ def judge(columns: tuple[str, ...], name: str, observed: float, simulated: Float
     above = int((simulated >= observed - room).sum())
     p_value = min(1.0, 2 * (1 + min(below, above)) / (1 + len(simulated)))
     z = (observed - simulated.mean()) / spread if spread > 0 else 0.0
-    return Statistic(columns, name, observed, float(low) - room, float(high) + room, float(z), p_value)
+    outside = not low - room <= observed <= high + room
+    return Statistic(columns, name, observed, float(low), float(high), float(z), p_value, bool(outside))
