@@ -42,9 +42,10 @@ TRICKS = {
         WHEN (SELECT min(node_id) FROM node) THEN (SELECT max(node_id) FROM node)
         WHEN (SELECT max(node_id) FROM node) THEN (SELECT min(node_id) FROM node)
         ELSE dst_node_id END WHERE message_id = NEW.message_id; END""",
-    "drop": """AFTER INSERT ON message_res
-        WHEN (SELECT count(*) FROM message_res WHERE run_id = NEW.run_id) > 4 BEGIN
-        DELETE FROM message_res WHERE message_id = NEW.message_id; END""",
+    "drop": f"""AFTER INSERT ON message_res BEGIN
+        INSERT INTO seen VALUES (NEW.run_id);
+        DELETE FROM message_res WHERE message_id = NEW.message_id
+        AND (SELECT count(*) FROM seen WHERE run = NEW.run_id) > {len(SITES)}; END""",
 }
 
 
@@ -90,6 +91,7 @@ def test_the_run_ends_in_one_line_or_in_the_right_graph(
     consortium: HostileConsortium, table: Path, trick: str | None
 ) -> None:
     if trick is not None:
+        consortium.change_database("CREATE TABLE IF NOT EXISTS seen (run)")
         consortium.change_database(f"CREATE TRIGGER trick {TRICKS[trick]}")
     output = consortium.folder / "network.json"
     output.unlink(missing_ok=True)
