@@ -115,3 +115,15 @@ def test_keys_stay_beside_their_rows_when_rows_are_left_out(tmp_path, kind):
     table, keys, _ = split_key(data, "ID", missing="level")
     assert keys == list("uvwxy")
     assert table.schema[1].cardinality == 3
+
+
+def test_columns_of_a_frame_can_be_left_out():
+    frame = pd.DataFrame({"id": ["p", "q"], "a": [0.5, 1.5], "note": ["x", "y"]})
+    table, keys, _ = split_key(frame, "id", drop=["note"])
+    assert (table.names, keys) == (("a",), ["p", "q"])
+
+
+def test_keys_of_which_some_are_not_whole():
+    table = Table.from_numpy([[1.0, 0.5], [2.5, 1.5]], names=["id", "x"], continuous=["all"])
+    with pytest.raises(DataError, match="the key column 'id' holds numbers that are not whole"):
+        split_key(table, "id")

@@ -71,7 +71,7 @@ class _Parser:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._known: list[RObject] = []
-        self._texts: dict[bytes, str] = {}
+        self._texts: dict[tuple[bytes, str], str] = {}
         self._native = "utf-8"
 
     def whole(self) -> RObject:
@@ -156,10 +156,10 @@ class _Parser:
         if size == -1:
             return None
         raw = self._take(size) if size else b""
-        if raw not in self._texts:
-            name = "cp1252" if encoding & LATIN1 else "utf-8" if encoding & UTF8 else self._native
-            self._texts[raw] = decode(raw, name)
-        return self._texts[raw]
+        name = "cp1252" if encoding & LATIN1 else "utf-8" if encoding & UTF8 else self._native
+        if (raw, name) not in self._texts:
+            self._texts[raw, name] = decode(raw, name)
+        return self._texts[raw, name]
 
     def _attributes(self, depth: int) -> dict[str, RObject]:
         found = self._object(depth + 1)
