@@ -115,6 +115,8 @@ def jobs() -> Iterator[tuple[str, Callable[[], object]]]:
 
     yield "demo", demo
     yield "candidates", trying(dagora.candidates, many_sets, max_parents=3)
+    first, second = (dagora.random_dag("er", 5, 1, seed) for seed in (1, 2))
+    yield "compare", lambda: dagora.compare(first, second).adjustment_distances()
     for kind in kinds:
         yield f"auto {kind} long", trying(dagora.learn, long[kind], time_limit=LIMIT)
         for name, table in ((kind, easy[kind]), (f"{kind} tangled", tangled[kind])):
