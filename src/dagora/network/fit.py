@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError
+from dagora.base.events import Budget
 from dagora.base.wording import col
 from dagora.data.columns.reading_options import split_reading
 from dagora.data.schema import Kind
@@ -205,12 +206,20 @@ def fit_gaussian(graph: DAG, statistics: Statistics, name: str) -> GaussianNetwo
 
 
 def fit_mixed(
-    graph: DAG, statistics: Statistics, prior: TablePrior, name: str, *, copies: int = 1, steady: float = 0.0
+    graph: DAG,
+    statistics: Statistics,
+    prior: TablePrior,
+    name: str,
+    *,
+    copies: int = 1,
+    steady: float = 0.0,
+    budget: Budget | None = None,
 ) -> MixedNetwork:
     """Fit tables, regressions and softmaxes, each for the kinds of a node and its parents that need it.
 
     The data may hold several `copies` of each row, with different draws of missing values. So many rows as
     `steady` says, with the variance of the line over all rows, are added to each configuration's variance.
+    If time is up within a softmax, `OutOfTimeError` is raised.
     """
     schema = statistics.schema
     levels = {node: schema[schema.index(node)].levels for node in graph}
@@ -232,7 +241,7 @@ def fit_mixed(
         elif numbers:
             check_softmax(node, [len(levels[parent]) for parent in discrete], len(levels[node]), len(numbers))
             choices[node] = fit_choice(
-                table, schema.index(node), *places(schema, discrete, numbers), copies=copies
+                table, schema.index(node), *places(schema, discrete, numbers), copies=copies, budget=budget
             )
     tables = fit_tables(graph, counted, statistics, prior)
     return MixedNetwork(graph, levels, tables, choices, lines, name)
@@ -284,12 +293,20 @@ def fit_lines(
     return lines
 
 
-def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int], *, copies: int) -> Softmax:
+def fit_choice(
+    table: Table,
+    node: int,
+    discrete: list[int],
+    numbers: list[int],
+    *,
+    copies: int,
+    budget: Budget | None = None,
+) -> Softmax:
     """Fit a logistic regression for each configuration; one of too few rows gets that over all rows."""
     levels = table.schema[node].cardinality
     shape = tuple(table.schema[column].cardinality for column in discrete)
     codes, values = table.codes(node), np.stack([table.values(column) for column in numbers], axis=1)
-    intercepts, slopes = fit_softmax(codes, values, levels)
+    intercepts, slopes = fit_softmax(codes, values, levels, budget)
     choice = Softmax(
         np.broadcast_to(intercepts, (*shape, levels)).copy(),
         np.broadcast_to(slopes, (*shape, *slopes.shape)).copy(),
@@ -301,7 +318,9 @@ def fit_choice(table: Table, node: int, discrete: list[int], numbers: list[int],
     for cell, n in zip(*np.unique(cells, return_counts=True), strict=True):
         if n >= enough:
             own, rows = np.unravel_index(cell, shape), cells == cell
-            choice.intercepts[own], choice.slopes[own] = fit_softmax(codes[rows], values[rows], levels)
+            choice.intercepts[own], choice.slopes[own] = fit_softmax(
+                codes[rows], values[rows], levels, budget
+            )
     return choice
 
 

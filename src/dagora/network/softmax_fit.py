@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Budget, OutOfTimeError
+
 Matrix = NDArray[np.float64]
 
 RIDGE = 0.01  # larger: coefficients are drawn to 0; smaller: they grow where levels are separated
@@ -19,8 +21,12 @@ HALVINGS = 30  # 2⁻³⁰ of a step is rounding
 BLOCK_ROWS = 1 << 12  # of the design matrix at a time, to bound memory
 
 
-def fit_softmax(codes: NDArray[np.integer], values: Matrix, levels: int) -> tuple[Matrix, Matrix]:
+def fit_softmax(
+    codes: NDArray[np.integer], values: Matrix, levels: int, budget: Budget | None = None
+) -> tuple[Matrix, Matrix]:
     """Intercepts (levels) and slopes (levels × columns) of level numbers on the columns of a matrix.
+
+    If time is up, `OutOfTimeError` is raised.
 
     >>> intercepts, slopes = fit_softmax(np.array([0, 0, 1, 1, 0, 1]), np.array([[0.0, 1, 2, 3, 2, 1]]).T, 2)
     >>> bool(slopes[1, 0] > 0), intercepts[0], slopes[0]
@@ -34,7 +40,7 @@ def fit_softmax(codes: NDArray[np.integer], values: Matrix, levels: int) -> tupl
     height, shares = objective(coefficients, design, seen)
     for _ in range(MOST_STEPS):
         slope = (seen - shares).T @ design - RIDGE * coefficients
-        step = np.linalg.solve(curvature(shares, design), slope.ravel()).reshape(slope.shape)
+        step = np.linalg.solve(curvature(shares, design, budget), slope.ravel()).reshape(slope.shape)
         size = 1.0
         for _ in range(HALVINGS):
             reached, there = objective(coefficients + size * step, design, seen)
@@ -62,12 +68,14 @@ def objective(coefficients: Matrix, design: Matrix, seen: Matrix) -> tuple[float
     return float(fit - RIDGE / 2 * np.square(coefficients).sum()), weights / total[:, None]
 
 
-def curvature(shares: Matrix, design: Matrix) -> Matrix:
+def curvature(shares: Matrix, design: Matrix, budget: Budget | None = None) -> Matrix:
     """Minus the Hessian: Σ over rows of (diag p − p pᵀ) ⊗ x xᵀ, and the ridge."""
     levels, wide = shares.shape[1], design.shape[1]
     size = levels * wide
     found = RIDGE * np.eye(size)
     for start in range(0, len(design), BLOCK_ROWS):
+        if budget is not None and budget.exhausted:
+            raise OutOfTimeError
         x, p = design[start : start + BLOCK_ROWS], shares[start : start + BLOCK_ROWS]
         spread = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
         found -= spread.T @ spread

@@ -1,12 +1,15 @@
 """Parameters, imputation and structural EM by draws of missing values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dagora
 from dagora import DAG
 from dagora.base.errors import DagoraError, DataError
-from dagora.base.events import Budget
+from dagora.base.events import Budget, OutOfTimeError
+from dagora.data.accepting import as_any_table
+from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.incomplete import IncompleteTable
 from dagora.network.fit import fit_mixed
 from dagora.network.incomplete import bucket_tree, sampled_imputation
@@ -281,3 +284,18 @@ def test_a_time_limit_on_a_mixed_table_with_holes():
     _, holes = punched(mixed(), 400, 1, share=0.3)
     result = dagora.learn(holes, time_limit=1e-6)
     assert result.status == "time-limit"
+
+
+def test_softmaxes_end_when_time_is_up():
+    draws = np.random.default_rng(0)
+    holes = draws.random((2, 60)) > 0.2
+    rows = {"x": np.where(holes[0], draws.normal(size=60), np.nan), "y": ["a", "b", "c"] * 20}
+    frame = pd.DataFrame(rows)
+    frame.loc[~holes[1], "y"] = None
+    table = as_any_table(frame, ReadingOptions(missing="auto", why_not_model=lambda _: ""))
+    graph = DAG("xy", [("x", "y")])
+    assert first_network(graph, table, Budget(None)).choices
+    with pytest.raises(OutOfTimeError):
+        first_network(graph, table, Budget(0.0))
+    with pytest.raises(OutOfTimeError):
+        fit_by_stochastic_em(graph, table, TablePrior(), budget=Budget(0.0))

@@ -98,7 +98,7 @@ class SampledRows:
         is raised.
         """
         aligned = graph if graph.nodes == self._table.names else graph.reorder(self._table.names)
-        first = None if self._begun else first_network(aligned, self._table)
+        first = None if self._begun else first_network(aligned, self._table, budget)
         rounds = ROUNDS if self._begun else FIRST_ROUNDS
         self._begun = True
         network = fit_in_rounds(aligned, self._rows, rounds, budget, first)

@@ -49,10 +49,10 @@ def fit_by_stochastic_em(
     clock = budget or Budget()
     known = table.select(graph.nodes)
     few, more = FilledRows(known, COPIES, seed), FilledRows(known, MORE_COPIES, seed + 1)
-    network = fit_in_rounds(graph, few, ROUNDS, clock, first_network(graph, known))
+    network = fit_in_rounds(graph, few, ROUNDS, clock, first_network(graph, known, clock))
     network = fit_in_rounds(graph, more, MORE_ROUNDS, clock, network)
     more.sweep(network.model, clock)
-    return fit_completed(graph, more, prior, name)
+    return fit_completed(graph, more, prior, name, budget=clock)
 
 
 def fit_in_rounds(
@@ -62,31 +62,40 @@ def fit_in_rounds(
 
     If time is up, `OutOfTimeError` is raised.
     """
-    found = network or fit_in_round(graph, rows)
+    found = network or fit_in_round(graph, rows, budget)
     for _ in range(rounds):
         rows.sweep(found.model, budget)
-        found = fit_in_round(graph, rows)
+        found = fit_in_round(graph, rows, budget)
     return found
 
 
-def fit_in_round(graph: DAG, rows: FilledRows) -> Drawable:
+def fit_in_round(graph: DAG, rows: FilledRows, budget: Budget) -> Drawable:
     """Fit a network to filled copies of rows, with the priors `SPREAD` and `STEADY`, to draw from it."""
-    return fit_completed(graph, rows, TablePrior(ess=SPREAD), steady=STEADY)
+    return fit_completed(graph, rows, TablePrior(ess=SPREAD), steady=STEADY, budget=budget)
 
 
 def fit_completed(
-    graph: DAG, rows: FilledRows, prior: TablePrior, name: str = "network", steady: float = 0.0
+    graph: DAG,
+    rows: FilledRows,
+    prior: TablePrior,
+    name: str = "network",
+    steady: float = 0.0,
+    budget: Budget | None = None,
 ) -> Drawable:
     """Fit a network to filled copies of rows."""
     table, copies = rows.table(), rows.copies
     prior = prior.times(copies)
     if table.schema.kinds == {Kind.DISCRETE}:
         return fit_discrete(graph, TableStatistics(table), prior, name)
-    return fit_mixed(graph, TableStatistics(table), prior, name, copies=copies, steady=steady * copies)
+    statistics = TableStatistics(table)
+    return fit_mixed(graph, statistics, prior, name, copies=copies, steady=steady * copies, budget=budget)
 
 
-def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
-    """Fit each family to the rows in which all of it was observed; if few, to randomly filled rows."""
+def first_network(graph: DAG, table: IncompleteTable, budget: Budget | None = None) -> MixedNetwork:
+    """Fit each family to the rows in which all of it was observed; if few, to randomly filled rows.
+
+    If time is up, `OutOfTimeError` is raised.
+    """
     levels: dict[str, tuple[str, ...]] = {}
     tables: dict[str, NDArray[np.float64]] = {}
     choices: dict[str, Softmax] = {}
@@ -101,7 +110,8 @@ def first_network(graph: DAG, table: IncompleteTable) -> MixedNetwork:
         seen = table.seen[columns].all(axis=0)
         rows = Table(table.schema, table.columns).take(seen) if seen.sum() >= ENOUGH else filled
         statistics = TableStatistics(rows.select(family.nodes))
-        found = fit_mixed(family, statistics, TablePrior(ess=SPREAD), "first", steady=STEADY)
+        prior = TablePrior(ess=SPREAD)
+        found = fit_mixed(family, statistics, prior, "first", steady=STEADY, budget=budget)
         if node in found.levels:
             levels[node] = found.levels[node]
         if node in found.tables:
