@@ -18,6 +18,7 @@ from dagora.effects.all_pairs import AllEffects, average_all
 from dagora.effects.averaged import average_effect
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import Levels, Value, read_contrast
+from dagora.effects.curve import with_curve
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.result import Effect
@@ -51,6 +52,7 @@ def effect(
     levels: Levels | None = None,
     event: Value | None = None,
     given: Mapping[str, Value] | None = None,
+    curve: bool = False,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     interventions: GivenInterventions | None = None,
     seed: int = 0,
@@ -78,6 +80,8 @@ def effect(
         The level of a discrete y that is looked at. Default: the second of two.
     given : mapping of name to level, optional
         The effect among rows with these levels.
+    curve : bool, default False
+        With a graph: also the mean of y, or the probability of its event, over the values of a continuous x.
     {knowledge, interventions, seed}
     {reading}
     **options
@@ -104,6 +108,8 @@ def effect(
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))
     if graph is not None and (method is not None or others):
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
+    if curve and graph is None:
+        raise OptionError(f"{option('curve')} goes with a graph")
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
     table = effect_rows(rows)
@@ -115,7 +121,9 @@ def effect(
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
     notes = notes_about(directions) + ([ONE_LEARNED] if graph is None or isinstance(graph, Result) else [])
-    return effect_by_graph(with_knowledge(class_, known), table, contrast, notes, seed)
+    class_ = with_knowledge(class_, known)
+    found = effect_by_graph(class_, table, contrast, notes, seed)
+    return with_curve(found, class_, table) if curve else found
 
 
 @takes_reading()

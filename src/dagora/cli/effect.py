@@ -70,6 +70,7 @@ Examples:
     help="Directs edges that the graph leaves open, such as tiers.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
+@click.option("--curve", is_flag=True, help="Also what happens over the values of a continuous variable.")
 @click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of continuous columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
@@ -88,6 +89,7 @@ def command(
     options: tuple[str, ...],
     knowledge: str | None,
     seed: int,
+    curve: bool,
     all_pairs: bool,
     output: str | None,
     as_json: bool,
@@ -132,7 +134,8 @@ def command(
             found = all_effects(rows, **settings)
         else:
             pairs = read_levels(causes, levels)
-            found = effect(rows, causes, outcome, graph=graph, levels=pairs, given=conditions, **settings)
+            about: dict[str, Any] = {"graph": graph, "levels": pairs, "given": conditions, "curve": curve}
+            found = effect(rows, causes, outcome, **about, **settings)
     if output is not None:
         write_whole(output, found.to_json())
     echo(json_text(found.to_dict()) if as_json else found.to_text())

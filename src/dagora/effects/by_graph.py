@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.base.errors import OptionError
 from dagora.effects.class_effects import MOST_CHOICES, effects_over_class
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.g_formula import effect_along_paths
 from dagora.effects.one_graph import assumptions_of, effect_if_identified, refuse_descendants
 from dagora.effects.result import Effect
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.any_graph import AnyGraph
+from dagora.graph.any_graph import AnyGraph, without_pag
 
 
 def effect_by_graph(
@@ -24,9 +24,14 @@ def effect_by_graph(
     if found.verdict in {"zero", "adjustment"}:
         return effect_if_identified(found, rows, contrast, seed)
     if found.verdict == "g-formula":
-        raise OptionError(
-            f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
-            "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
+        return Effect(
+            contrast,
+            "g-formula",
+            effect_along_paths(without_pag(graph, "the g-formula"), rows, contrast, seed),
+            how="path sums of drawn coefficients",
+            rows=rows.table.n_rows,
+            assumptions=(*assumptions_of(graph), "every mean is linear in the parents"),
+            notes=found.notes,
         )
     members = () if isinstance(graph, PAG) else tuple(effects_over_class(graph, rows, contrast, seed))
     more = [f"only the first {MOST_CHOICES} choices were computed"] if len(members) == MOST_CHOICES else []

@@ -15,6 +15,7 @@ import numpy as np
 
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.g_formula import effect_along_paths
 from dagora.effects.one_graph import effect_if_identified
 from dagora.effects.parent_sets import directed_around, parent_sets
 from dagora.effects.result import ClassMember
@@ -37,8 +38,9 @@ def effects_over_class(
     found = []
     for edges, member in chosen[:MOST_CHOICES]:
         said = Adjustment(member, contrast.x, contrast.y)
-        if said.verdict not in {"zero", "adjustment"}:
-            return  # joint effects without an adjustment set
+        if said.verdict == "g-formula":
+            found.append(ClassMember(edges, effect_along_paths(member, rows, contrast, seed), ()))
+            continue
         effect = effect_if_identified(said, rows, contrast, seed)
         found.append(ClassMember(edges, effect.estimates, effect.adjustment))
     yield from sorted(found, key=lambda member: member.adjustment is None)

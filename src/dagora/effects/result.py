@@ -49,6 +49,14 @@ class ClassMember:
 
 
 @dataclass(frozen=True)
+class CurvePoint:
+    """What of y is looked at where x is set to a value, with its 95 % interval."""
+
+    x: float
+    y: Interval
+
+
+@dataclass(frozen=True)
 class OverGraphs:
     """What an average over graphs tells besides the estimate."""
 
@@ -94,6 +102,7 @@ class Effect:
     open_edges: tuple[Edge, ...] = ()
     members: tuple[ClassMember, ...] = ()
     over_graphs: OverGraphs | None = None
+    curve: tuple[CurvePoint, ...] = ()
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -139,12 +148,15 @@ class Effect:
         else:
             lines += [f"{scale}: {found}" for scale, found in self.estimates.items()]
             lines += self._set_lines()
+        x = " and ".join(self.x)
+        lines += [f"{x}={written_number(point.x)}: {self.contrast.outcome} {point.y}" for point in self.curve]
         lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _set_lines(self) -> list[str]:
-        adjusted = listed(self.adjustment or ())
-        lines = [f"adjusted for: {adjusted} ({self.how}, {self.rows} rows)"]
+        if self.adjustment is None:
+            return [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
+        lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
         if self.support is not None:
             at = ", ".join(f"{value}: {rows}" for value, rows in self.support.rows_at.items())
             lines += [f"rows: {at}"] if at else []
@@ -197,6 +209,7 @@ class Effect:
             "open_edges": [list(edge) for edge in self.open_edges],
             "members": [member.to_dict() for member in self.members],
             "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
+            "curve": [{"x": point.x, **point.y.to_dict()} for point in self.curve],
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }

@@ -1,0 +1,88 @@
+"""The mean of y, or the probability of its event, over the values that a continuous x is set to, with a band.
+
+Computed as the effect is: from one regression on x and the adjustment set, averaged over the rows. The band
+holds the curve at each value by itself with 95 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import OptionError
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.design import covariates
+from dagora.effects.effect_rows import EffectRows
+from dagora.effects.least_squares import least_squares
+from dagora.effects.logistic import average, fit_event
+from dagora.effects.result import CurvePoint, Effect
+from dagora.effects.set_estimate import TAILS, Interval
+from dagora.effects.standardise import is_level
+from dagora.graph.any_graph import AnyGraph
+
+Array = NDArray[np.float64]
+
+POINTS = 21
+ENDS = (0.025, 0.975)
+"""Quantiles of x between which the curve runs: beyond them, few rows carry it."""
+
+
+def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
+    """The effect with the curve over x; an error where there is none."""
+    contrast, schema = effect.contrast, rows.table.schema
+    if len(contrast.x) > 1 or schema[schema.index(contrast.x[0])].kind is not Kind.CONTINUOUS:
+        raise OptionError("a curve runs over the values of one continuous variable that is set")
+    if effect.verdict != "adjustment" or effect.adjustment is None:
+        raise OptionError(f"there is no curve: the verdict about the effect is '{effect.verdict}'")
+    table, _ = rows.usable(graph, contrast, effect.adjustment)
+    adjust = [name for name in effect.adjustment if name not in contrast.given]
+    return replace(effect, curve=tuple(mean_curve(table, contrast, adjust)))
+
+
+def mean_curve(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> list[CurvePoint]:
+    """The mean of y, or the probability of its event, at values of x."""
+    x = table.values(table.schema.index(contrast.x[0]))
+    low, high = np.quantile(x, ENDS)
+    grid = np.linspace(low, high, POINTS)
+    z = covariates(table, adjust)
+    points = points_of_mean if contrast.event is None else points_of_event
+    return [
+        CurvePoint(float(v), one) for v, one in zip(grid, points(table, contrast, z, x, grid), strict=True)
+    ]
+
+
+def points_of_mean(table: Table, contrast: EffectContrast, z: Array, x: Array, grid: Array) -> list[Interval]:
+    """The line of a linear regression."""
+    from scipy.special import stdtrit
+
+    design = np.column_stack([np.ones(len(x)), z, x - x.mean()])
+    fit = least_squares(design, table.values(table.schema.index(contrast.y)))
+    steps = stdtrit(fit.freedom, np.array(TAILS))
+    found = []
+    for value in grid:
+        mean, variance = fit.combine(np.array([1.0, *np.zeros(z.shape[1]), value - x.mean()]))
+        low, high = mean + steps * np.sqrt(variance)
+        found.append(Interval(mean, float(low), float(high)))
+    return found
+
+
+def points_of_event(
+    table: Table, contrast: EffectContrast, z: Array, x: Array, grid: Array
+) -> list[Interval]:
+    """The average of a logistic regression; the band is symmetric in the logit."""
+    from scipy.special import expit, logit, ndtri
+
+    event = is_level(table, contrast.y, contrast.event or "")
+    fitted = fit_event(z, x[:, None], event, np.ones(len(x), dtype=np.bool_), contrast, ())
+    found = []
+    for value in grid:
+        mean, influence = average(fitted, np.column_stack([np.ones(len(x)), z, np.full(len(x), value)]))
+        error = np.sqrt(influence @ influence) / len(x) / (mean * (1 - mean))
+        low, high = expit(logit(mean) + error * ndtri(np.array(TAILS)))
+        found.append(Interval(mean, float(low), float(high)))
+    return found

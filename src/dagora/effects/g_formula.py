@@ -1,0 +1,50 @@
+"""Effects that are identified, but by no one adjustment set: along the paths of a linear model.
+
+This happens only where several variables are set at once. Any DAG of the class gives the effect; its
+coefficients are drawn from their posterior (`gaussian_draws`), and what is set does not follow its parents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagora.base.errors import OptionError
+from dagora.data.schema import Kind
+from dagora.effects.contrast import EffectContrast
+from dagora.effects.effect_rows import EffectRows
+from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
+from dagora.effects.set_estimate import Interval, summarise
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.table import TableStatistics
+
+DRAWS = 4000
+
+
+def effect_along_paths(
+    graph: Graph, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+) -> dict[str, Interval]:
+    """The effect in a linear model with the arrows of a graph, or of one DAG of its class."""
+    dag = graph.extension() if isinstance(graph, CPDAG) else graph
+    if contrast.given or not set(dag) <= set(rows.table.names) or not all_continuous(rows, dag.nodes):
+        raise OptionError(
+            f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
+            "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
+        )
+    table = rows.table.select(dag.nodes)
+    statistics = TableStatistics(table)
+    if rows.interventions is not None:
+        statistics = InterventionalStatistics(table, rows.interventions)
+    is_set, steps = np.zeros(len(dag), dtype=np.bool_), np.zeros(len(dag))
+    for name, to, base in zip(contrast.x, contrast.to, contrast.base, strict=True):
+        is_set[dag.index(name)], steps[dag.index(name)] = True, float(to) - float(base)
+    graphs = np.repeat(dag.to_numpy()[None], DRAWS, axis=0)
+    weights = GaussianPosterior.of(statistics).draw_weights(graphs, np.random.default_rng(seed))
+    changes = propagate(weights, topological_orders(graphs), is_set, steps)[:, dag.index(contrast.y)]
+    return {"difference": summarise(float(changes.mean()), changes)}
+
+
+def all_continuous(rows: EffectRows, names: tuple[str, ...]) -> bool:
+    """Return True if all these columns are continuous."""
+    schema = rows.table.schema
+    return all(schema[schema.index(name)].kind is Kind.CONTINUOUS for name in names)
