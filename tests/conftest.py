@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from dagora.cli import live_line
+from dagora.cli import live_line, rehearsal
 
 # A busy machine must not fail a property test; `make test` draws fewer examples of each.
 settings.register_profile("all", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
 # Nor show progress where a test reads what a command says; processes of their own keep to the promise.
 live_line.FIRST_SECONDS = 2.0
+# Every core runs tests: no second process compiles beside a command.
+rehearsal.cores = lambda: 1
 
 ROOT = Path(__file__).resolve().parent.parent
 

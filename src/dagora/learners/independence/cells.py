@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
 from dagora.learners.independence.mixed import LEAST, MixedTest
 from dagora.learners.independence.protocol import Columns
 from dagora.stats.statistics import Statistics
@@ -182,7 +183,7 @@ def stratified_statistics(
     strata = len(starts) - 1
     for k in range(len(x)):
         members[0], members[1] = x[k], y[k]
-        members[2:] = given[k]
+        copy_row(given[k], members[2:])
         wide, high = widths[x[k]], widths[y[k]]
         own = wide + high
         size = own + slopes
@@ -372,7 +373,10 @@ def subtract_shared_slopes(scatter: Floats, swept: Floats, first: int) -> float:
     beside = np.ascontiguousarray(scatter[:first, first:])
     corner = np.ascontiguousarray(scatter[first:, first:])
     product = slopes @ beside.T
-    scatter[:first, :first] += slopes @ corner @ slopes.T - product - product.T
+    explained = slopes @ corner @ slopes.T - product - product.T
+    for a in range(first):
+        for b in range(first):
+            scatter[a, b] += explained[a, b]
     taken: float = -(swept[first:, first:] * corner).sum()
     return taken
 

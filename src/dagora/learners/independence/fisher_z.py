@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import inlined, kernel
+from dagora.kernels.rows import copy_row
 from dagora.learners.independence.protocol import Columns
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
@@ -92,7 +93,7 @@ def squared_correlations(correlations: Floats, x: Columns, y: Columns, given: Co
     members = np.empty(size, dtype=np.int64)
     for k in range(len(x)):
         members[0], members[1] = x[k], y[k]
-        members[2:] = given[k]
+        copy_row(given[k], members[2:])
         for a in range(size):
             for b in range(a + 1):
                 block[a, b] = correlations[members[a], members[b]]

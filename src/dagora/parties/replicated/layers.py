@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
 from dagora.parties.crypto.garbling.circuit import AND, NOT, XOR
 from dagora.parties.vertical.circuit_plan import CircuitStage
 
@@ -157,7 +158,7 @@ def sort_into_layers(stages: Sequence[CircuitStage], n_slots: int) -> Program:
 def wire_layers(op: NDArray[np.uint8], a: NDArray[np.int32], b: NDArray[np.int32], inputs: Places) -> Places:
     """The layer of each wire, from those of the inputs."""
     layer = np.empty(len(inputs) + len(op), dtype=np.int64)
-    layer[: len(inputs)] = inputs
+    copy_row(inputs, layer)
     for k in range(len(op)):
         layer[len(inputs) + k] = max(layer[a[k]], layer[b[k]]) + (op[k] == AND)
     return layer

@@ -206,7 +206,7 @@ def own_changes(
                     gained += 0.5 * z[size] * z[size]
                     size += 1
                     grown = True
-                    weights[:size] = z[:size]
+                    copy_row(z[:size], weights)
                     solve_upper(factor, size, weights)
         share = min(2.0 * gained / variance, 0.99)
         changes[place] = 0.5 * np.log(1.0 - share) if profile else -gained

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
 from dagora.learners.optimise.path.column_problem import ColumnProblem, ColumnWorkspace, solve_column_entering
 from dagora.learners.optimise.path.order_moves import OrderSolution, changed_columns, find_places, reinsert
 from dagora.learners.optimise.path.quick_moves import best_place, estimate_savings
@@ -330,8 +331,8 @@ def seems_to_gain(
             for i in range(d):
                 free[i] = rank[i] < rank[y] and problem.allowed[i, y]
             free[x] = not rightward
-        trial[:] = at.columns[y]
-        slope[:] = at.gradients[y]
+        copy_row(at.columns[y], trial)
+        copy_row(at.gradients[y], slope)
         newcomer = -1 if rightward or y == x else x
         loss, _ = solve_column_entering(problem, y, free, trial, slope, workspace, newcomer)
         change += loss - at.losses[y]

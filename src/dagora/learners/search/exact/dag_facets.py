@@ -228,7 +228,7 @@ def violated_facets(
             if size < 4:
                 # Next may come those that still wait, and the new node's own neighbours.
                 sizes[depth + 1] = sizes[depth]
-                waiting[depth + 1, : sizes[depth]] = waiting[depth, : sizes[depth]]
+                copy_row(waiting[depth, : sizes[depth]], waiting[depth + 1])
                 for z in range(d):
                     near[depth + 1, z] = near[depth, z] or linked[y, z]
                     if linked[y, z] and z > root and not near[depth, z]:

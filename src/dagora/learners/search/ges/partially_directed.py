@@ -137,9 +137,10 @@ def completion_kernel(dag: Matrix, edges: Positions) -> tuple[Matrix, bool]:
     starts, tails = predecessor_lists(size, edges)
     position = np.full(size, -1, dtype=np.int64)
     order = np.empty(size, dtype=np.int64)
-    waiting = np.diff(starts)
+    waiting = np.empty(size, dtype=np.int64)
     filled = 0
     for node in range(size):
+        waiting[node] = starts[node + 1] - starts[node]
         if waiting[node] == 0:
             order[filled] = node
             filled += 1

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
 
 Words = NDArray[np.uint32]
 Wide = NDArray[np.uint64]
@@ -143,7 +144,7 @@ def forward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
             left, right = rows[_left_row(i, k)], rows[_left_row(i, k) + (4 >> k)]
             start = ((1 << k) + (i >> (2 - k))) * count
             _spread_rows(left, right, p, roots[start : start + count], quotients[start : start + count])
-    a[:] = rows.reshape(-1)
+    copy_row(rows.reshape(-1), a)
 
 
 @kernel
@@ -189,7 +190,7 @@ def backward(a: Words, p: np.uint64, roots: Wide, quotients: Wide) -> None:
             left, right = rows[_left_row(i, k)], rows[_left_row(i, k) + (4 >> k)]
             start = ((1 << k) + (i >> (2 - k))) * count
             _gather_rows(left, right, p, roots[start : start + count], quotients[start : start + count])
-    a[:] = rows.T.copy().reshape(-1)
+    copy_row(rows.T.copy().reshape(-1), a)
     length = _ROWS
     count >>= 1
     while count > 0:

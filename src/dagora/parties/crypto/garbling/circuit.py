@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.kernels.decorators import kernel
+from dagora.kernels.rows import copy_row
 
 XOR, AND, NOT = 0, 1, 2
 
@@ -57,15 +58,17 @@ def run_gates(
     """Compute every gate for every instance."""
     instances = bits.shape[1]
     wires = np.empty((n_inputs + len(op), instances), dtype=np.uint8)
-    wires[:n_inputs] = bits
+    for k in range(n_inputs):
+        copy_row(bits[k], wires[k])
     for k in range(len(op)):
-        if op[k] == XOR:
-            wires[n_inputs + k] = wires[a[k]] ^ wires[b[k]]
-        elif op[k] == AND:
-            wires[n_inputs + k] = wires[a[k]] & wires[b[k]]
-        else:
-            wires[n_inputs + k] = wires[a[k]] ^ np.uint8(1)
+        for i in range(instances):
+            if op[k] == XOR:
+                wires[n_inputs + k, i] = wires[a[k], i] ^ wires[b[k], i]
+            elif op[k] == AND:
+                wires[n_inputs + k, i] = wires[a[k], i] & wires[b[k], i]
+            else:
+                wires[n_inputs + k, i] = wires[a[k], i] ^ np.uint8(1)
     result = np.empty((len(outputs), instances), dtype=np.uint8)
     for k in range(len(outputs)):
-        result[k] = wires[outputs[k]]
+        copy_row(wires[outputs[k]], result[k])
     return result
