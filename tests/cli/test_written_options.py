@@ -8,7 +8,7 @@ from dagora.cli.written_options import parse_options
 
 def test_values_have_the_types_that_are_declared() -> None:
     assert parse_options(None, "bdeu", ("ess=10",)) == {"ess": 10.0}
-    assert parse_options("hill-climb", "bdeu", ("ess=2.5",)) == {"ess": 2.5}
+    assert parse_options("hill-climb", "bdeu", ("ess=2.5", "restarts=3")) == {"ess": 2.5, "restarts": 3}
 
 
 @pytest.mark.parametrize(
