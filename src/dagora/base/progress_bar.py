@@ -84,7 +84,7 @@ class ProgressBar:
         elif in_notebook():
             from IPython.display import display
 
-            self._notebook = display(self, display_id=True)  # type: ignore[no-untyped-call]
+            self._notebook = display(self, display_id=True)
         elif is_terminal():
             sys.stderr.write(f"\r{str(self)[:WIDTH]:<{WIDTH}}")
             sys.stderr.flush()
