@@ -84,10 +84,11 @@ def test_a_batch_that_is_listed_often_counts_often(tmp_path, monkeypatch):
         read_table(path)
 
 
-def test_a_damaged_description_is_one_line(tmp_path):
+@pytest.mark.parametrize("step", [401, pytest.param(29, marks=pytest.mark.full)])
+def test_a_damaged_description_is_one_line(tmp_path, step):
     path = write(tmp_path / "t.feather", TABLES["words"], "zstd")
     content = path.read_bytes()
-    for place in range(0, len(content), 29):
+    for place in range(0, len(content), step):
         broken = bytearray(content)
         broken[place : place + 4] = b"\xff\xff\xff\x7f"
         path.write_bytes(bytes(broken))
