@@ -83,3 +83,8 @@ def test_files_of_a_folder_may_differ(tmp_path):
     rows = dagora.open_rows(tmp_path)
     assert rows.schema[0].levels == ("Gießen", "Köln", "Ulm")
     assert sum("cp1252" in line for line in rows.overview.warnings) == 1
+
+
+def test_a_text_that_ends_inside_of_a_letter_is_not_utf8(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,caf\xc3")
+    assert encoding_of(tmp_path / "t.csv") == text_encoding.WINDOWS

@@ -1,11 +1,14 @@
 """What is written is read again."""
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
 from dagora.base.errors import DataError
+from dagora.data import writers
 from dagora.data.discretise import discretise
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.readers import read_table
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
@@ -95,3 +98,24 @@ def test_what_cannot_be_written_leaves_no_file(tmp_path):
         with pytest.raises(DataError, match=r"column 'a' has a level '.*', which reads as missing"):
             write_table(blank, tmp_path / "t.csv")
     assert not list(tmp_path.iterdir())
+
+
+def test_cells_that_would_be_read_as_more_than_one_are_in_quotes():
+    for cell in ("a,b", 'a"b', "a\nb", "a\rb"):
+        assert writers.quote(cell, ",") == '"' + cell.replace('"', '""') + '"'
+    assert writers.quote("a b;c", ",") == "a b;c"
+
+
+def test_missing_cells_of_every_block_are_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(writers, "ROWS_AT_ONCE", 2)
+    whole = Table.from_numpy([["a", "1.5"], ["b", "2.5"], ["a", "3.5"], ["b", "4.5"], ["a", "5.5"]])
+    table = IncompleteTable.of(whole, [[True, False, True, True, False], [True, True, True, False, True]])
+    writers.write_table(table, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "x0,x1\na,1.5\n,2.5\na,3.5\nb,\n,5.5\n"
+
+
+def test_levels_that_no_row_has_stay_in_a_parquet_file_however_many(tmp_path):
+    levels = tuple(f"{k:0300}" for k in range(5000))
+    table = Table(Schema([Variable("a", Kind.DISCRETE, levels)]), (np.zeros(3, dtype=np.uint16),))
+    writers.write_table(table, tmp_path / "t.parquet")
+    assert len(pq.read_table(tmp_path / "t.parquet")["a"].chunk(0).dictionary) == 5000
