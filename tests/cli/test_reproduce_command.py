@@ -86,6 +86,22 @@ def test_full_goes_on_from_quick(run: Callable, log: Path, tmp_path: Path) -> No
     assert "`dagora reproduce toy/squares --full`" in (tmp_path / "out/toy-squares.md").read_text()
 
 
+def test_drawing_measures_nothing(run: Callable, log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    ran = run("reproduce", "toy/squares", "--draw", "-o", folder)
+    assert ran.code == 2
+    assert f"no cell of toy/squares is in {folder}: leave out --draw to measure them" in ran.err
+    run("reproduce", "toy/squares", "-o", folder)
+    page = (folder / "toy-squares.md").read_text()
+    (folder / "toy-squares.md").unlink()
+    before = computed(log)
+    assert "finished: 4 cells are measured" in run("reproduce", "toy/squares", "--draw", "-o", folder).out
+    assert (folder / "toy-squares.md").read_text() == page
+    ran = run("reproduce", "toy/squares", "--full", "--draw", "-o", folder)
+    assert "finished: 4 of 6 cells are measured and drawn" in ran.out
+    assert computed(log) == before
+
+
 def test_json(run: Callable, log: Path, tmp_path: Path) -> None:
     ran = run("reproduce", "toy/squares", "-o", tmp_path / "out", "--json", "--quiet")
     assert ran.err == ""

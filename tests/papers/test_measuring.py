@@ -1,5 +1,6 @@
 """Cells: each measured once, kept at once, in any number of processes, and never again after an interruption."""
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -12,7 +13,7 @@ from dagora.base.wording import COMMAND
 from dagora.learners.run import Run
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
-from dagora.papers.measuring import attempt, measure_cells
+from dagora.papers.measuring import attempt, kept_cells, measure_cells
 from tests.papers.toy import computed, refuse_three, square, summary, toy, wait_on_two
 
 ALL = [(x, seed) for x in (1, 2, 3) for seed in (0, 1)]
@@ -39,6 +40,19 @@ def test_each_cell_once_and_none_again(file: CellFile, log: Path) -> None:
     again = measure_cells(toy(log), file, Run())
     assert (again.measured, again.kept) == (first.measured, 6)
     assert computed(log) == ALL
+
+
+def test_packed_cells_are_read_and_left_alone(file: CellFile, log: Path) -> None:
+    measure_cells(toy(log, xs=(1, 2)), file, Run())
+    packed = file.path.with_name("cells.jsonl.gz")
+    packed.write_bytes(gzip.compress(file.path.read_bytes()))
+    file.path.unlink()
+    assert kept_cells(toy(log), file).total == 6
+    assert values(kept_cells(toy(log), file)) == [1, 2, 4, 5]
+    before = packed.read_bytes()
+    assert measure_cells(toy(log), file, Run()).complete
+    assert len(file.path.read_text().splitlines()) == 2, "only what was new"
+    assert packed.read_bytes() == before
 
 
 def test_a_larger_size_measures_only_what_is_new(file: CellFile, log: Path) -> None:

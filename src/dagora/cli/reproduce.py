@@ -27,6 +27,7 @@ Examples:
   dagora reproduce notears/table1
   dagora reproduce notears/fig3 --full --jobs 2 -o results
   dagora reproduce notears/fig3 --full --dask tcp://127.0.0.1:8786
+  dagora reproduce admm/fig2 --full --draw -o docs/reproductions
   dagora reproduce notears/sachs --json
 """
 
@@ -46,6 +47,7 @@ Examples:
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
 @dask_option("Measure", ".")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop then; the same command continues.")
+@click.option("--draw", is_flag=True, help="Measure nothing: write the page from the cells in FOLDER.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @quiet_option()
 def command(
@@ -58,6 +60,7 @@ def command(
     jobs: int,
     dask: str | None,
     time_limit: float | None,
+    draw: bool,
     as_json: bool,
 ) -> None:
     """Measure a table or figure of a paper again: PAPER/ITEM, such as notears/table1. Without it, list all.
@@ -72,7 +75,7 @@ def command(
     from dagora.learners.run import Run
     from dagora.papers.cell_file import CellFile
     from dagora.papers.experiment import Size
-    from dagora.papers.measuring import measure_cells
+    from dagora.papers.measuring import kept_cells, measure_cells
     from dagora.papers.registry import item_named
     from dagora.papers.reports import write_report
 
@@ -92,7 +95,11 @@ def command(
         cells = CellFile(folder / f"{stem}.cells.jsonl")
         with progress(budget) as on_event:
             run = Run(seed=seed, budget=budget, jobs=jobs, on_event=on_event)
-            harvest = measure_cells(experiment, cells, run, cluster)
+            harvest = (
+                kept_cells(experiment, cells) if draw else measure_cells(experiment, cells, run, cluster)
+            )
+    if draw and not harvest.measured:
+        raise OptionError(f"no cell of {entry.name} is in {folder}: leave out --draw to measure them")
     report = experiment.report(harvest.measured) if harvest.measured else None
     written: list[Path] = []
     if report is not None:
@@ -163,6 +170,8 @@ def missing_part(harvest: Harvest) -> str:
 
 def ending(harvest: Harvest, budget: Budget, cells: Path) -> tuple[str, str]:
     """Status and message of a run; the message says how to continue."""
+    if not harvest.complete and not budget.exhausted:
+        return "finished", f"{missing_part(harvest)} and drawn"
     if not harvest.complete:
         return (
             "time-limit",

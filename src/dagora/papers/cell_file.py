@@ -2,10 +2,13 @@
 
 A run that was killed while writing leaves an incomplete last line. It is dropped, and that cell is measured
 again. Any other line that is not a cell is an error: the file is damaged or has another purpose.
+
+Cells that are kept for good lie beside it, packed (`.jsonl.gz`): they are read first and never written to.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -28,19 +31,22 @@ class CellFile:
         self.path = path
 
     def read(self) -> dict[str, Numbers]:
-        """All cells in the file; none where there is no file."""
-        if not self.path.exists():
-            return {}
+        """All cells, packed or not; none where there is no file."""
+        packed = self.path.with_name(f"{self.path.name}.gz")
+        found = self.parse(packed, gzip.decompress(packed.read_bytes()).decode()) if packed.exists() else {}
+        return found | (self.parse(self.path, read_text(self.path)) if self.path.exists() else {})
+
+    def parse(self, path: Path, text: str) -> dict[str, Numbers]:
+        """The cells of a text, a line each."""
         found: dict[str, Numbers] = {}
-        lines = read_text(self.path).split("\n")
-        for number, line in enumerate(lines[:-1], 1):
+        for number, line in enumerate(text.split("\n")[:-1], 1):
             try:
                 content = parse_json(line)
                 key = cell_key(content["item"], content["revision"], content["parameters"])
                 found[key] = dict(content["numbers"])
             except (KeyError, TypeError, ValueError, FormatError):
                 raise FormatError(
-                    f"{self.path}: line {number} is no measured cell: repair or delete that line"
+                    f"{path}: line {number} is no measured cell: repair or delete that line"
                 ) from None
         return found
 

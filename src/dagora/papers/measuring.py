@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -54,7 +54,7 @@ def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: obj
     """
     file.repair()
     known = file.read()
-    kept = sum(experiment.key(cell) in known for cell in experiment.cells)
+    kept = len(measured_cells(experiment, known))
     pending = [cell for cell in experiment.cells if experiment.key(cell) not in known]
     measure = measure_here if min(run.jobs, len(pending)) <= 1 else measure_in_processes
     if cluster is not None and pending:
@@ -69,12 +69,19 @@ def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: obj
         known[experiment.key(cell)] = numbers
         done += 1
         run.on_event(Event("measuring", done, total=len(experiment.cells), message=describe(cell)))
-    measured = tuple(
-        MeasuredCell(cell, known[experiment.key(cell)])
-        for cell in experiment.cells
-        if experiment.key(cell) in known
-    )
-    return Harvest(measured, len(experiment.cells), kept)
+    return Harvest(measured_cells(experiment, known), len(experiment.cells), kept)
+
+
+def kept_cells(experiment: Experiment, file: CellFile) -> Harvest:
+    """The cells that the file has; nothing is measured."""
+    measured = measured_cells(experiment, file.read())
+    return Harvest(measured, len(experiment.cells), len(measured))
+
+
+def measured_cells(experiment: Experiment, known: Mapping[str, Numbers]) -> tuple[MeasuredCell, ...]:
+    """The cells of an experiment whose numbers are known, in its order."""
+    keys = [(cell, experiment.key(cell)) for cell in experiment.cells]
+    return tuple(MeasuredCell(cell, known[key]) for cell, key in keys if key in known)
 
 
 Finished = tuple[Parameters, Numbers, float]

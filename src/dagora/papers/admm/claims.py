@@ -10,11 +10,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from dagora.papers.admm.contenders import ALL_DATA, BEST, FGES_VOTING, MEANS, PC_VOTING, PUBLISHED, VOTES
-from dagora.papers.admm.curves import label_of, with_uncut
+from dagora.papers.admm.contenders import (
+    ALL_DATA,
+    BEST,
+    FGES_VOTING,
+    MEANS,
+    PC_VOTING,
+    PUBLISHED,
+    PUBLISHED_ALL_DATA,
+    PUBLISHED_BEST,
+    PUBLISHED_MEANS,
+    PUBLISHED_VOTES,
+    VOTES,
+)
+from dagora.papers.admm.curves import is_pooled_cell, judgements, label_of
 from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.tables import Mean, ResultTable, mean
 
@@ -27,6 +39,13 @@ BASELINES = (VOTES, MEANS, BEST)
 
 # Said in the verdict: in the paper every NOTEARS but the one in ADMM is the published solver.
 OUR_SOLVER = "; NOTEARS by our solver"
+# The lines of the published solver that take the place of ours.
+PUBLISHED_LINES = {
+    VOTES: PUBLISHED_VOTES,
+    MEANS: PUBLISHED_MEANS,
+    BEST: PUBLISHED_BEST,
+    ALL_DATA: PUBLISHED_ALL_DATA,
+}
 
 Place = str | int | float
 Runs = Mapping[int, Mapping[str, float]]
@@ -74,9 +93,9 @@ class Curves:
         cls, measured: Sequence[MeasuredCell], methods: Mapping[str, Parameters], panel: str, x: str
     ) -> Curves:
         """Sort the cells; pooled rows are the same at every number of sites."""
-        labelled = [(label_of(cell.parameters, methods), cell) for cell in with_uncut(measured)]
+        labelled = [(label_of(cell.parameters, methods), cell) for cell in judgements(measured)]
         kept = [(label, cell) for label, cell in labelled if label is not None]
-        level = {ALL_DATA} if x == "sites" else set()
+        level = {label for label, cell in kept if x == "sites" and is_pooled_cell(cell)}
         places = sorted({cell.parameters[x] for label, cell in kept if label not in level}, key=float)
         panels = tuple(dict.fromkeys(cell.parameters[panel] if panel else "" for _, cell in kept))
         found: dict[tuple[str, Place, Place], dict[int, Mapping[str, float]]] = {}
@@ -85,6 +104,22 @@ class Curves:
             for place in places if label in level else [cell.parameters[x]]:
                 found.setdefault((label, where, place), {})[int(cell.parameters["seed"])] = cell.numbers
         return cls(found, panels, tuple(places))
+
+    def with_published_solver(self) -> Curves | None:
+        """The same where NOTEARS is the published algorithm, at the places where it was measured, if any."""
+        found = dict(self.runs)
+        for ours, theirs in PUBLISHED_LINES.items():
+            for panel, place in self.points:
+                found[ours, panel, place] = self.at(theirs, panel, place)
+        measured = [at for at in self.points if self.at(PUBLISHED_VOTES, *at)]
+        if not measured:
+            return None
+        panels, places = ({at[part] for at in measured} for part in (0, 1))
+        return Curves(
+            found,
+            tuple(panel for panel in self.panels if panel in panels),
+            tuple(place for place in self.places if place in places),
+        )
 
     def at(self, label: str, panel: Place, place: Place) -> Runs:
         """The runs of a line at a place; none where it was not measured."""
@@ -190,13 +225,34 @@ def list_words(words: Sequence[str]) -> str:
     return "; ".join(words[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def claims_table(claims: Sequence[Claim], lines: Curves, size: OtherSize | None = None) -> ResultTable:
-    """Every claim with its verdict."""
-    rows = tuple(
-        (claim.place, claim.words, verdict(claim.comparisons(lines), size, claim.solver)) for claim in claims
-    )
+def claims_table(
+    claims: Sequence[Claim], lines: Curves, size: OtherSize | None = None, published: Curves | None = None
+) -> ResultTable:
+    """Every claim with its verdict, and one more on `published`, where NOTEARS is the published algorithm."""
+    rows = []
+    for claim in claims:
+        row: tuple[str, ...] = (claim.place, claim.words, judge(claim, lines, size, claim.solver))
+        if published is not None:
+            row += (judge(claim, published, size) if claim.solver else "",)
+        rows.append(row)
+    columns: tuple[str, ...] = ("in the paper", "claim", "here")
+    if published is not None:
+        columns += (f"here, published NOTEARS, at {list_words([str(at) for at in published.places])}",)
     title = "What the paper's text says of the figure, and what these cells say"
-    return ResultTable("claims", title, ("in the paper", "claim", "here"), rows)
+    return ResultTable("claims", title, columns, tuple(rows))
+
+
+def judge(claim: Claim, lines: Curves, size: OtherSize | None, solver: str = "") -> str:
+    """The verdict over all panels; where it does not hold in all but in some, the verdict of each."""
+    whole = verdict(claim.comparisons(lines), size, solver)
+    if whole.startswith("holds") or len(lines.panels) == 1:
+        return whole
+    parts = {
+        panel: verdict(claim.comparisons(replace(lines, panels=(panel,))), size) for panel in lines.panels
+    }
+    if not any(part.startswith("holds") for part in parts.values()):
+        return whole
+    return "; ".join(f"{panel}: {part}" for panel, part in parts.items()) + solver
 
 
 def everywhere(number: str, low: Sequence[str], high: Sequence[str]) -> Callable[[Curves], list[Contrast]]:

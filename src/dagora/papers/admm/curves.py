@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from dagora.papers.admm.contenders import ALL_DATA, MASKED
+from dagora.papers.admm.contenders import ALONE, MASKED
 from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.charts import ChartPanel, Series, draw_panels
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean_of
 
 NUMBERS = ("shd", "tpr", "fdr")
 POOLED_LAST = 1 << 30  # after any number of sites
-METHOD = ("method", "published", "model", "uncut")
+METHOD = ("method", "published", "model", "uncut", "judged")
 Published = Mapping[tuple[int, int, str], float]
 
 
@@ -33,18 +33,28 @@ def by_method(
 ) -> dict[str, list[MeasuredCell]]:
     """The cells of each method, in the order of the methods."""
     found: dict[str, list[MeasuredCell]] = {label: [] for label in methods}
-    for cell in with_uncut(measured):
+    for cell in judgements(measured):
         label = label_of(cell.parameters, methods)
         if label is not None:
             found[label].append(cell)
     return found
 
 
-def with_uncut(measured: Sequence[MeasuredCell]) -> list[MeasuredCell]:
-    """All cells, and once more those whose graphs were also judged with their cycles, as so judged."""
-    return [
-        part for cell in measured for part in (cell, *([uncut(cell)] if "uncut_shd" in cell.numbers else []))
-    ]
+def judgements(measured: Sequence[MeasuredCell]) -> list[MeasuredCell]:
+    """A cell for each line that judges one: graphs also with their cycles; votes, means and the best site."""
+    return [part for cell in measured for part in judgements_of(cell)]
+
+
+def judgements_of(cell: MeasuredCell) -> list[MeasuredCell]:
+    """The cell as each of its lines judges it."""
+    if cell.parameters.get("method") == ALONE:
+        shared = {name: value for name, value in cell.numbers.items() if not isinstance(value, Mapping)}
+        return [
+            MeasuredCell({**cell.parameters, "judged": name}, {**shared, **numbers})
+            for name, numbers in cell.numbers.items()
+            if isinstance(numbers, Mapping)
+        ]
+    return [cell, uncut(cell)] if "uncut_shd" in cell.numbers else [cell]
 
 
 def uncut(cell: MeasuredCell) -> MeasuredCell:
@@ -208,7 +218,7 @@ def series_of(
         for (at,), few in group(some, (x,)).items():
             value = mean_of(few, number)
             if value is not None:
-                level = label == ALL_DATA and x == "sites"
+                level = x == "sites" and is_pooled_cell(few[0])
                 points += [(place, value) for place in (everywhere if level else [float(at)])]
         if points:
             points.sort(key=lambda point: point[0])

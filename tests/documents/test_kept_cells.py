@@ -1,0 +1,45 @@
+"""Every number of a page whose cells are kept is what these cells give."""
+
+from pathlib import Path
+
+import pytest
+
+from dagora.papers.cell_file import CellFile
+from dagora.papers.experiment import Size
+from dagora.papers.measuring import kept_cells
+from dagora.papers.registry import ITEMS
+from dagora.papers.reports import page
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reproductions"
+KEPT = {
+    item.name: item
+    for item in ITEMS
+    if (FOLDER / f"{item.name.replace('/', '-')}.cells.jsonl.gz").exists()
+    and "--full" in (FOLDER / f"{item.name.replace('/', '-')}.md").read_text(encoding="utf-8").split("\n")[2]
+}
+
+
+def test_cells_are_kept():
+    assert {"admm/fig1", "admm/fig2", "admm/fig3", "admm/fig5"} <= set(KEPT)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_page_is_what_its_cells_give(name, request):
+    item, stem = KEPT[name], name.replace("/", "-")
+    if name == "admm/fig3":  # its maker looks for the proteins
+        request.getfixturevalue("data_dir")
+    experiment = item.load()(Size(full=True))
+    harvest = kept_cells(experiment, CellFile(FOLDER / f"{stem}.cells.jsonl"))
+    report = experiment.report(harvest.measured)
+    missing = "" if harvest.complete else f"{len(harvest.measured)} of {harvest.total} cells are measured"
+    expected = page(
+        report,
+        command=f"dagora reproduce {name} --full",
+        stem=stem,
+        size=item.size(full=True),
+        missing=missing,
+    )
+    assert (FOLDER / f"{stem}.md").read_text(encoding="utf-8") == expected
+    for table in report.tables:
+        assert (FOLDER / f"{stem}-{table.name}.csv").read_text(encoding="utf-8") == table.to_csv()
