@@ -121,8 +121,9 @@ def test_members_that_come_and_go_at_every_stage(credentials):
     """Reconnecting, half-closing, resetting, saying too much, under names that nobody expects."""
     names = ["stranger", "stranger", "d", "host"]
     with Listener(credentials["host"], ["b", "c"]) as listener:
-        accepting = start(listener.accept, 10 * PATIENCE + TRIES)
-        there = start(connect, credentials["c"], HERE, listener.port, wait=10 * PATIENCE)
+        wait = 10 * PATIENCE + TRIES
+        accepting = start(listener.accept, wait)
+        there = start(connect, credentials["c"], HERE, listener.port, wait=wait)
         members: list[Member] = []
         for draw in tries():
             with contextlib.suppress(OSError):  # it was refused
