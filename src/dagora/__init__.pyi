@@ -1,10 +1,10 @@
 """The public names and where they live: read by type checkers, and by `__init__.py` itself on first use."""
 
 from dagora.api.adjustment import adjustment as adjustment
+from dagora.api.all_effects import all_effects as all_effects
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.check import check as check
-from dagora.api.effect import all_effects as all_effects
 from dagora.api.effect import effect as effect
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.example import example as example

@@ -48,7 +48,7 @@ def test_not_identified_from_these_data_alone(patients):
     assert first.estimates["difference"].value == pytest.approx(known.estimate)
     assert first.to_text() in text
     assert found.range[1] == 0
-    assert "intervals held 56 % of effects" in text
+    assert "intervals held about half of the effects" in text
 
 
 def test_what_came_first_settles_it(patients):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.api.effect import all_effects, effect
+from dagora.api.all_effects import all_effects
+from dagora.api.effect import effect
 from dagora.base.events import Budget, ignore
 from dagora.data.interventions import Interventions
 from dagora.effects.all_pairs import column_quantiles
@@ -154,6 +155,7 @@ def test_both_kinds_of_columns():
     assert found.over_graphs.best.adjustment == ("z",)
 
 
+@pytest.mark.full
 def test_bootstrap_averages_over_classes(words):
     found = effect(words, "a", "c", method="bootstrap", samples=20)
     assert found.verdict == "averaged"

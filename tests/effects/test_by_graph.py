@@ -85,6 +85,7 @@ def test_effects_over_classes_of_four_nodes_with_any_knowledge():
     assert judge_classes(4, every=5) > 500
 
 
+@pytest.mark.full
 def test_joint_effects_over_a_class():
     rng = np.random.default_rng(0)
     verdicts = set()

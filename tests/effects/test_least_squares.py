@@ -19,6 +19,8 @@ def test_hc3_is_its_formula(seed):
     np.testing.assert_allclose(fit.coefficients, inverse @ x.T @ y, rtol=1e-8)
     np.testing.assert_allclose(fit.covariance, inverse @ meat @ inverse, rtol=1e-6)
     assert fit.freedom == 26
+    usual = fit.coefficients[2] / np.sqrt(e @ e / 26 * inverse[2, 2])
+    assert fit.usual_t(np.array([0.0, 0, 1, 0])) == pytest.approx(usual)
 
 
 def test_columns_that_others_determine_are_left_out():

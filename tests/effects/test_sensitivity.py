@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import dagora
 from dagora.base.errors import OptionError
 from dagora.effects.sensitivity import e_value, e_values, partial_r2, robustness_value
 
@@ -67,3 +68,32 @@ def test_an_estimate_that_is_not_significant_needs_no_hidden_cause():
 def test_what_is_no_estimate_is_refused(call, words):
     with pytest.raises(OptionError, match=words):
         call()
+
+
+def test_an_adjusted_slope_says_how_strong_a_hidden_cause_must_be():
+    """A cause that explains that share of what is left of x and of y, once adjusted for, leaves no effect."""
+    rng = np.random.default_rng(0)
+    z, e = rng.standard_normal((2, 500))
+    x = z + e
+    y = 0.3 * x + z + rng.standard_normal(500)
+    rows = {"x": x, "y": y, "z": z}
+    found = dagora.effect(rows, "x", "y", graph=dagora.DAG("xyz", [("z", "x"), ("z", "y"), ("x", "y")]))
+    share = found.hidden_cause.shares[0]
+    assert f"must explain {100 * share:.3g} % of what is left" in found.to_text()
+    given = np.column_stack([np.ones(500), z])
+    left_x, left_y = (column - given @ np.linalg.lstsq(given, column)[0] for column in (x, y))
+    slope = left_x @ left_y / (left_x @ left_x)
+    noise = left_y - slope * left_x
+    # A hidden cause with the share R² of both: bias = √(R² R² / (1 − R²)) · sd(noise of y) / sd(noise of x).
+    bias = share / np.sqrt(1 - share) * np.sqrt(noise @ noise / (left_x @ left_x))
+    assert bias == pytest.approx(slope, rel=1e-6)
+    assert found.to_dict()["hidden_cause"]["robustness_value"][0] == share
+
+
+def test_an_adjusted_risk_ratio_has_an_e_value():
+    rows = {"x": ["a"] * 200 + ["b"] * 200, "y": ["n"] * 160 + ["y"] * 40 + ["n"] * 80 + ["y"] * 120}
+    found = dagora.effect(rows, "x", "y", graph=dagora.DAG("xy", [("x", "y")]))
+    ratio = found.estimates["ratio"].value
+    assert found.hidden_cause.ratios.estimate == pytest.approx(ratio + np.sqrt(ratio * (ratio - 1)))
+    assert 1 < found.hidden_cause.ratios.bound < found.hidden_cause.ratios.estimate
+    assert "must have a risk ratio of" in found.to_text()

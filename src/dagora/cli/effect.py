@@ -103,7 +103,8 @@ def command(
     the effect is averaged over graphs, each as probable as the data make it. The effect is the total
     one, over all directed paths. Only a PAG allows for common causes that are not in the table.
     """
-    from dagora.api.effect import all_effects, effect
+    from dagora.api.all_effects import all_effects
+    from dagora.api.effect import effect
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target

@@ -111,7 +111,7 @@ def set_draws(
     nothing = [found.value for found in zero(contrast).values()]
     causes = graphs.causes(contrast.x, contrast.y)
     values = np.tile(np.array(nothing), (*graphs.distinct.index.shape, 1))
-    known: dict[tuple[object, ...], tuple[SetEstimate, list[int]]] = {}
+    known: dict[tuple[tuple[str, ...], tuple[bool, ...]], tuple[SetEstimate, list[int]]] = {}
     for place in np.flatnonzero(causes).tolist():
         said = Adjustment(graphs.distinct.graph(place), contrast.x, contrast.y)
         if said.verdict == "g-formula":
@@ -120,7 +120,7 @@ def set_draws(
                 "set: set one of them at a time"
             )
         chosen = choose_set(said, rows, contrast)
-        key = (*chosen.names, chosen.table.n_rows)
+        key = (chosen.names, chosen.regimes)
         if key not in known:
             known[key] = estimate_with(chosen.table, contrast, chosen.names, seed), []
         known[key][1].append(place)

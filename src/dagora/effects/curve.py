@@ -39,7 +39,7 @@ def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
         raise OptionError("a curve runs over the values of one continuous variable that is set")
     if effect.verdict != "adjustment" or effect.adjustment is None:
         raise OptionError(f"there is no curve: the verdict about the effect is '{effect.verdict}'")
-    table, _ = rows.usable(graph, contrast, effect.adjustment)
+    table = rows.usable(graph, contrast, effect.adjustment).table
     adjust = [name for name in effect.adjustment if name not in contrast.given]
     return replace(effect, curve=tuple(mean_curve(table, contrast, adjust)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,14 @@ from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
 
 
+class UsableRows(NamedTuple):
+    """The rows for an effect, notes about them, and which kinds of rows they are, by what was set there."""
+
+    table: Table
+    notes: list[str]
+    regimes: tuple[bool, ...] = ()
+
+
 @dataclass(frozen=True)
 class EffectRows:
     """A table, and in which of its rows variables were set."""
@@ -28,12 +37,10 @@ class EffectRows:
     table: Table
     interventions: Interventions | None = None
 
-    def usable(
-        self, graph: AnyGraph, contrast: EffectContrast, adjust: Sequence[str]
-    ) -> tuple[Table, list[str]]:
-        """The rows for an effect adjusted for a set, and notes about them."""
+    def usable(self, graph: AnyGraph, contrast: EffectContrast, adjust: Sequence[str]) -> UsableRows:
+        """The rows for an effect adjusted for a set."""
         kept = np.ones(self.table.n_rows, dtype=np.bool_)
-        notes = []
+        notes, free = [], []
         marks = self.interventions
         if marks is not None:
             needed = (*contrast.x, contrast.y, *adjust, *contrast.given)
@@ -52,7 +59,7 @@ class EffectRows:
             kept &= is_level(self.table, name, level)
         if not kept.any():
             raise DataError("no row is left from which the effect could be computed")
-        return self.table if kept.all() else self.table.take(kept), notes
+        return UsableRows(self.table if kept.all() else self.table.take(kept), notes, tuple(free))
 
 
 def disturbing(graph: AnyGraph, targets: Sequence[str], causes: Sequence[str], needed: Sequence[str]) -> bool:

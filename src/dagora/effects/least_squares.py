@@ -23,12 +23,17 @@ class RobustFit:
 
     coefficients: Array
     covariance: Array
+    usual_covariance: Array  # if the noise is the same in all rows
     kept: NDArray[np.bool_]
     freedom: int
 
     def combine(self, weights: Array) -> tuple[float, float]:
         """A weighted sum of coefficients, and its variance."""
         return float(weights @ self.coefficients), float(weights @ self.covariance @ weights)
+
+    def usual_t(self, weights: Array) -> float:
+        """A weighted sum of coefficients by its usual standard error."""
+        return float(weights @ self.coefficients / np.sqrt(weights @ self.usual_covariance @ weights))
 
 
 def least_squares(design: Array, y: Array) -> RobustFit:
@@ -43,13 +48,20 @@ def least_squares(design: Array, y: Array) -> RobustFit:
     inverse = np.linalg.inv(triangle)
     projected = orthonormal.T @ y
     leverage = np.einsum("ij,ij->i", orthonormal, orthonormal)
-    scaled = (y - orthonormal @ projected) / np.maximum(1 - leverage, FULL_LEVERAGE)
+    residual = y - orthonormal @ projected
+    scaled = residual / np.maximum(1 - leverage, FULL_LEVERAGE)
     scores = orthonormal * scaled[:, None]
     small = inverse @ (scores.T @ scores) @ inverse.T
-    coefficients, covariance = np.zeros(len(kept)), np.zeros((len(kept), len(kept)))
+    freedom = max(1, len(y) - int(kept.sum()))
+    coefficients, covariance, usual = (
+        np.zeros(len(kept)),
+        np.zeros((len(kept), len(kept))),
+        np.zeros((len(kept), len(kept))),
+    )
     coefficients[kept] = inverse @ projected
     covariance[np.ix_(kept, kept)] = small
-    return RobustFit(coefficients, covariance, kept, max(1, len(y) - int(kept.sum())))
+    usual[np.ix_(kept, kept)] = inverse @ inverse.T * float(residual @ residual) / freedom
+    return RobustFit(coefficients, covariance, usual, kept, freedom)
 
 
 def independent_columns(design: Array) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ one slope. Standard errors are HC3, intervals are those of Student's t.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
 from dagora.effects.least_squares import RobustFit, least_squares
 from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate, Support
 
 Array = NDArray[np.float64]
@@ -37,12 +39,13 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
     sides = rows_compared(table, contrast, discrete)
     support = overlap_of(table, contrast, sides, z, adjust)
     if not discrete:
-        value, variance, freedom = by_slope(contrast, z, causes, y, to - base, adjust)
+        value, variance, freedom, t = by_slope(contrast, z, causes, y, to - base, adjust)
         assumes: tuple[str, ...] = (ONE_SLOPE,)
     else:
         columns = 1 + causes.shape[1] + z.shape[1]
         if min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
             value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
+            t = None
             assumes = (
                 "among the rows with each value of x, the mean of y is linear in what is adjusted for",
             )
@@ -50,9 +53,10 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
             rows = sides[0] | sides[1]
             causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
             step = np.concatenate([[1.0], to - base])
-            value, variance, freedom = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
+            value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
             assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
-    return student(value, variance, freedom, support, assumes)
+    hidden = HiddenCause.of_slope(t, freedom) if t is not None and np.isfinite(t) else None
+    return replace(student(value, variance, freedom, support, assumes), hidden_cause=hidden)
 
 
 def student(
@@ -72,14 +76,15 @@ def student(
 
 def by_slope(
     contrast: EffectContrast, z: Array, causes: Array, y: Array, step: Array, adjust: Sequence[str]
-) -> tuple[float, float, int]:
-    """The effect of a step of the causes in one regression of all rows, its variance and its freedom."""
+) -> tuple[float, float, int, float | None]:
+    """The effect of a step in one regression of all rows, its variance, its freedom and, of one x, its t."""
     design = np.column_stack([np.ones(len(y)), z, causes - causes.mean(axis=0)])
     refuse_too_few(len(y), design.shape[1])
     fit = least_squares(design, y)
     if not fit.kept[1 + z.shape[1] :].all():
         raise DataError(no_variation(contrast, adjust))
-    return *fit.combine(np.concatenate([np.zeros(1 + z.shape[1]), step])), fit.freedom
+    weights = np.concatenate([np.zeros(1 + z.shape[1]), step])
+    return *fit.combine(weights), fit.freedom, fit.usual_t(weights) if len(contrast.x) == 1 else None
 
 
 def by_groups(

@@ -6,6 +6,7 @@ with one of the values compared, a smaller set is taken if that has more support
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.one_set import all_discrete, estimate_with
 from dagora.effects.result import Effect
-from dagora.effects.set_estimate import Interval
+from dagora.effects.sensitivity import HiddenCause, e_values
+from dagora.effects.set_estimate import Interval, SetEstimate
 from dagora.effects.standardise import count_strata, support_of
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG
@@ -30,11 +32,12 @@ ENOUGH = 0.99  # share of supported rows above which no other set is tried
 
 
 class ChosenSet(NamedTuple):
-    """A set to adjust for, the rows for it, and notes about them."""
+    """A set to adjust for, the rows for it, notes about them, and which kinds of rows they are."""
 
     names: tuple[str, ...]
     table: Table
     notes: list[str]
+    regimes: tuple[bool, ...]
 
 
 def effect_if_identified(
@@ -57,8 +60,17 @@ def effect_if_identified(
         chosen.table.n_rows,
         estimate.support,
         assumptions=(*assumed, *estimate.assumes),
+        hidden_cause=None if isinstance(found.graph, PAG) else hidden_cause(estimate),
         notes=(*found.notes, *chosen.notes),
     )
+
+
+def hidden_cause(estimate: SetEstimate) -> HiddenCause | None:
+    """How strong a hidden common cause would have to be: of a slope, or of a risk ratio."""
+    ratio = estimate.estimates.get("ratio")
+    if ratio is None or not 0 < ratio.low <= ratio.value <= ratio.high < math.inf:
+        return estimate.hidden_cause
+    return HiddenCause(ratios=e_values(ratio.value, ratio.low, ratio.high))
 
 
 def zero(contrast: EffectContrast) -> dict[str, Interval]:

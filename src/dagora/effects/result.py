@@ -10,6 +10,7 @@ from dagora.base.files import json_text
 from dagora.base.phrases import some_of
 from dagora.base.wording import render_fields
 from dagora.effects.contrast import EffectContrast
+from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import Interval, Support, written_number
 from dagora.graph.adjustment import listed
 from dagora.graph.dag import Edge
@@ -88,7 +89,8 @@ class Effect:
 
     `verdict` says how it was found. `estimates` has an `Interval` for each scale; it is empty where the
     effect is not identified, and then `members` has one effect for each set of parents that x has in some
-    graph of the class. `over_graphs` is there for an average over graphs.
+    graph of the class. `over_graphs` is there for an average over graphs, `hidden_cause` for an effect that
+    was adjusted.
     """
 
     contrast: EffectContrast
@@ -103,6 +105,7 @@ class Effect:
     members: tuple[ClassMember, ...] = ()
     over_graphs: OverGraphs | None = None
     curve: tuple[CurvePoint, ...] = ()
+    hidden_cause: HiddenCause | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -150,6 +153,7 @@ class Effect:
             lines += self._set_lines()
         x = " and ".join(self.x)
         lines += [f"{x}={written_number(point.x)}: {self.contrast.outcome} {point.y}" for point in self.curve]
+        lines += [] if self.hidden_cause is None else [self.hidden_cause.to_text()]
         lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -210,6 +214,7 @@ class Effect:
             "members": [member.to_dict() for member in self.members],
             "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
             "curve": [{"x": point.x, **point.y.to_dict()} for point in self.curve],
+            "hidden_cause": None if self.hidden_cause is None else self.hidden_cause.to_dict(),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }

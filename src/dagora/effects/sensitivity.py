@@ -15,9 +15,12 @@ cause needs with both x and y. Ratios below 1 are inverted.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from dagora.base.errors import OptionError
+
+SIGNIFICANCE = 0.05  # of 95 % intervals
 
 
 class EValues(NamedTuple):
@@ -25,6 +28,50 @@ class EValues(NamedTuple):
 
     estimate: float
     bound: float
+
+
+@dataclass(frozen=True)
+class HiddenCause:
+    """How strong a hidden common cause of x and y must be to explain the effect away, or its significance.
+
+    `shares` are of the remaining variance of x and of y; `ratios` are risk ratios with x and with y.
+    """
+
+    shares: tuple[float, float] | None = None
+    ratios: EValues | None = None
+
+    @classmethod
+    def of_slope(cls, t: float, freedom: int) -> HiddenCause:
+        """That of a linear effect, from the usual t value of the coefficient.
+
+        >>> HiddenCause.of_slope(4.18, 783).to_text()
+        'to explain it away, a hidden common cause must explain 13.9 % of what is left of the variances of x \
+and y; 7.61 % for an interval that holds zero'
+        """
+        return cls(shares=(robustness_value(t, freedom), robustness_value(t, freedom, alpha=SIGNIFICANCE)))
+
+    def to_text(self) -> str:
+        """One sentence."""
+        if self.shares is not None:
+            away, open_ = (f"{100 * share:.3g} %" for share in self.shares)
+            return (
+                f"to explain it away, a hidden common cause must explain {away} of what is left of the "
+                f"variances of x and y; {open_} for an interval that holds zero"
+            )
+        if self.ratios is not None:
+            return (
+                "to explain it away, a hidden common cause must have a risk ratio of "
+                f"{self.ratios.estimate:.3g} with x and with y; {self.ratios.bound:.3g} for an interval that "
+                "holds one"
+            )
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "robustness_value": None if self.shares is None else list(self.shares),
+            "e_value": None if self.ratios is None else list(self.ratios),
+        }
 
 
 def partial_r2(t: float, freedom: float) -> float:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.effects.sensitivity import HiddenCause
+
 Array = NDArray[np.float64]
 Draw = Callable[[int, np.random.Generator], Array]
 
@@ -79,6 +81,7 @@ class SetEstimate:
     support: Support
     how: str
     assumes: tuple[str, ...] = ()
+    hidden_cause: HiddenCause | None = None
 
 
 def summarise(value: float, draws: Array, weights: Array | None = None) -> Interval:

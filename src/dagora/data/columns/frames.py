@@ -102,7 +102,8 @@ def tell_index(
     """
     import narwhals as nw
 
-    index = nw.maybe_get_index(nw.from_native(frame, pass_through=True))
+    native = nw.from_native(frame, pass_through=True)
+    index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.LazyFrame) else None
     if index is None:
         return overview
     levels = [index.get_level_values(place) for place in range(index.nlevels)]
