@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,13 @@ from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_graph import choose_set, zero
 from dagora.effects.one_set import estimate_with
 from dagora.effects.result import Effect, OverGraphs
 from dagora.effects.set_estimate import Interval, SetEstimate, summarise
-from dagora.graph.adjustment import Adjustment
+from dagora.graph.adjustment import Adjustment, listed
 from dagora.posterior.summary.diagnostics import mean_ess
 from dagora.stats.statistics import Statistics
 
@@ -34,6 +35,7 @@ Array = NDArray[np.float64]
 
 NO_HIDDEN = "no common cause is missing from the table"
 FEW_DRAWS = 100
+MOST_TOLD = 3  # sets about whose support something is told
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,14 @@ class EffectDraws:
     values: Array
     causes: NDArray[np.bool_]
     weights: Array
+
+
+class UsedSet(NamedTuple):
+    """A set that graphs adjust for, their weight, and what it gives."""
+
+    names: tuple[str, ...]
+    weight: float
+    estimate: SetEstimate
 
 
 def average_effect(
@@ -56,14 +66,17 @@ def average_effect(
     """The effect averaged over graphs."""
     rng = np.random.default_rng(seed)
     linear = all(variable.kind is Kind.CONTINUOUS for variable in rows.table.schema)
+    notes, assumed = list(graphs.notes), [NO_HIDDEN, graphs.assumes]
     if linear:
         values = linear_draws(graphs, GaussianPosterior.of(statistics, settings), contrast, rng)
+        assumed.append(LINEAR)
     else:
-        values = set_draws(graphs, rows, contrast, seed, rng)
+        values, used = set_draws(graphs, rows, contrast, seed, rng)
+        notes += support_notes(used)
+        assumed += dict.fromkeys(text for one in used for text in one.estimate.assumes)
     causes = graphs.causes(contrast.x, contrast.y)[graphs.distinct.index]
     draws = EffectDraws(values, causes, graphs.weights)
     effective = effective_draws(draws)
-    notes = list(graphs.notes)
     if effective < FEW_DRAWS:
         notes.append(f"the draws are worth {effective:.0f} independent ones: draw more, or from more chains")
     best = effect_by_graph(graphs.best, rows, contrast, seed=seed)
@@ -84,7 +97,7 @@ def average_effect(
         how="path sums of drawn coefficients" if linear else "adjustment in each graph",
         rows=rows.table.n_rows,
         over_graphs=over,
-        assumptions=(NO_HIDDEN, graphs.assumes),
+        assumptions=tuple(assumed),
         notes=tuple(notes),
     )
 
@@ -106,7 +119,7 @@ def linear_draws(
 
 def set_draws(
     graphs: DrawnGraphs, rows: EffectRows, contrast: EffectContrast, seed: int, rng: np.random.Generator
-) -> Array:
+) -> tuple[Array, list[UsedSet]]:
     """The effect adjusted for the set that each graph says, one draw for each draw of a graph."""
     nothing = [found.value for found in zero(contrast).values()]
     causes = graphs.causes(contrast.x, contrast.y)
@@ -124,10 +137,22 @@ def set_draws(
         if key not in known:
             known[key] = estimate_with(chosen.table, contrast, chosen.names, seed), []
         known[key][1].append(place)
-    for estimate, places in known.values():
+    used = []
+    for (names, _), (estimate, places) in known.items():
         there = np.isin(graphs.distinct.index, places)
         values[there] = estimate.draw(int(there.sum()), rng)
-    return values
+        used.append(UsedSet(names, float(graphs.weights[there].sum()), estimate))
+    return values, used
+
+
+def support_notes(used: list[UsedSet]) -> list[str]:
+    """Where the rows do not carry the answer, for the sets of most weight."""
+    first = sorted(used, key=lambda one: -one.weight)[:MOST_TOLD]
+    return [
+        f"adjusted for {listed(one.names)} ({one.weight:.0%} of the weight of the graphs): {note}"
+        for one in first
+        for note in one.estimate.support.notes
+    ]
 
 
 def summarise_draws(

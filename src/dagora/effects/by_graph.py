@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.effects.class_effects import MOST_CHOICES, effects_over_class
+from dagora.effects.class_effects import ClassEffects, effects_over_class
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import effect_along_paths
+from dagora.effects.g_formula import LINEAR, effect_along_paths
 from dagora.effects.one_graph import assumptions_of, effect_if_identified, refuse_descendants
 from dagora.effects.result import Effect
 from dagora.graph.adjustment import Adjustment
@@ -30,18 +30,17 @@ def effect_by_graph(
             effect_along_paths(without_pag(graph, "the g-formula"), rows, contrast, seed),
             how="path sums of drawn coefficients",
             rows=rows.table.n_rows,
-            assumptions=(*assumptions_of(graph), "every mean is linear in the parents"),
+            assumptions=(*assumptions_of(graph), LINEAR),
             notes=found.notes,
         )
-    members = () if isinstance(graph, PAG) else tuple(effects_over_class(graph, rows, contrast, seed))
-    more = [f"only the first {MOST_CHOICES} choices were computed"] if len(members) == MOST_CHOICES else []
+    over = ClassEffects() if isinstance(graph, PAG) else effects_over_class(graph, rows, contrast, seed)
     return Effect(
         contrast,
         "not identified",
         rows=rows.table.n_rows,
         reason=found.reason,
         open_edges=found.open_edges,
-        members=members,
-        assumptions=assumptions_of(graph),
-        notes=(*found.notes, *more),
+        members=over.members,
+        assumptions=tuple(dict.fromkeys((*assumptions_of(graph), *over.assumptions))),
+        notes=(*found.notes, *over.notes),
     )

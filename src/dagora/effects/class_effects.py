@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import effect_along_paths
+from dagora.effects.g_formula import LINEAR, effect_along_paths
 from dagora.effects.one_graph import effect_if_identified
 from dagora.effects.parent_sets import directed_around, parent_sets
 from dagora.effects.result import ClassMember
@@ -30,20 +31,34 @@ MOST_CHOICES = 256
 """Choices of parents for which an effect is computed."""
 
 
+class ClassEffects(NamedTuple):
+    """The effects over a class, those not zero first, what they assume, and notes."""
+
+    members: tuple[ClassMember, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def effects_over_class(
     graph: Graph, rows: EffectRows, contrast: EffectContrast, seed: int = 0
-) -> Iterator[ClassMember]:
-    """The effect for each choice of the parents of x, at most `MOST_CHOICES`; those not zero first."""
+) -> ClassEffects:
+    """The effect for each choice of the parents of x, at most `MOST_CHOICES`."""
     chosen = list(islice(choices(graph, contrast.x), MOST_CHOICES + 1))
-    found = []
+    found, assumed = [], []
     for edges, member in chosen[:MOST_CHOICES]:
         said = Adjustment(member, contrast.x, contrast.y)
         if said.verdict == "g-formula":
             found.append(ClassMember(edges, effect_along_paths(member, rows, contrast, seed), ()))
+            assumed.append(LINEAR)
             continue
         effect = effect_if_identified(said, rows, contrast, seed)
-        found.append(ClassMember(edges, effect.estimates, effect.adjustment))
-    yield from sorted(found, key=lambda member: member.adjustment is None)
+        found.append(ClassMember(edges, effect.estimates, effect.adjustment, effect.support))
+        assumed += effect.assumptions
+    return ClassEffects(
+        tuple(sorted(found, key=lambda member: member.adjustment is None)),
+        tuple(dict.fromkeys(assumed)),
+        (f"only the first {MOST_CHOICES} choices were computed",) if len(chosen) > MOST_CHOICES else (),
+    )
 
 
 def choices(graph: Graph, causes: tuple[str, ...]) -> Iterator[tuple[tuple[Edge, ...], Graph]]:

@@ -19,6 +19,7 @@ from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.table import TableStatistics
 
 DRAWS = 4000
+LINEAR = "every mean is linear in the parents"
 
 
 def effect_along_paths(

@@ -55,8 +55,12 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
             step = np.concatenate([[1.0], to - base])
             value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
             assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
-    hidden = HiddenCause.of_slope(t, freedom) if t is not None and np.isfinite(t) else None
-    return replace(student(value, variance, freedom, support, assumes), hidden_cause=hidden)
+    found = student(value, variance, freedom, support, assumes)
+    if t is None or not np.isfinite(t):
+        return found
+    interval = found.estimates["difference"]
+    hidden = HiddenCause.of_slope(t, freedom, holds_zero=interval.low <= 0 <= interval.high)
+    return replace(found, hidden_cause=hidden)
 
 
 def student(

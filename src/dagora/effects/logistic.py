@@ -9,7 +9,7 @@ who is averaged over vary together; differences and logarithms of ratios follow 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from dagora.effects.contrast import EffectContrast, compare_means
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
 from dagora.effects.least_squares import independent_columns
 from dagora.effects.linear import ROWS_PER_COLUMN, no_variation
-from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared, written_values
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate
 from dagora.effects.standardise import is_level
 from dagora.network.softmax_fit import RIDGE, fit_softmax
@@ -46,6 +46,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     sides = rows_compared(table, contrast, discrete)
     support = overlap_of(table, contrast, sides, z, adjust)
     event = is_level(table, contrast.y, contrast.event or "")
+    support = replace(support, notes=(*support.notes, *one_sided(contrast, sides, event)))
     own = discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * (
         1 + causes.shape[1] + z.shape[1]
     )
@@ -82,6 +83,22 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
         return np.stack([compare_means(drawn[0], drawn[1], scale) for scale in contrast.scales], axis=1)
 
     return SetEstimate(estimates, draw, support, how, tuple(assumes))
+
+
+def one_sided(
+    contrast: EffectContrast, sides: Sequence[NDArray[np.bool_]], event: NDArray[np.bool_]
+) -> list[str]:
+    """Notes about values of x with no event, or with nothing else: there a regression knows no error."""
+    notes = []
+    for side, values in zip(sides, (contrast.to, contrast.base), strict=True):
+        events, rows = int(event[side].sum()), int(side.sum())
+        if events in {0, rows} and not side.all():
+            said = f"{'all' if events else 'none of'} {rows} rows with {written_values(contrast, values)}"
+            notes.append(
+                f"{said} have {contrast.y}={contrast.event}: a regression makes too little of that, so that "
+                "the interval is too narrow"
+            )
+    return notes
 
 
 def fit_event(

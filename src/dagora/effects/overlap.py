@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, written
 from dagora.effects.set_estimate import FEW_ROWS, Support
-from dagora.effects.standardise import is_level, refuse_unseen
+from dagora.effects.standardise import is_level, refuse_unseen, strata_of
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -54,11 +55,18 @@ def overlap_of(
             for values, side in zip((contrast.to, contrast.base), sides, strict=True)
         }
         notes += [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
-        share = likely_share(sides, z)
-        if share < 1 - IMPOSSIBLE:
+        likely, seen = likely_share(sides, z), seen_share(table, sides, levels_among(table, adjust))
+        share = min(likely, seen)
+        if likely < 1 - IMPOSSIBLE:
             notes.append(
                 f"extrapolation: given {', '.join(adjust)}, one of the values compared is nearly impossible "
-                f"(less than {IMPOSSIBLE:.0%}) in {1 - share:.0%} of the rows"
+                f"(less than {IMPOSSIBLE:.0%}) in {1 - likely:.0%} of the rows"
+            )
+        elif seen < 1 - IMPOSSIBLE:
+            notes.append(
+                f"extrapolation: {1 - seen:.0%} of the rows are in strata of "
+                f"{', '.join(levels_among(table, adjust))} in which not both values were seen; there the "
+                "regression answers from others"
             )
     for place, name in enumerate(contrast.x):
         if not isinstance(contrast.to[place], str) and not contrast.per_unit:
@@ -76,6 +84,19 @@ def overlap_of(
 def written_values(contrast: EffectContrast, values: Sequence[object]) -> str:
     """The values that discrete causes are set to, in words."""
     return " and ".join(f"{a}={b}" for a, b in zip(contrast.x, values, strict=True) if isinstance(b, str))
+
+
+def levels_among(table: Table, names: Sequence[str]) -> list[str]:
+    """The discrete ones of some columns."""
+    return [name for name in names if table.schema[table.schema.index(name)].kind is Kind.DISCRETE]
+
+
+def seen_share(table: Table, sides: Sequence[Mask], names: Sequence[str]) -> float:
+    """The share of rows in strata of discrete columns in which both values were seen."""
+    stratum = strata_of(table, names)
+    number = int(stratum.max()) + 1
+    seen = [np.bincount(stratum[side], minlength=number) > 0 for side in sides]
+    return float((seen[0] & seen[1])[stratum].mean())
 
 
 def likely_share(sides: Sequence[Mask], z: Array) -> float:

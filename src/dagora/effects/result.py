@@ -26,9 +26,10 @@ class ClassMember:
     edges: tuple[Edge, ...]
     estimates: Mapping[str, Interval]
     adjustment: tuple[str, ...] | None  # None: the effect is zero by the graph
+    support: Support | None = None
 
     def to_text(self) -> str:
-        """The effect in words.
+        """The effect in words, with where the rows do not carry it.
 
         >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
         >>> ClassMember((("severity", "drug"),), found, ("severity",)).to_text()
@@ -38,7 +39,8 @@ class ClassMember:
         if self.adjustment is None:
             return f"if {condition}: zero"
         adjusted = f", adjusted for {listed(self.adjustment)}" if self.adjustment else ""
-        return f"if {condition}: difference {self.estimates['difference']}{adjusted}"
+        notes = "".join(f"; {note}" for note in self.support.notes) if self.support else ""
+        return f"if {condition}: difference {self.estimates['difference']}{adjusted}{notes}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -46,6 +48,7 @@ class ClassMember:
             "edges": [list(edge) for edge in self.edges],
             "adjustment": None if self.adjustment is None else list(self.adjustment),
             "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
+            "support": None if self.support is None else self.support.to_dict(),
         }
 
 

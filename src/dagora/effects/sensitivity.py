@@ -41,14 +41,17 @@ class HiddenCause:
     ratios: EValues | None = None
 
     @classmethod
-    def of_slope(cls, t: float, freedom: int) -> HiddenCause:
+    def of_slope(cls, t: float, freedom: int, *, holds_zero: bool = False) -> HiddenCause:
         """That of a linear effect, from the usual t value of the coefficient.
+
+        `holds_zero` says that the interval holds zero already, with other standard errors.
 
         >>> HiddenCause.of_slope(4.18, 783).to_text()
         'to explain it away, a hidden common cause must explain 13.9 % of what is left of the variances of x \
 and y; 7.61 % for an interval that holds zero'
         """
-        return cls(shares=(robustness_value(t, freedom), robustness_value(t, freedom, alpha=SIGNIFICANCE)))
+        open_ = 0.0 if holds_zero else robustness_value(t, freedom, alpha=SIGNIFICANCE)
+        return cls(shares=(robustness_value(t, freedom), open_))
 
     def to_text(self) -> str:
         """One sentence."""

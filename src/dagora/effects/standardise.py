@@ -24,6 +24,8 @@ Codes = NDArray[np.int64]
 DRAWS = 4000
 """Draws behind an interval: its ends are quantiles with a standard error of about 0.3 %."""
 PRIOR_ROWS = 1.0
+HEAVY_PRIOR = 0.05
+"""Weight of the prior's rows in an answer above which it is told."""
 BLOCK = 1 << 22  # numbers drawn at a time
 
 
@@ -123,6 +125,14 @@ def draw_means(counts: StratumCounts, cells: Array, number: int, rng: np.random.
     return found
 
 
+def prior_weight(counts: StratumCounts) -> float:
+    """The share of the answer that is the prior's in strata with both values, for the rarer of them."""
+    if len(counts.all_rows) == 1:
+        return 0.0  # nothing is adjusted for, so that the prior draws nowhere
+    shares = PRIOR_ROWS / (counts.rows + PRIOR_ROWS) * (counts.rows > 0).all(axis=0)
+    return float((shares @ counts.all_rows).max() / counts.all_rows.sum())
+
+
 def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence[str]) -> Support:
     """How many rows are in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
@@ -137,5 +147,12 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
         notes.append(
             f"extrapolation: {1 - share:.0%} of the rows are in strata of {', '.join(adjust)} in which not "
             "both values were seen; there the prior answers"
+        )
+    weight = prior_weight(counts)
+    if weight > HEAVY_PRIOR:
+        to, base = counts.events.sum(axis=1) / np.maximum(counts.rows.sum(axis=1), 1)
+        notes.append(
+            f"thin strata: the prior weighs {weight:.0%} and draws the answer towards the unadjusted "
+            f"difference, {to - base:.3g}; the interval does not allow for that"
         )
     return Support(total, share, len(counts.all_rows), rows_at, tuple(notes))

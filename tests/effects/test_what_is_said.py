@@ -1,0 +1,106 @@
+"""What an answer says where its number alone would mislead: no support, thin strata, no events, assumptions."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.effects.contrast import read_contrast
+from dagora.effects.standardise import standardise
+from tests.effects.exact_rows import table_of
+
+CONFOUNDED = dagora.DAG("zxy", ["zx", "zy", "xy"])
+
+
+def said(codes):
+    """Codes as levels."""
+    return np.array(["no", "yes"])[np.asarray(codes, dtype=int)]
+
+
+def test_strata_without_one_of_the_values_are_told_of_a_mean_too():
+    """Each of z and w leaves both values of x possible; together they determine it."""
+    rng = np.random.default_rng(0)
+    z, w = rng.integers(0, 2, (2, 2000))
+    y = 1.0 * (z ^ w) + 2 * z + 3 * z * w + rng.standard_normal(2000)
+    rows = {"z": said(z), "w": said(w), "x": said(z ^ w), "y": y}
+    graph = dagora.DAG(rows, [("z", "x"), ("w", "x"), ("z", "y"), ("w", "y"), ("x", "y")])
+    found = dagora.effect(rows, "x", "y", graph=graph)
+    assert found.support.share == 0
+    assert "100% of the rows are in strata of z, w in which not both values were seen" in found.to_text()
+
+
+def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
+    rng = np.random.default_rng(0)
+    z, w, y = rng.integers(0, 2, (3, 2000))
+    rows = {"z": said(z), "w": said(w), "v": rng.standard_normal(2000), "x": said(z ^ w), "y": said(y)}
+    edges = [(a, b) for a in "zwv" for b in "xy"] + [("x", "y")]
+    found = dagora.effect(rows, "x", "y", graph=dagora.DAG(rows, edges))
+    assert "strata of z, w in which not both values were seen" in found.to_text()
+
+
+def test_thin_strata_draw_the_answer_towards_the_unadjusted_one_and_it_is_told():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 2, (1000, 6))
+    strength = (z - 0.5).sum(axis=1) / 6**0.5 * 2
+    x, y = (rng.random((2, 1000)) < 1 / (1 + np.exp(-strength))).astype(int)
+    table = table_of(**{f"z{k}": said(z[:, k]) for k in range(6)}, x=said(x), y=said(y))
+    found = standardise(table, read_contrast(table, "x", "y"), [f"z{k}" for k in range(6)])
+    unadjusted = y[x == 1].mean() - y[x == 0].mean()
+    (told,) = [note for note in found.support.notes if "prior" in note and "weighs" in note]
+    assert f"towards the unadjusted difference, {unadjusted:.2f}"[:-1] in told
+
+
+def test_a_value_of_x_with_no_event_or_only_events_makes_a_regression_too_sure():
+    rng = np.random.default_rng(0)
+    x = np.arange(300) < 15
+    rows = {"z": rng.standard_normal(300), "x": said(x), "y": said((rng.random(300) < 0.3) | x)}
+    found = dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    assert "all 15 rows with x=yes have y=yes: a regression makes too little of that" in found.to_text()
+
+
+def test_choices_of_a_class_say_where_rows_do_not_carry_them_and_what_they_assume():
+    rng = np.random.default_rng(0)
+    z = rng.random(1000) < 0.5
+    rows = {
+        "z": said(z),
+        "x": said(z & (rng.random(1000) < 0.9)),
+        "y": said(rng.random(1000) < 0.3 + 0.3 * z),
+    }
+    found = dagora.effect(rows, "x", "y", graph=dagora.CPDAG.from_dag(CONFOUNDED))
+    (adjusted,) = [member for member in found.members if member.adjustment == ("z",)]
+    assert adjusted.support.share == pytest.approx(z.mean())
+    assert "adjusted for z; extrapolation: " in found.to_text()
+    numbers = {name: rng.standard_normal(100) for name in "zxy"}
+    found = dagora.effect(numbers, "x", "y", graph=dagora.CPDAG.from_dag(CONFOUNDED))
+    assert "assumed: the mean of y is linear in x and in what is adjusted for" in found.to_text()
+
+
+def test_an_average_over_graphs_says_what_it_assumes_and_where_rows_do_not_carry_it():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(300)
+    found = dagora.effect({"a": a, "b": a**2 + rng.standard_normal(300)}, "a", "b", draws=50)
+    assert "assumed: every mean is linear in the parents" in found.to_text()
+    z = rng.random(1000) < 0.5
+    x = z & (rng.random(1000) < 0.9)
+    rows = {"z": said(z), "x": said(x), "y": said(rng.random(1000) < 0.2 + 0.3 * z + 0.2 * x)}
+    tiers = dagora.Knowledge(tiers=[["z"], ["x"], ["y"]])
+    found = dagora.effect(rows, "x", "y", knowledge=tiers, draws=50)
+    assert any(note.startswith("adjusted for z (") and "extrapolation" in note for note in found.notes)
+
+
+def test_an_interval_that_holds_zero_needs_no_hidden_cause_to_hold_it():
+    """Noise that grows with x: the usual standard errors are too small, and the interval does not use them."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200) ** 3
+    y = 0.3 * x + np.abs(x) * rng.normal(size=200)
+    found = dagora.effect({"x": x, "y": y}, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+    assert found.interval[0] < 0 < found.interval[1]
+    assert found.hidden_cause.shares[1] == 0
+
+
+def test_all_choices_of_a_class_are_computed_where_they_are_as_many_as_allowed():
+    names = "abcdefghi"
+    graph = dagora.CPDAG.from_dag(dagora.DAG(names, [a + b for a in names for b in names if a < b]))
+    rows = np.random.default_rng(0).standard_normal((60, 9))
+    found = dagora.effect(dict(zip(names, rows.T, strict=True)), "a", "b", graph=graph)
+    assert len(found.members) == 256
+    assert not any("only the first" in note for note in found.notes)
