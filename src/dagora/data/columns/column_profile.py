@@ -256,7 +256,7 @@ def numbers_in_text(name: str, texts: pa.Array, weights: NDArray[np.int64] | Non
     if spelled is not None:
         how = spelled[1].removeprefix("written ")
         return f"{NUMBERS_IN_TEXT} ({how}): {option('continuous', name)} reads them"
-    in_units = f"^{NUMBER}( ?{UNIT_OF_MEASURE})?$"
+    in_units = f"^{NUMBER}( ?({UNIT_OF_MEASURE}|[*#†‡]{{1,3}}))?$"
     if share_of(texts, in_units, weights) < NEARLY_ALL:
         return None
     numbers = texts.filter(pc.match_substring_regex(texts, in_units))
@@ -265,6 +265,8 @@ def numbers_in_text(name: str, texts: pa.Array, weights: NDArray[np.int64] | Non
     if not 0 < len(named) <= MOST_UNITS:
         return None
     told = ", ".join(f"'{unit}'" for unit in named)
+    if not any(map(re.compile("[^*#†‡]").search, named)):
+        return f"{NUMBERS_IN_TEXT} ({told}): leave the marks out of the cells"
     one = ", and write all in one unit" if len(units) > 1 else ""
     return f"{NUMBERS_IN_TEXT} ({told}): leave the units out of the cells{one}"
 

@@ -74,13 +74,28 @@ def as_seen(level: str) -> str:
     return " ".join("".join(sign for sign in joined if unicodedata.category(sign) != "Cf").split())
 
 
+# Letters of other alphabets beside the Latin ones that nobody can tell from them.
+LOOK_ALIKE = str.maketrans("АВЕКМНОРСТУХаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEKMHOPCTYXaeopcyxiABEZHIKMNOPTYXo")
+
+
+def looks_of(levels: Sequence[str]) -> list[str]:
+    """Levels as a reader sees them, in Latin letters where another level has those.
+
+    >>> looks_of(["A", "\N{CYRILLIC CAPITAL LETTER A}", "\N{CYRILLIC CAPITAL LETTER VE}"])
+    ['A', 'A', 'В']
+    """
+    seen = [as_seen(level) for level in levels]
+    known = set(seen)
+    return [latin if (latin := level.translate(LOOK_ALIKE)) in known else level for level in seen]
+
+
 def join_levels(levels: Sequence[str]) -> list[str]:
     """Levels in small letters where they differ only in case; one word each where all mean true or false.
 
     >>> join_levels(["Yes", "yes", "NO", "Maybe"]), join_levels(["TRUE", "1", "0"])
     (['yes', 'yes', 'NO', 'Maybe'], ['true', 'true', '0'])
     """
-    folded = [as_seen(level).casefold() for level in levels]
+    folded = [level.casefold() for level in looks_of(levels)]
     side = {word: words for words in TRUTHS for word in words}
     if len({side.get(level) for level in folded}) == 2 and set(folded) <= set(side):
         named = [next(word for word in side[level] if word in folded) for level in folded]

@@ -18,9 +18,9 @@ from dagora.data.columns.levels import IS_NUMBER
 # Codes that stand alone, each with those that stand beside it only.
 COMPANIONS = {
     9.0: (7.0, 8.0),
-    99.0: (77.0, 88.0, 97.0, 98.0),
-    999.0: (777.0, 888.0, 997.0, 998.0),
-    9999.0: (7777.0, 8888.0, 9997.0, 9998.0),
+    99.0: (77.0, 88.0, 66.0, 96.0, 97.0, 98.0),
+    999.0: (777.0, 888.0, 996.0, 997.0, 998.0),
+    9999.0: (7777.0, 8888.0, 6666.0, 9996.0, 9997.0, 9998.0),
     99999.0: (77777.0, 88888.0, 99997.0, 99998.0),
     **dict.fromkeys((99.9, 999.9, 9999.9, 999999.0, 9999999.0, 99999999.0), ()),
 }
@@ -30,7 +30,7 @@ CODES = np.array([0.0, -1.0, -55.0, -66.0, *TWICE, *(-code for code in TWICE)])
 FRACTIONS = CODES[np.rint(CODES) != CODES]
 FAR = 3.0  # a code is this many times as large as all other numbers
 GAP = 0.1  # or it comes three times, this share of the range of the others above them
-WIDE_GAP = 0.25  # the same for 77, 88, 97 and 98, which are rarer codes
+WIDE_GAP = 0.25  # the same for 66, 77, 88 and 96 to 98, which are rarer codes
 MOST_ZEROS = 0.25  # share of the numbers: more zeros are an amount of nothing
 FEW_ZEROS = 0.1  # the same for zeros that may be less far away
 MANY = 100  # numbers of which some would lie near zero, if zero was one of them

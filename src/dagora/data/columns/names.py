@@ -6,7 +6,8 @@ import re
 
 UNNAMED = "Unnamed"  # the first column of a file that has no name for it: most often the row's number
 IS_ID = re.compile(
-    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed)\b", re.IGNORECASE
+    r"(^|[^a-z])(id|ids|uuid|guid|key|index|nr|no)$|^(id|index|rownames|unnamed|phone|telephone|tel|fax)\b",
+    re.IGNORECASE,
 )
 IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
 UNITS = "patient|subject|participant|person|proband|respondent|pupil|student|animal|customer|client|household"

@@ -23,7 +23,7 @@ from dagora.data.columns.column_profile import (
     numbers_in_text,
 )
 from dagora.data.columns.column_type import DECLARED, Column
-from dagora.data.columns.levels import IS_NUMBER, as_seen, level_name, same_levels
+from dagora.data.columns.levels import IS_NUMBER, level_name, looks_of, same_levels
 from dagora.data.columns.missing import EVERY, Na, extend_na
 from dagora.data.columns.missing_codes import (
     FEW_LEVELS,
@@ -34,7 +34,8 @@ from dagora.data.columns.missing_codes import (
 )
 from dagora.data.columns.names import MAY_BE_NONE, NEVER_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
-from dagora.data.columns.spelled_numbers import WITH_EXPONENTS
+from dagora.data.columns.several_values import several_values, words_among_numbers
+from dagora.data.columns.spelled_numbers import AMOUNTS_IN, WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
 
 MOST_NAMED = 5  # columns that one warning names, to stay readable
@@ -118,7 +119,21 @@ def reading_warnings(
     }
     for name, why in numbers.items():
         yield f"the levels of column '{name}' are {why}"
+    for variable in variables:
+        if variable.name in text and (several := several_values(variable.levels)):
+            yield f"the levels of column '{variable.name}' {several}"
+        words = words_among_numbers(variable.levels) if variable.name in text else ()
+        if words and not any(variable.name == column.name for column in doubtful):
+            na = extend_na(overview.reading.get("na", "auto"), [(variable.name, word) for word in words])
+            named = ", ".join(map(repr, words))
+            yield (
+                f"column '{variable.name}' has numbers, but also {named}, so that all are "
+                f"levels: if the numbers are amounts, write one for each word, or choose {option('na', na)}"
+            )
     for column in overview.columns:
+        if AMOUNTS_IN in column.why:
+            how = column.why[column.why.index(AMOUNTS_IN) :]
+            yield f"column '{column.name}' has {how}, read as if they were of one currency: convert them"
         if WITH_EXPONENTS in column.why:
             how = column.why[column.why.index(WITH_EXPONENTS) :]
             keep = option("discrete", column.name)
@@ -242,7 +257,7 @@ def quote_levels(levels: Sequence[str]) -> str:
     >>> quote_levels(["é", "e\u0301"])
     "'é', 'e\u0301' (which look alike, and are stored in different ways)"
     """
-    alike = len(set(map(as_seen, levels))) < len(levels)
+    alike = len(set(looks_of(levels))) < len(levels)
     told = ", ".join(f"'{level}'" for level in levels)
     return f"{told} (which look alike, and are stored in different ways)" if alike else told
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SEEN_EACH = 5  # times that each value of a float column is seen on average, if it is discrete
 CURRENCY = "$€£¥"
+AMOUNTS_IN = "amounts in "  # several currencies
 NUMBER_ALONE = re.compile(NUMBER)
 # With a comma between thousands and a decimal point; with a point between thousands and a decimal comma.
 WITH_POINT = re.compile(f"({NUMBER}|{THOUSANDS})")
@@ -43,6 +44,7 @@ PLAIN_MARKS = str.maketrans(
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     }
 )
+OTHER_DIGITS = {zero + k: str(k) for zero in (0x660, 0x6F0, 0x966, 0xFF10) for k in range(10)}  # ٣, ۳, ३, ３
 WITH_EXPONENTS = "written with exponents such as"
 GROUPED = {
     name: (mark, re.compile(f"[+-]?[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([.,][0-9]+)?"))
@@ -163,19 +165,21 @@ def plainly(words: Sequence[str], decimal: str | None = None) -> tuple[list[str]
 
 def spelling_of(words: Sequence[str], decimal: str | None = None) -> Spelling:
     """Texts as plain numbers, how they were written, and what their marks say."""
-    marked = [SIGN_AND_BLANK.sub(r"\1", word.translate(PLAIN_MARKS)) for word in words]
+    marked = [SIGN_AND_BLANK.sub(r"\1", word.translate(PLAIN_MARKS | OTHER_DIGITS)) for word in words]
     texts = without_parentheses(marked)
     bare = [text.removesuffix("%").rstrip() for text in texts]
     if not texts or any(text == left for text, left in zip(texts, bare, strict=True)):
         bare = [without_currency(text) for text in texts]
         amounts = all(text != left for text, left in zip(texts, bare, strict=True))
-        kind = ["amounts"] if amounts else []
+        kind = [name_amounts(texts)] if amounts else []
     else:
         kind = ["per cent"]
     if texts != marked:
         kind.append("negative ones in parentheses")
     if any(MINUS in word for word in words):
         kind.append("with long minus signs")
+    if any(word != word.translate(OTHER_DIGITS) for word in words):
+        kind.append("with digits of another script")
     if any(SIGN_AND_BLANK.match(word) for word in words):
         kind.append("with blanks after signs")
     if not bare or any(PADDED.match(word) for word in bare):
@@ -203,6 +207,16 @@ def without_currency(text: str) -> str:
     if found is None:
         return text
     return found["before"] if found["after"] is None else f"{found['sign']}{found['after']}"
+
+
+def name_amounts(texts: Sequence[str]) -> str:
+    """Amounts, and of which currencies, where there are several.
+
+    >>> name_amounts(["$5", "$7"]), name_amounts(["$5", "7 €"])
+    ('amounts', 'amounts in $ and €')
+    """
+    signs = [sign for sign in CURRENCY if any(sign in text for text in texts)]
+    return "amounts" if len(signs) == 1 else f"{AMOUNTS_IN}{' and '.join(signs)}"
 
 
 def remove_grouping(words: list[str], name: str) -> Spelling:

@@ -1,0 +1,110 @@
+"""Cells that hold more than one value, or one of another kind, are told at every door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.data.columns.missing_codes import facts_of_levels, missing_codes
+
+ROWS = 240
+GENERATOR = np.random.default_rng(11)
+SEX = ["f", "m"] * (ROWS // 2)
+NUMBERS = GENERATOR.integers(0, 40, ROWS)
+SETS = ["1", "2", "3", "1;2", "1;3", "2;3", "1;2;3"]
+
+
+def warnings(tmp_path, cells, name="x"):
+    """What is told of a column, in memory and scanned."""
+    file = tmp_path / "t.csv"
+    pd.DataFrame({name: cells, "sex": SEX}).to_csv(file, index=False)
+    found = [
+        "\n".join(
+            line
+            for line in door(file).overview.warnings
+            if f"'{name}'" in line and "expect few edges" not in line
+        )
+        for door in (dagora.read_table, dagora.open_rows)
+    ]
+    assert found[0] == found[1]
+    return found[0]
+
+
+@pytest.mark.parametrize("mark", [";", ", ", "|"])
+def test_several_answers_in_a_cell(tmp_path, mark):
+    cells = [SETS[k % 7].replace(";", mark) for k in NUMBERS]
+    told = warnings(tmp_path, cells)
+    assert f"the levels of column 'x' seem to be several answers each ('1{mark}2')" in told
+
+
+@pytest.mark.parametrize("written", ["{}/{}", "{}'{}\"", "{}y{}m", "{} y {} mo"])
+def test_two_numbers_in_a_cell(tmp_path, written):
+    told = warnings(tmp_path, [written.format(k // 6 + 1, 2 + k % 6) for k in NUMBERS])
+    assert "the levels of column 'x' are two numbers each" in told
+
+
+def test_marks_behind_numbers(tmp_path):
+    told = warnings(tmp_path, [f"{k / 10:.1f}{'*' if k > 12 else ''}" for k in NUMBERS])
+    assert "numbers written as text ('*'): leave the marks out of the cells" in told
+
+
+def test_a_word_among_few_numbers(tmp_path):
+    told = warnings(tmp_path, ["not applicable" if k < 15 else k % 15 + 5 for k in NUMBERS])
+    assert "column 'x' has numbers, but also 'not applicable', so that all are levels" in told
+    assert 'choose na="x:not applicable"' in told
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Yes, often", "Yes, rarely", "No", "Yes, never"],
+        ["A/A", "A/G", "G/G", "A/T"],
+        ["Paris, France", "Nice, France", "Rome, Italy", "Bari, Italy"],
+        ["K", *map(str, range(1, 13))],
+        [f"2{k:03d}q1" for k in range(40)],
+        [f"0{k % 9 + 1}/{k}" for k in range(40)],
+        ["01", "02", "03", "04", "05", "06", "07", "none"],
+    ],
+)
+def test_other_levels_are_not_suspected(tmp_path, cells):
+    told = warnings(tmp_path, [cells[k % len(cells)] for k in NUMBERS])
+    assert "each (" not in told
+    assert "but also" not in told
+
+
+def test_two_currencies_in_a_column(tmp_path):
+    told = warnings(tmp_path, [f"{'€$'[k % 2]}{1000 + k}.50" for k in NUMBERS])
+    assert "column 'x' has amounts in $ and €, read as if they were of one currency: convert them" in told
+    assert "currency" not in warnings(tmp_path, [f"${1000 + k}.50" for k in NUMBERS])
+
+
+@pytest.mark.parametrize("zero", [0x660, 0x6F0, 0x966, 0xFF10])
+def test_digits_of_other_scripts_are_numbers(tmp_path, zero):
+    cells = [str(100 + k).translate({48 + digit: zero + digit for digit in range(10)}) for k in NUMBERS]
+    warnings(tmp_path, cells)
+    column = dagora.read_table(tmp_path / "t.csv").overview.columns[0]
+    assert (column.type, column.values) == ("continuous", f"{100 + NUMBERS.min()} to {100 + NUMBERS.max()}")
+
+
+def test_letters_that_look_alike_are_one_level(tmp_path):
+    """A and B of the Latin and of the Cyrillic alphabet; a Cyrillic word by itself stays as it is."""
+    told = warnings(tmp_path, [("A", "B", "\u0410", "\u0412", "\u0440\u0430\u043a")[k % 5] for k in NUMBERS])
+    assert told.count("which look alike, and are stored in different ways") == 2
+    assert "\u0440" not in told
+    table = dagora.read_table(tmp_path / "t.csv", join="x")
+    assert table.schema[0].levels == ("a", "b", "\u0440\u0430\u043a")
+
+
+def test_codes_of_what_does_not_apply():
+    smoked = dict.fromkeys(range(1, 21), 10)
+    assert missing_codes(facts_of_levels(smoked | {96: 100})) == {96.0: 100}
+    assert missing_codes(facts_of_levels(smoked | {66: 50, 77: 3, 99: 2})) == {66.0: 50, 77.0: 3, 99.0: 2}
+    assert missing_codes(facts_of_levels(dict.fromkeys(range(50, 67), 10))) == {}
+
+
+def test_phone_numbers_are_left_out():
+    phone = GENERATOR.choice(10**7, ROWS, replace=False) + 10**9
+    (column,) = [
+        c for c in dagora.inspect(pd.DataFrame({"tel": phone, "sex": SEX})).columns if c.name == "tel"
+    ]
+    assert column.type == "left out"
