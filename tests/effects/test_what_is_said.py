@@ -104,3 +104,34 @@ def test_all_choices_of_a_class_are_computed_where_they_are_as_many_as_allowed()
     found = dagora.effect(dict(zip(names, rows.T, strict=True)), "a", "b", graph=graph)
     assert len(found.members) == 256
     assert not any("only the first" in note for note in found.notes)
+
+
+def test_an_event_that_columns_tell_without_error_makes_a_regression_too_sure():
+    x = np.random.default_rng(0).standard_normal(200)
+    found = dagora.effect({"x": x, "y": said(x > 0)}, "x", "y", graph=dagora.DAG("xy", ["xy"]), curve=True)
+    assert "y=yes is told without error" in found.to_text()
+    assert all(np.isfinite([point.y.low, point.y.high]).all() for point in found.curve)
+
+
+def test_rows_in_which_something_was_set_that_the_graph_does_not_have_are_told():
+    rng = np.random.default_rng(0)
+    rows = dict(zip("wxy", rng.standard_normal((3, 200)), strict=True))
+    marks = [["w"] if row < 80 else [] for row in range(200)]
+    found = dagora.effect(rows, "x", "y", graph=dagora.DAG("xy", ["xy"]), interventions=marks)
+    assert found.rows == 200
+    assert "in 80 of the rows w was set, about which the graph says nothing" in found.notes
+
+
+def test_levels_are_found_by_their_python_values():
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.random(100) < 0.5, "y": rng.choice([1234567, 7654321], 100)}
+    graph = dagora.DAG("xy", ["xy"])
+    found = dagora.effect(rows, "x", "y", graph=graph, levels=(True, False), event=7654321)
+    assert found.contrast.to_text() == "x=True instead of False, on P(y=7654321)"
+
+
+def test_equal_quartiles_ask_for_values_to_compare():
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(200) < 0.8, 0.0, rng.standard_normal(200))
+    with pytest.raises(dagora.OptionError, match=r"quartiles of 'x' are equal: say which two"):
+        dagora.effect({"x": x, "y": said(rng.random(200) < 0.5)}, "x", "y", graph=dagora.DAG("xy", ["xy"]))

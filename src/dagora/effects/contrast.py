@@ -171,7 +171,8 @@ def find_event(outcome: Variable, event: Value | None) -> str | None:
 
 def find_level(variable: Variable, level: Value) -> str:
     """A level of a discrete variable by its name."""
-    name = written(level)
+    name = written(level) if isinstance(level, float) and not level.is_integer() else str(level)
+    name = name.removesuffix(".0") if isinstance(level, float) else name
     if name not in variable.levels:
         raise OptionError(f"'{variable.name}' has no level '{name}': {among(variable.levels)}")
     return name
@@ -200,6 +201,11 @@ def find_pair(
     else:  # on probabilities a unit has no one effect
         quartiles = np.quantile(table.values(table.schema.index(variable.name)), (0.75, 0.25))
         to, base = (float(f"{quartile:.4g}") for quartile in quartiles)
+        if to == base:
+            raise OptionError(
+                f"the quartiles of '{variable.name}' are equal: say which two values to compare "
+                f"({option('levels')})"
+            )
     return to, base
 
 

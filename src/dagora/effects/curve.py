@@ -19,7 +19,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.design import covariates
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.least_squares import least_squares
-from dagora.effects.logistic import average, fit_event
+from dagora.effects.logistic import LEAST_CHANCE, average, fit_event
 from dagora.effects.result import CurvePoint, Effect
 from dagora.effects.set_estimate import TAILS, Interval
 from dagora.effects.standardise import is_level
@@ -82,6 +82,7 @@ def points_of_event(
     found = []
     for value in grid:
         mean, influence = average(fitted, np.column_stack([np.ones(len(x)), z, np.full(len(x), value)]))
+        mean = min(max(mean, LEAST_CHANCE), 1 - LEAST_CHANCE)
         error = np.sqrt(influence @ influence) / len(x) / (mean * (1 - mean))
         low, high = expit(logit(mean) + error * ndtri(np.array(TAILS)))
         found.append(Interval(mean, float(low), float(high)))

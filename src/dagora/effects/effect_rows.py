@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import some_of
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
@@ -50,6 +52,7 @@ class EffectRows:
                 notes.append(
                     f"{int((~kept).sum())} rows are not used: what was set there bears on the answer"
                 )
+            notes += self.notes_about_strangers(graph, kept)
             is_set = np.array([bool(set(targets) & set(contrast.x)) for targets in marks.regimes])
             number = int((kept & is_set[marks.of_row]).sum())
             if number:
@@ -60,6 +63,17 @@ class EffectRows:
         if not kept.any():
             raise DataError("no row is left from which the effect could be computed")
         return UsableRows(self.table if kept.all() else self.table.take(kept), notes, tuple(free))
+
+    def notes_about_strangers(self, graph: AnyGraph, kept: NDArray[np.bool_]) -> list[str]:
+        """Notes about rows in which something was set that the graph does not have."""
+        marks = self.interventions
+        if marks is None:
+            return []
+        strange = [[target for target in targets if target not in graph.nodes] for targets in marks.regimes]
+        number = int((np.array([bool(targets) for targets in strange])[marks.of_row] & kept).sum())
+        names = some_of(list(dict.fromkeys(name for targets in strange for name in targets)))
+        said = f"in {number} of the rows {names} was set, about which the graph says nothing"
+        return [said] if number else []
 
 
 def disturbing(graph: AnyGraph, targets: Sequence[str], causes: Sequence[str], needed: Sequence[str]) -> bool:

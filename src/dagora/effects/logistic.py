@@ -28,6 +28,8 @@ from dagora.network.softmax_fit import RIDGE, fit_softmax
 Array = NDArray[np.float64]
 
 FULL_LEVERAGE = 0.01
+LEAST_CHANCE = 1e-12
+TOO_NARROW = "a regression makes too little of that, so that the interval is too narrow"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class FittedEvent:
 
     coefficients: Array
     influence: Array
+    separated: bool  # some threshold of the sum tells events from others without error
 
 
 def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> SetEstimate:
@@ -53,6 +56,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     rows = sides[0] | sides[1]
     fitted: FittedEvent | None = None
     means, influences = [], []
+    separation = f"{contrast.y}={contrast.event} is told without error by what the regression has:"
     for side, values in zip(sides, (contrast.to, contrast.base), strict=True):
         number = np.array([float(values[place]) for place in continuous])
         if own or not discrete:
@@ -62,6 +66,8 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
             there = np.tile(np.concatenate([[float(side is sides[0])], number]), (len(z), 1))
         if fitted is None or own:
             fitted = fit_event(z, seen, event, side if own else rows, contrast, adjust)
+            if fitted.separated:
+                support = replace(support, notes=(*support.notes, f"{separation} {TOO_NARROW}"))
         mean, influence = average(fitted, np.column_stack([np.ones(len(z)), z, there]))
         means.append(mean)
         influences.append(influence)
@@ -71,7 +77,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
     if discrete and not own:
         assumes.append("the effect on the logit is the same for all (too few rows to tell)")
-    chances = np.clip(np.array(means), 1e-12, 1 - 1e-12)
+    chances = np.clip(np.array(means), LEAST_CHANCE, 1 - LEAST_CHANCE)
     estimates = {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
 
     def draw(number: int, rng: np.random.Generator) -> Array:
@@ -94,10 +100,7 @@ def one_sided(
         events, rows = int(event[side].sum()), int(side.sum())
         if events in {0, rows} and not side.all():
             said = f"{'all' if events else 'none of'} {rows} rows with {written_values(contrast, values)}"
-            notes.append(
-                f"{said} have {contrast.y}={contrast.event}: a regression makes too little of that, so that "
-                "the interval is too narrow"
-            )
+            notes.append(f"{said} have {contrast.y}={contrast.event}: {TOO_NARROW}")
     return notes
 
 
@@ -125,7 +128,8 @@ def fit_event(
     coefficients, influence = np.zeros(len(kept)), np.zeros(design.shape)
     coefficients[kept] = found
     influence[np.ix_(np.flatnonzero(rows), np.flatnonzero(kept))] = len(z) * scores @ inverse
-    return FittedEvent(coefficients, influence)
+    separated = 0 < y.sum() < len(y) and chance[y == 1].min() > chance[y == 0].max()
+    return FittedEvent(coefficients, influence, bool(separated))
 
 
 def average(fitted: FittedEvent, design: Array) -> tuple[float, Array]:
