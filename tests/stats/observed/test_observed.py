@@ -152,6 +152,19 @@ def test_holes_that_depend_on_values_seen_are_told(holes: str, told: bool) -> No
         assert all("depend on the values of" in line for line in warnings)
 
 
+@pytest.mark.parametrize("asked", [("yes",), ("yes", "once")])
+def test_a_question_that_only_some_were_asked_is_told(asked: tuple[str, ...]) -> None:
+    """Nobody who never smoked has a number of cigarettes: the independence of the two cannot be seen."""
+    levels = ("no", "once", "yes")
+    schema = Schema([Variable("smoker", Kind.DISCRETE, levels), Variable("cigarettes", Kind.CONTINUOUS)])
+    smoker = np.random.default_rng(9).integers(0, 3, 300).astype(np.uint16)
+    seen = np.ones((2, 300), dtype=bool)
+    seen[1] = np.isin(np.array(levels)[smoker], asked)
+    table = IncompleteTable.of(Table(schema, (smoker, numbers(300, 9)[:, 0].copy())), seen)
+    told = "\n".join(missing_value_warnings(table))
+    assert ("'cigarettes' is seen only where 'smoker' is 'yes': no data show" in told) is (len(asked) == 1)
+
+
 def test_many_tests_of_holes_by_chance_tell_nothing() -> None:
     """90 tests of each of these tables: one below 1 % by chance alone is no news."""
     for seed in range(5):

@@ -44,7 +44,22 @@ def missing_value_warnings(table: IncompleteTable) -> list[str]:
         "takes that into account, but not whether they depend on the missing values themselves, which no "
         "data can show"
     )
-    return [told]
+    return [told, *skip_warnings(table, [test for test, p in tests.items() if p * len(tests) < LEVEL])]
+
+
+def skip_warnings(table: IncompleteTable, pairs: list[tuple[int, int]]) -> list[str]:
+    """A sentence about a column that is seen at one level of another only, as a question for smokers is."""
+    for hole, other in pairs:
+        variable = table.schema[other]
+        levels = np.unique(table.columns[other][table.seen[hole] & table.seen[other]])
+        if variable.kind is Kind.DISCRETE and len(levels) == 1:
+            told = (
+                f"'{table.names[hole]}' is seen only where '{variable.name}' is "
+                f"'{variable.levels[int(levels[0])]}': no data show how the two depend on each other, so do "
+                "not trust the absence of an edge between them, nor directions that rest on it"
+            )
+            return [told]
+    return []
 
 
 def hole_test(table: IncompleteTable, hole: int, other: int) -> float:
