@@ -5,6 +5,7 @@ import pytest
 
 import dagora
 from dagora.effects.contrast import read_contrast
+from dagora.effects.one_set import estimate_with
 from dagora.effects.standardise import standardise
 from tests.effects.exact_rows import table_of
 
@@ -37,16 +38,38 @@ def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
     assert "strata of z, w in which not both values were seen" in found.to_text()
 
 
-def test_thin_strata_draw_the_answer_towards_the_unadjusted_one_and_it_is_told():
-    rng = np.random.default_rng(0)
+SIX = [f"z{k}" for k in range(6)]
+
+
+def six_confounders(seed):
+    """1000 rows in 64 strata, in which x does nothing to y."""
+    rng = np.random.default_rng(seed)
     z = rng.integers(0, 2, (1000, 6))
     strength = (z - 0.5).sum(axis=1) / 6**0.5 * 2
     x, y = (rng.random((2, 1000)) < 1 / (1 + np.exp(-strength))).astype(int)
-    table = table_of(**{f"z{k}": said(z[:, k]) for k in range(6)}, x=said(x), y=said(y))
-    found = standardise(table, read_contrast(table, "x", "y"), [f"z{k}" for k in range(6)])
-    unadjusted = y[x == 1].mean() - y[x == 0].mean()
+    table = table_of(**{name: said(z[:, k]) for k, name in enumerate(SIX)}, x=said(x), y=said(y))
+    return table, y[x == 1].mean() - y[x == 0].mean()
+
+
+def test_thin_strata_draw_the_answer_towards_the_unadjusted_one_and_it_is_told():
+    table, unadjusted = six_confounders(0)
+    found = standardise(table, read_contrast(table, "x", "y"), SIX)
     (told,) = [note for note in found.support.notes if "prior" in note and "weighs" in note]
     assert f"towards the unadjusted difference, {unadjusted:.2f}"[:-1] in told
+
+
+def test_a_regression_answers_where_strata_are_thin():
+    """Over samples the strata's answers lie on the side of the unadjusted one, the regression's do not."""
+    tables = [six_confounders(seed)[0] for seed in range(20)]
+    contrast = read_contrast(tables[0], "x", "y")
+    by_strata, chosen = (
+        np.mean([how(table, contrast, SIX).estimates["difference"].value for table in tables])
+        for how in (standardise, estimate_with)
+    )
+    assert by_strata > 0.03
+    assert abs(chosen) < 0.02
+    told = estimate_with(tables[0], contrast, SIX).support.notes
+    assert any("have few rows: a regression without interactions is used instead" in note for note in told)
 
 
 def test_a_value_of_x_with_no_event_or_only_events_makes_a_regression_too_sure():

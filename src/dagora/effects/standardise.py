@@ -25,7 +25,7 @@ DRAWS = 4000
 """Draws behind an interval: its ends are quantiles with a standard error of about 0.3 %."""
 PRIOR_ROWS = 1.0
 HEAVY_PRIOR = 0.05
-"""Weight of the prior's rows in an answer above which it is told."""
+"""Weight of the prior's rows in an answer above which another estimator is used, or the weight told."""
 BLOCK = 1 << 22  # numbers drawn at a time
 
 
@@ -125,11 +125,11 @@ def draw_means(counts: StratumCounts, cells: Array, number: int, rng: np.random.
     return found
 
 
-def prior_weight(counts: StratumCounts) -> float:
-    """The share of the answer that is the prior's in strata with both values, for the rarer of them."""
+def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True) -> float:
+    """The share of the answer that is the prior's within some strata, for the value where it is larger."""
     if len(counts.all_rows) == 1:
         return 0.0  # nothing is adjusted for, so that the prior draws nowhere
-    shares = PRIOR_ROWS / (counts.rows + PRIOR_ROWS) * (counts.rows > 0).all(axis=0)
+    shares = PRIOR_ROWS / (counts.rows + PRIOR_ROWS) * within
     return float((shares @ counts.all_rows).max() / counts.all_rows.sum())
 
 
@@ -148,7 +148,7 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
             f"extrapolation: {1 - share:.0%} of the rows are in strata of {', '.join(adjust)} in which not "
             "both values were seen; there the prior answers"
         )
-    weight = prior_weight(counts)
+    weight = prior_weight(counts, seen)  # the note above has the others
     if weight > HEAVY_PRIOR:
         to, base = counts.events.sum(axis=1) / np.maximum(counts.rows.sum(axis=1), 1)
         notes.append(
