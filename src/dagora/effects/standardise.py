@@ -136,7 +136,7 @@ def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True)
 def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence[str]) -> Support:
     """How many rows are in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
-    seen = (counts.rows > 0).all(axis=0)
+    seen = np.asarray((counts.rows > 0).all(axis=0))
     share = float(counts.all_rows[seen].sum() / total)
     rows_at = {
         " and ".join(f"{a}={written(b)}" for a, b in zip(contrast.x, values, strict=True)): int(rows)
