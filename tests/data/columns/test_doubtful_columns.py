@@ -45,6 +45,29 @@ def test_codes_of_places_are_left_out(name, draw):
     assert (overview.columns[0].type, overview.columns[0].why) == ("left out", "codes of places")
 
 
+@pytest.mark.parametrize("name", ["icd9", "dx", "Diagnosis_Code", "ICD-9-CM code", "naics"])
+def test_codes_of_classifications_that_look_like_numbers_are_left_out(name, draw):
+    codes = draw.choice(np.unique(draw.integers(1000, 99999, 60)), 300)
+    for values in (codes, codes / 100):
+        overview = dagora.inspect({name: values, "x": draw.standard_normal(300)})
+        assert (overview.columns[0].type, overview.columns[0].why) == (
+            "left out",
+            "codes of a classification",
+        )
+    few = dagora.inspect({name: draw.choice([250.0, 401.9, 428.0], 300), "x": draw.standard_normal(300)})
+    assert few.columns[0].type != "left out"
+    assert (
+        dagora.inspect({"index": codes / 100, "x": codes % 7}).columns[0].why != "codes of a classification"
+    )
+
+
+def test_negative_ages_are_told(draw):
+    ages = draw.integers(-78, 80, 300)
+    told = said({"age": ages, "x": draw.random(300)})
+    assert f"column 'age' has {(ages < 0).sum()} negative numbers (down to -78), which it cannot have" in told
+    assert "negative" not in said({"change": ages, "age": draw.standard_normal(300)}), "as of a scaled column"
+
+
 @pytest.mark.parametrize("factor", [10, 100, 1000])
 def test_mixed_units_are_told(factor, draw):
     hb = draw.normal(14, 1.5, 300).round(1)

@@ -29,6 +29,7 @@ from dagora.data.columns.levels import (
 )
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.names import (
+    IS_CODE,
     IS_MOMENT,
     IS_PLACE,
     UNNAMED,
@@ -52,6 +53,7 @@ EMPTY, DATES, CONSTANT = "every cell is missing", "dates or times", "a constant 
 TOO_MANY = f"more than {MAX_LEVELS}"
 UNIT = "says which rows belong together"
 PLACES = "codes of places"
+CODES = "codes of a classification"
 NUMBERS_IN_TEXT = "numbers written as text"
 NEARLY_ALL = 0.9  # share of the texts that are numbers with units, or without
 MOST_UNITS = 3  # of one column; more are parts of codes
@@ -288,13 +290,16 @@ def reason_numbers_identify(profile: ColumnProfile) -> str | None:
     unit = called_unit(name) or called_group(name)
     called_so = called_identifier(name) or unit or bool(IS_PLACE.match(name))
     whole = pa.types.is_integer(profile.type)
+    many = profile.values is None or len(profile.values) > FEWEST_VALUES
+    if IS_CODE.match(name) and many and (whole or pa.types.is_floating(profile.type)):
+        return CODES
     if not whole and not (called_so and pa.types.is_floating(profile.type) and profile.is_whole):
         return None
     if profile.runs_on:
         return "numbers the rows"
     if (called_identifier(name) or called_unit(name)) and profile.all_differ:
         return f"{profile.differing}, and called an identifier"
-    if profile.values is not None and len(profile.values) <= FEWEST_VALUES:
+    if not many:
         return None
     if unit:
         return UNIT

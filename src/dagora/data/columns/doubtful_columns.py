@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
+from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT, NEVER_NONE
 from dagora.data.columns.rows_alike import hash_rows
 from dagora.data.columns.units import CONVERSIONS, Conversion
 from dagora.data.schema import Kind
@@ -45,6 +45,7 @@ MOST_LOOKED_AT = 100  # numbers whose digits are counted
 def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that count or weigh rows, mix units or copy another one."""
     yield from count_warnings(typed)
+    yield from negative_warning(typed)
     yield from total_warning(typed)
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
     if mixed:
@@ -188,6 +189,18 @@ def decimals(number: float) -> int:
     """
     exponent = Decimal(repr(number)).normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def negative_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about whole negative numbers of what nobody has less than none of, such as an age."""
+    for column in typed:
+        name, numbers = column.variable.name, numbers_of(column)
+        below = numbers[numbers < 0]
+        if len(below) and NEVER_NONE.fullmatch(name) and (numbers == np.floor(numbers)).all():
+            yield (
+                f"column '{name}' has {len(below)} negative numbers (down to {below.min():g}), which it "
+                "cannot have: look where they come from, or leave those cells empty"
+            )
 
 
 def count_warnings(typed: Sequence[Column]) -> Iterator[str]:

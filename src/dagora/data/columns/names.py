@@ -24,6 +24,12 @@ IS_GROUP = re.compile(
 )
 IS_CAMEL_UNIT = re.compile(r"[a-z](ID|Id|UUID)$")
 IS_PLACE = re.compile(r"^(zip|zip[ _.-]?codes?|post[ _.-]?codes?|postal([ _.-]?codes?)?|plz)$", re.IGNORECASE)
+# Codes of classifications, some of which look like numbers: 250.00 and 401.9 are diagnoses.
+IS_CODE = re.compile(
+    r"^(icd|icd[ _.-]?(9|10)|dx|diag|diagnosis|atc|cpt|drg|naics|sic|isco|nace)"
+    r"([ _.-]?(cm|codes?))*[ _.-]?\d?$",
+    re.IGNORECASE,
+)
 IS_MOMENT = re.compile(
     r"(^|[^a-z])(time|times|stamp|timestamp|ts|date|datetime|created|updated|modified|epoch|unix)([^a-z]|$)"
     r"|[a-z](At|Time|Stamp|Date)$",
