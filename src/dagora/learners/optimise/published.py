@@ -164,10 +164,7 @@ class SplitLagrangian:
 
         def after_step(entries: Matrix) -> None:
             if self.run.budget.elapsed - self.last_event > EVENT_INTERVAL:
-                self.last_event = self.run.budget.elapsed
-                message = f"h = {self.h(self.weights(entries)):.2g}, ρ = {rho:.0e}"
-                edges = lazy_edges(self.edge_maker, lambda: self.weights(entries))
-                self.run.on_event(Event(PHASE, self.evaluations, message=message, edges=edges))
+                self.report(entries, rho)
             if self.run.budget.exhausted:
                 raise StopIteration
 
@@ -175,4 +172,12 @@ class SplitLagrangian:
             value_and_slopes, parts, jac=True, method="L-BFGS-B",
             bounds=Bounds(0.0, np.inf), callback=after_step,
         )  # fmt: skip
-        return ended.x, self.h(self.weights(ended.x))
+        return ended.x, self.report(ended.x, rho)
+
+    def report(self, parts: Matrix, rho: float) -> float:
+        """Tell how far it is; return h."""
+        self.last_event = self.run.budget.elapsed
+        h = self.h(self.weights(parts))
+        edges = lazy_edges(self.edge_maker, lambda: self.weights(parts))
+        self.run.on_event(Event(PHASE, self.evaluations, message=f"h = {h:.2g}, ρ = {rho:.0e}", edges=edges))
+        return h
