@@ -53,7 +53,7 @@ LINEAR: dict[str, Parameters] = {
     SECURE_SUM: {"method": "notears"},
     ALL_DATA: {"method": "notears", "sites": 1},
 }
-# One cell has the sites' weights, and three lines judge what is made of them.
+# The baselines of section 6, by the published algorithm: one cell has the weights, three lines judge it.
 PUBLISHED_LOCALLY: dict[str, Parameters] = {
     PUBLISHED_VOTES: {"method": ALONE, "judged": "vote"},
     PUBLISHED_MEANS: {"method": ALONE, "judged": "average"},
