@@ -25,7 +25,13 @@ SHOWN = 20  # pairs in a text
 
 @dataclass(frozen=True)
 class AllEffects:
-    """Effects of one unit more of each column on the mean of each other: [i, j] is that of i on j."""
+    """Effects of one unit more of each column on the mean of each other: [i, j] is that of i on j.
+
+    >>> import dagora
+    >>> found = dagora.all_effects({"a": [1.2, 2.1, 2.9, 4.2, 5.1], "b": [2.1, 3.9, 6.2, 8.1, 9.8]}, draws=50)
+    >>> found.names, found.mean.shape
+    (('a', 'b'), (2, 2))
+    """
 
     names: tuple[str, ...]
     mean: Array

@@ -94,6 +94,11 @@ class Effect:
     effect is not identified, and then `members` has one effect for each set of parents that x has in some
     graph of the class. `over_graphs` is there for an average over graphs, `hidden_cause` for an effect that
     was adjusted.
+
+    >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
+    >>> found = Effect(contrast, "adjustment", {"difference": Interval(-0.19, -0.24, -0.14)}, ("severity",))
+    >>> found.estimate, found.interval
+    (-0.19, (-0.24, -0.14))
     """
 
     contrast: EffectContrast
