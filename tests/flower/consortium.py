@@ -25,8 +25,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import NameOID
 
+import dagora
+from dagora.cli.main import run as run_command
+from dagora.data.partition import split_rows
+from dagora.data.writers import write_table
+from dagora.parties.transport.certificates import make_certificates
 from tests.conftest import ROOT
 
+SITES = ("north", "south", "west")
 PATIENCE = 240.0
 BIN = Path(sys.executable).parent
 QUIET = {
@@ -249,3 +255,13 @@ class FlowerConsortium:
     def log_of(self, run: str) -> str:
         """What the coordinator said."""
         return self.command(BIN / "flwr", "log", run, "here", "--show")
+
+
+def give_rows_to_sites(table: Path, folder: Path) -> dict[str, Path]:
+    """Deal out the rows of a file to the sites, with certificates and a policy for all; the files by site."""
+    make_certificates(folder / "keys", ["coordinator", *SITES])
+    files = {site: folder / f"{site}.csv" for site in SITES}
+    for part, file in zip(split_rows(dagora.read_table(table), 3, seed=1), files.values(), strict=True):
+        write_table(part, file)
+    assert run_command(["federate", "policy", "init", str(table), "--keys", str(folder / "keys")]) == 0
+    return files

@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 
 import dagora
-from dagora.cli.main import run as run_command
-from dagora.data.partition import split_rows
-from dagora.data.writers import write_table
-from dagora.parties.transport.certificates import make_certificates
 
 pytest.importorskip(
     "flwr", reason="needs Flower: `make test-flower` installs it in an environment of its own"
 )
 
-from tests.flower.consortium import FlowerConsortium
+from tests.flower.consortium import SITES, FlowerConsortium, give_rows_to_sites
 
 pytestmark = pytest.mark.flower
 
-SITES = ("north", "south", "west")
 # What a message holds lies in objects of its own; those of dagora are records of settings with one text of bytes.
 OURS = "substr(NEW.content, 1, 12) = CAST('ConfigRecord' AS BLOB) AND length(NEW.content) > 700"
 STORED = f"AFTER UPDATE OF content ON objects WHEN NEW.is_available = 1 AND {OURS}"
@@ -65,20 +60,9 @@ class HostileConsortium(FlowerConsortium):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("rows") / "all.csv"
-    write_table(dagora.simulate(dagora.random_dag("er", 6, 1.5, seed=4), "gaussian", 600, seed=4).table, file)
-    return file
-
-
-@pytest.fixture(scope="module")
 def consortium(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileConsortium]:
     folder = tmp_path_factory.mktemp("hostile")
-    make_certificates(folder / "keys", ["coordinator", *SITES])
-    files = {site: folder / f"{site}.csv" for site in SITES}
-    for part, file in zip(split_rows(dagora.read_table(table), 3, seed=1), files.values(), strict=True):
-        write_table(part, file)
-    assert run_command(["federate", "policy", "init", str(table), "--keys", str(folder / "keys")]) == 0
+    files = give_rows_to_sites(table, folder)
     with HostileConsortium(folder / "run") as consortium:
         consortium.add_sites(files, folder / "keys")
         app = consortium.folder / "app"

@@ -100,7 +100,7 @@ def effect(
     >>> graph = DAG(rows, [("ill", "drug"), ("ill", "death"), ("drug", "death")])
     >>> found = effect(rows, "drug", "death", graph=graph)
     >>> found.verdict, found.adjustment, round(found.estimate, 2)
-    ('adjustment', ('ill',), -0.08)
+    ('adjustment', ('ill',), -0.1)
     """
     known = as_knowledge(knowledge, None)
     asked = (x,) if isinstance(x, str) else tuple(x)

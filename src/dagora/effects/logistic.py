@@ -50,33 +50,29 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     support = overlap_of(table, contrast, sides, z, adjust)
     event = is_level(table, contrast.y, contrast.event or "")
     support = replace(support, notes=(*support.notes, *one_sided(contrast, sides, event)))
-    own = discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * (
-        1 + causes.shape[1] + z.shape[1]
-    )
-    rows = sides[0] | sides[1]
-    fitted: FittedEvent | None = None
-    means, influences = [], []
-    separation = f"{contrast.y}={contrast.event} is told without error by what the regression has:"
-    for side, values in zip(sides, (contrast.to, contrast.base), strict=True):
-        number = np.array([float(values[place]) for place in continuous])
-        if own or not discrete:
-            seen, there = causes, np.tile(number, (len(z), 1))
-        else:  # one regression for both values, which differ by a constant
-            seen = np.column_stack([sides[0], causes])
-            there = np.tile(np.concatenate([[float(side is sides[0])], number]), (len(z), 1))
-        if fitted is None or own:
-            fitted = fit_event(z, seen, event, side if own else rows, contrast, adjust)
-            if fitted.separated:
-                support = replace(support, notes=(*support.notes, f"{separation} {TOO_NARROW}"))
-        mean, influence = average(fitted, np.column_stack([np.ones(len(z)), z, there]))
-        means.append(mean)
-        influences.append(influence)
-    spread = np.stack(influences)
-    covariance = spread @ spread.T / len(z) ** 2
-    how = "standardised logistic regression"
+    values = [np.array([float(side[k]) for k in continuous]) for side in (contrast.to, contrast.base)]
     assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
-    if discrete and not own:
-        assumes.append("the effect on the logit is the same for all (too few rows to tell)")
+    columns = 1 + causes.shape[1] + z.shape[1]
+    if discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
+        fits = [fit_event(z, causes, event, side, contrast, adjust) for side in sides]
+    else:
+        if discrete:  # they differ by a constant
+            assumes.append("the effect on the logit is the same for all (too few rows to tell)")
+            causes = np.column_stack([sides[0], causes])
+            values = [
+                np.concatenate([[first], value]) for first, value in zip((1.0, 0.0), values, strict=True)
+            ]
+        fits = [fit_event(z, causes, event, sides[0] | sides[1], contrast, adjust)] * 2
+    if any(fit.separated for fit in fits):
+        said = f"{contrast.y}={contrast.event} is told without error by what the regression has: {TOO_NARROW}"
+        support = replace(support, notes=(*support.notes, said))
+    averages = [
+        average(fit, np.column_stack([np.ones(len(z)), z, np.tile(value, (len(z), 1))]))
+        for fit, value in zip(fits, values, strict=True)
+    ]
+    means = [mean for mean, _ in averages]
+    spread = np.stack([influence for _, influence in averages])
+    covariance = spread @ spread.T / len(z) ** 2
     chances = np.clip(np.array(means), LEAST_CHANCE, 1 - LEAST_CHANCE)
     estimates = {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
 
@@ -88,7 +84,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
         drawn = (1 / (1 + np.exp(-logits))).T
         return np.stack([compare_means(drawn[0], drawn[1], scale) for scale in contrast.scales], axis=1)
 
-    return SetEstimate(estimates, draw, support, how, tuple(assumes))
+    return SetEstimate(estimates, draw, support, "standardised logistic regression", tuple(assumes))
 
 
 def one_sided(

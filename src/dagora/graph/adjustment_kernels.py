@@ -29,10 +29,10 @@ GUESSED, GUESSED_OPEN, TRUE, TRUE_OPEN, CHOSEN, BETWEEN, BELOW_T, SEEN = range(8
 
 
 @borrowing
-def spread(starts: Integers, nodes: Integers, kind: int, origin: int, found: Marks, stack: Integers) -> None:
-    """Mark all nodes that lists of one kind lead to from `origin`, which itself is never entered."""
-    stack[0] = origin
-    top = 1
+def spread_further(
+    starts: Integers, nodes: Integers, kind: int, origin: int, found: Marks, stack: Integers, top: int
+) -> None:
+    """Mark all nodes that lists of one kind lead to from the first `top` nodes of the stack."""
     while top:
         top -= 1
         node = stack[top]
@@ -45,6 +45,13 @@ def spread(starts: Integers, nodes: Integers, kind: int, origin: int, found: Mar
 
 
 @borrowing
+def spread(starts: Integers, nodes: Integers, kind: int, origin: int, found: Marks, stack: Integers) -> None:
+    """Mark all nodes that lists of one kind lead to from `origin`, which itself is never entered."""
+    stack[0] = origin
+    spread_further(starts, nodes, kind, origin, found, stack, 1)
+
+
+@borrowing
 def find_open(starts: Integers, nodes: Integers, origin: int, found: Marks, stack: Integers) -> None:
     """Mark the nodes of possibly directed walks that begin with an undirected edge at `origin`."""
     top = 0
@@ -52,15 +59,7 @@ def find_open(starts: Integers, nodes: Integers, origin: int, found: Marks, stac
         found[nodes[k]] = 1
         stack[top] = nodes[k]
         top += 1
-    while top:
-        top -= 1
-        node = stack[top]
-        for k in range(starts[ONWARD, node], starts[ONWARD, node + 1]):
-            other = nodes[k]
-            if other != origin and not found[other]:
-                found[other] = 1
-                stack[top] = other
-                top += 1
+    spread_further(starts, nodes, ONWARD, origin, found, stack, top)
 
 
 @borrowing
