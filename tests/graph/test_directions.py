@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.graph import directions
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.directions import WEAK, Directions, directions_of, members_by_parents
+from dagora.graph.directions import WEAK, Directions, directions_of
 from dagora.graph.enumerate import all_dags
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Result
@@ -190,24 +189,3 @@ def test_many_weak_edges_of_a_dense_graph_take_no_longer_than_a_second():
     assert time.process_time() - began < 1
     strong = DAG(names, [edge for edge in edges if gains[edge] > WEAK])
     assert set(found.unsure) == set(CPDAG.from_dag(dense).edges) - set(CPDAG.from_dag(strong).edges)
-
-
-def test_the_parents_that_members_of_a_class_have():
-    for dag in DAGS[::40]:
-        members, open_edges = CLASSES[CPDAG.from_dag(dag)], CPDAG.from_dag(dag).undirected
-        undirected = [edge for edge in dag.edges if edge in open_edges or edge[::-1] in open_edges]
-        for nodes in (["b"], ["a", "b"]):
-            expected = {tuple(one.parents(node) for node in nodes) for one in members}
-            found = [
-                tuple(one.parents(n) for n in nodes) for one in members_by_parents(dag, undirected, nodes)
-            ]
-            assert set(found) == expected
-            assert len(found) == len(expected)
-
-
-def test_too_many_ways_are_not_tried(monkeypatch):
-    star = DAG("abcd", [("a", "b"), ("a", "c"), ("a", "d")])
-    monkeypatch.setattr(directions, "MOST_WAYS", 8)
-    assert len(members_by_parents(star, star.edges, ["a"])) == 4
-    monkeypatch.setattr(directions, "MOST_WAYS", 7)
-    assert members_by_parents(star, star.edges, ["a"]) == []

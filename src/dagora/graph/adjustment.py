@@ -9,7 +9,7 @@ paths give estimates of the least asymptotic variance, where no cause is hidden 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
@@ -120,7 +120,7 @@ class Adjustment:
         return "\n".join([*self._sentences(), *(f"note: {note}" for note in self.notes)])
 
     def _sentences(self) -> list[str]:
-        what = f"the effect of {self._set()} on '{self.y}'"
+        what = f"the effect of {quoted(self.x)} on '{self.y}'"
         if self.verdict == "zero":
             return [f"{what} is zero: no directed path leads there"]
         if self.verdict == "g-formula":
@@ -157,25 +157,18 @@ class Adjustment:
     @property
     def reason(self) -> str:
         """Which edges leave the effect open, and what would settle it; only where it is not identified."""
-        edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
         if not self.open_edges:
             return (
                 "no set of observed variables blocks every path that is not causal; other means than "
                 "adjustment are not tried"
             )
-        several = len(self.open_edges) > 1
         if isinstance(self.graph, PAG):
+            edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
             return (
                 f"a hidden cause, or the other direction, is possible at {edges}; rows in which "
-                f"{self._set()} was set at random would settle it"
+                f"{quoted(self.x)} was set at random would settle it"
             )
-        return (
-            f"the direction{'s' if several else ''} of {edges} decide{'' if several else 's'} it; "
-            f"knowing which comes first, or rows in which {self._set()} was set, would settle it"
-        )
-
-    def _set(self) -> str:
-        return " and ".join(f"'{name}'" for name in self.x)
+        return why_open(self.x, self.open_edges)
 
     def _bits(self, names: Iterable[str]) -> int:
         bits = 0
@@ -257,6 +250,29 @@ def sum_bits(nodes: Iterable[int]) -> int:
     for node in nodes:
         bits |= 1 << node
     return bits
+
+
+def why_open(x: Iterable[str], edges: Collection[Edge]) -> str:
+    """Which edges of a class leave an effect of x open, and what would settle it.
+
+    >>> why_open(["a"], [("a", "b")])
+    "the direction of a — b decides it; knowing which comes first, or rows in which 'a' was set, would ..."
+    """
+    several = len(edges) > 1
+    named = some_of([f"{x} — {v}" for x, v in edges])
+    return (
+        f"the direction{'s' if several else ''} of {named} decide{'' if several else 's'} it; "
+        f"knowing which comes first, or rows in which {quoted(x)} was set, would settle it"
+    )
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names in quotes.
+
+    >>> quoted("ab")
+    "'a' and 'b'"
+    """
+    return " and ".join(f"'{name}'" for name in names)
 
 
 def listed(names: Iterable[str]) -> str:

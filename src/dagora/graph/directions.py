@@ -10,21 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
 from dagora.base.phrases import some_of
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
-from dagora.graph.equivalence import consistent_extension, v_structures
 from dagora.graph.interventions import interventional_cpdag
 from dagora.graph.knowledge import Knowledge
-
-Matrix = NDArray[np.bool_]
 
 WEAK = 3.0
 """Nats below which an edge is weak: the graph with it is less than 20 times as probable as that without."""
@@ -33,9 +27,6 @@ MOST_WORK = 100_000
 """Weak edges times edges up to which weak edges are taken away one by one: at most about a second.
 
 Of more, all are taken away together only."""
-
-MOST_WAYS = 1024
-"""Ways to direct the edges at some nodes that are tried, which takes at most about a second."""
 
 MOST_NAMED = 3
 """Weak edges that a sentence names."""
@@ -151,55 +142,6 @@ def directions_of(
     unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
     open_ = tuple(edge for edge in dag.edges if edge not in known)
     return Directions(open_, unsure, with_knowledge=knowledge.directs)
-
-
-def members_by_parents(dag: DAG, undirected: Collection[Edge], nodes: Iterable[str]) -> list[DAG]:
-    """One DAG of a class for each way in which its DAGs choose the parents of some nodes.
-
-    `undirected` are the edges of `dag` that the class leaves open. The list is empty if there are more than
-    `MOST_WAYS` ways to try.
-
-    >>> chain = DAG("abc", [("a", "b"), ("b", "c")])
-    >>> [member.parents("b") for member in members_by_parents(chain, chain.edges, ["b"])]
-    [(), ('a',), ('c',)]
-    """
-    names = dag.nodes
-    start = dag.to_numpy()
-    for tail, head in undirected:
-        start[dag.index(head), dag.index(tail)] = True
-    found = [start]
-    for node in nodes:
-        place = dag.index(node)
-        around = np.flatnonzero(start[:, place] & start[place]).tolist()
-        if len(found) << len(around) > MOST_WAYS:
-            return []
-        found = [
-            directed_at(matrix, place, around, parents)
-            for matrix in found
-            for size in range(len(around) + 1)
-            for parents in combinations(around, size)
-        ]
-    colliders = v_structures(dag.to_numpy())
-    members = {}
-    for matrix in found:
-        # Two of the nodes may have chosen against each other, which leaves no edge between them.
-        if not np.array_equal(matrix | matrix.T, start | start.T):
-            continue
-        member = consistent_extension(matrix)
-        if member is not None and v_structures(member) == colliders:
-            members[member.tobytes()] = DAG.from_numpy(member, names)
-    return list(members.values())
-
-
-def directed_at(matrix: Matrix, node: int, around: Iterable[int], parents: Collection[int]) -> Matrix:
-    """Direct the edges between a node and others, those to its `parents` towards the node."""
-    result = matrix.copy()
-    for other in around:
-        if other in parents:
-            result[node, other] = False
-        else:
-            result[other, node] = False
-    return result
 
 
 def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float], costs: Mapping[Edge, float]) -> str:

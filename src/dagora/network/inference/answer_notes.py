@@ -8,6 +8,7 @@ from dataclasses import replace
 from dagora.base.errors import QueryError
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.class_range import range_over_class
+from dagora.network.inference.identify import adjustments_of, causal_notes
 from dagora.network.inference.question import Question, make_question, quote
 from dagora.network.inference.row_uncertainty import SECONDS, spread_from_rows
 from dagora.network.inference.settings import QuerySettings
@@ -27,17 +28,17 @@ def with_notes(
 
     `seconds` is the time for the uncertainty that comes from the rows.
     """
+    set_ = adjustments_of(model, answer) if answer.question.do else []
     if model.origin is None:
-        given = answer.question.do
-        return replace(answer, notes=("the arrows are taken as the network has them",)) if given else answer
+        return replace(answer, notes=tuple(causal_notes(model, answer, set_))) if set_ else answer
     lines = [*extrapolation(model, answer.question), *few_rows(model, answer.question, settings)]
     if isinstance(answer, Distribution | Density):
         answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
-        if answer.question.do:
-            answer = replace(answer, class_range=range_over_class(model, answer, settings))
+        if set_:
+            answer = replace(answer, class_range=range_over_class(model, answer, settings, set_))
         if answer.row_errors is None:
             lines.append("how far other rows would move it was not computed")
-    lines += directions(model, answer)
+    lines += causal_notes(model, answer, set_) if set_ else ()
     return replace(answer, notes=tuple(lines))
 
 
@@ -75,29 +76,3 @@ def few_rows(model: NetworkModel, question: Question, settings: QuerySettings) -
         yield (
             f"about {expected:.2g} of {model.origin.n_rows:,} rows have {named}: too few to rely on{added}"
         )
-
-
-def directions(model: NetworkModel, answer: Answer) -> Iterator[str]:
-    """Lines about the directions on which an answer about do(...) depends."""
-    nodes, origin = answer.question.do, model.origin
-    if not nodes or origin is None:
-        return
-    if origin.directions is None:
-        yield "the arrows are taken as the graph has them"
-        return
-    if origin.directions.assumed_by:
-        yield f"the directions rest on what {origin.directions.assumed_by} assumes"
-        return
-    at_nodes = [edge for edge in origin.directions.open if not {*nodes}.isdisjoint(edge)]
-    weak = [edge for edge in origin.directions.unsure if not {*nodes}.isdisjoint(edge)]
-    if at_nodes:
-        named = ", ".join(f"{tail} — {head}" for tail, head in at_nodes)
-        yield f"the data do not determine the direction of {named}, on which the answer depends"
-        if not isinstance(answer, Distribution | Density) or answer.class_range is None:
-            yield "the range over the graphs that fit equally well was not computed"
-    if weak:
-        named = ", ".join(f"{tail} → {head}" for tail, head in weak)
-        yield f"the direction of {named} rests on weak evidence for or against edges"
-    if not at_nodes and not weak:
-        who = origin.directions.determined_by
-        yield f"{who} the arrows at {', '.join(nodes)}, if there are no hidden common causes"

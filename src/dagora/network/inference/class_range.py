@@ -2,22 +2,25 @@
 
 All DAGs of a class have the same joint distribution P. What they disagree on is the parents of the variables
 that are set: P(v | do(x)) = P(v) / Π P(x_i | parents of x_i) for the v that agree with x (the truncated
-factorisation). So one DAG for each choice of these parents gives every answer that the class gives.
+factorisation). So the choices of these parents give every answer that the class gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.directions import members_by_parents
+from dagora.graph.parent_sets import MOST_CHOICES, parent_choices
 from dagora.network.gaussian_moments import implied_moments
-from dagora.network.inference.answer import Answer, Density, Distribution, ask
+from dagora.network.inference.answer import Density, Distribution, ask
 from dagora.network.inference.exact import joint_table, reduce_question
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.inference.question import check_known, make_question
@@ -33,36 +36,43 @@ MOST_CELLS = 1 << 22
 
 
 def range_over_class(
-    model: NetworkModel, answer: Answer, settings: QuerySettings
+    model: NetworkModel, answer: Distribution | Density, settings: QuerySettings, found: Sequence[Adjustment]
 ) -> tuple[Array, Array] | None:
     """The smallest and the largest value of every number of an answer; None where they are not known.
 
-    They are known for networks of one kind of column, and of both kinds where only discrete variables bear on
-    them, if the class is not too large.
+    `found` tells whether the graphs of the class differ about it. If so, the range is known for networks of
+    one kind of column, and of both kinds where only discrete variables bear on it, if the class is not too
+    large.
     """
     origin, question = model.origin, answer.question
-    if origin is None or origin.directions is None or not isinstance(answer, Distribution | Density):
+    if origin is None or origin.directions is None:
         return None
-    members = members_by_parents(model.graph, origin.directions.open, question.do)
+    if not any(one.open_edges for one in found):
+        return numbers_of(answer), numbers_of(answer)
+    choices = islice(parent_choices(found[0].graph, question.do), MOST_CHOICES + 1)
+    members = [member for _, member in choices]
+    if len(members) > MOST_CHOICES:
+        return None
     known = check_known(model, question.given, question.do)
     try:
         if isinstance(answer, Distribution):
-            found = list(tables_in(model, members, answer.variables, known, settings))
-            found += [answer.table] if found and answer.estimated is not None else []  # by other samples
+            values = list(tables_in(model, members, answer.variables, known, settings))
+            values += [answer.table] if values and answer.estimated is not None else []  # by other samples
         elif model.kind == "gaussian":
-            found = [numbers_of(ask(directed_as(model, member), question, settings)) for member in members]
+            networks = (directed_as(model, member.extension()) for member in members)
+            values = [numbers_of(ask(network, question, settings)) for network in networks]
         else:
             return None
     except QueryError:
         return None
-    if not found or not np.isfinite(found).all():
+    if not values or not np.isfinite(values).all():
         return None
-    return np.min(found, axis=0), np.max(found, axis=0)
+    return np.min(values, axis=0), np.max(values, axis=0)
 
 
 def tables_in(
     model: NetworkModel,
-    members: Sequence[DAG],
+    members: Sequence[CPDAG],
     targets: Sequence[str],
     known: NodeEvidence,
     settings: QuerySettings,
