@@ -37,15 +37,10 @@ def parent_choices(graph: Graph, nodes: Iterable[str]) -> Iterator[tuple[tuple[E
     """
     matrix, places = oriented(graph), [graph.index(name) for name in nodes]
     for found in directed_in_turn(matrix, places):
-        open_ = matrix & matrix.T & found
-        edges = [
-            (graph.nodes[tail], graph.nodes[head])
-            for place in places
-            for tail, head in (
-                *((node, place) for node in np.flatnonzero(open_[:, place])),
-                *((place, node) for node in np.flatnonzero(open_[place])),
-            )
-        ]
+        open_, edges = matrix & matrix.T & found, []
+        for place in places:
+            edges += [(graph.nodes[tail], graph.nodes[place]) for tail in np.flatnonzero(open_[:, place])]
+            edges += [(graph.nodes[place], graph.nodes[head]) for head in np.flatnonzero(open_[place])]
         yield tuple(dict.fromkeys(edges)), CPDAG.from_numpy(found, graph.nodes)
 
 

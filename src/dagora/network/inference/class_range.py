@@ -18,6 +18,7 @@ from dagora.base.errors import QueryError
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
+from dagora.graph.directions import without_arrows
 from dagora.graph.parent_sets import MOST_CHOICES, parent_choices
 from dagora.network.gaussian_moments import implied_moments
 from dagora.network.inference.answer import Density, Distribution, ask
@@ -49,7 +50,8 @@ def range_over_class(
         return None
     if not any(one.open_edges for one in found):
         return numbers_of(answer), numbers_of(answer)
-    choices = islice(parent_choices(found[0].graph, question.do), MOST_CHOICES + 1)
+    class_ = without_arrows(model.graph, origin.directions.open)
+    choices = islice(parent_choices(class_, question.do), MOST_CHOICES + 1)
     members = [member for _, member in choices]
     if len(members) > MOST_CHOICES:
         return None
