@@ -47,6 +47,7 @@ from dagora.data.simulate_missing import punch_holes as punch_holes
 from dagora.data.table import Table as Table
 from dagora.data.writers import write_table as write_table
 from dagora.effects.all_pairs import AllEffects as AllEffects
+from dagora.effects.effect_ranges import EffectRanges as EffectRanges
 from dagora.effects.result import Effect as Effect
 from dagora.formats.registry import read_graph as read_graph
 from dagora.formats.registry import read_network as read_network

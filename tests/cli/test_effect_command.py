@@ -65,13 +65,17 @@ def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_pat
     ran = run("effect", tmp_path / "numbers.csv", "--all", "--option", "draws=100", "--quiet", "-m", "exact")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[-1].startswith("averaged over 400 graphs, exact draws from their posterior")
+    dagora.write_graph(dagora.CPDAG("ab", [], ["ab"]), tmp_path / "class.json")
+    ran = run("effect", tmp_path / "numbers.csv", "--all", "--graph", tmp_path / "class.json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1].endswith("over 2 choices of the parents of a, zero in 1")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--from", "x"], "--from NAME --to NAME, or --all"),
-        (["--all"], "leave --from, --to, --graph and others out"),
+        (["--all", "--from", "x"], "leave --from, --to and others out"),
         (["--from", "x", "--to", "x"], "'x' cannot be both set and the outcome"),
         (["--from", "q", "--to", "y"], "there is no column named 'q'"),
         (

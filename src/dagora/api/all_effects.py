@@ -1,38 +1,71 @@
-"""`dagora.all_effects`: the total effects of all pairs of columns, averaged over graphs."""
+"""`dagora.all_effects`: the total effects of all pairs of columns, averaged over graphs or over a class."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from dagora.api.effect import averages, draw_graphs, effect_rows
+from dagora.api.adjustment import Source, class_of, notes_about
+from dagora.api.effect import ONE_LEARNED, averages, draw_graphs, effect_rows, with_knowledge
 from dagora.base.errors import OptionError
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.effects.all_pairs import AllEffects, average_all
+from dagora.effects.effect_ranges import EffectRanges, effect_ranges
+from dagora.effects.effect_rows import EffectRows
+from dagora.graph.any_graph import without_pag
+from dagora.graph.cpdag import Graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.result import Result
 from dagora.learners.source import read_rows
+from dagora.stats.table import TableStatistics
+
+
+@overload
+def all_effects(
+    data: object,
+    *,
+    graph: None = None,
+    method: str | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    interventions: GivenInterventions | None = None,
+    seed: int = 0,
+    **options: Any,  # noqa: ANN401 - of reading, and of the method
+) -> AllEffects: ...
+
+
+@overload
+def all_effects(
+    data: object,
+    *,
+    graph: Source,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> EffectRanges: ...
 
 
 @takes_reading()
 def all_effects(
     data: object,
     *,
+    graph: Source | None = None,
     method: str | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     interventions: GivenInterventions | None = None,
     seed: int = 0,
-    **options: Any,  # noqa: ANN401 - of reading, and of the method
-) -> AllEffects:
-    """Tell the total effects of all pairs of continuous columns, averaged over graphs.
+    **options: Any,
+) -> AllEffects | EffectRanges:
+    """Tell the total effects of all pairs of continuous columns, averaged over graphs or over a class.
 
     Parameters
     ----------
     {data}
+    graph : DAG, CPDAG, Result, network or file, optional
+        The effects over all graphs of its class, each adjusted for the parents of the cause, from moments.
     method : str, optional
-        A sampler or "bootstrap", as for `effect`.
+        Without a graph: a sampler or "bootstrap", as for `effect`.
     {knowledge, interventions, seed}
     {reading}
     **options
@@ -42,6 +75,7 @@ def all_effects(
     -------
     AllEffects
         Matrices `.mean`, `.low`, `.high` and `.cause_probability`; `.pairs()` lists what matters most first.
+        With a graph, `EffectRanges`: `.least`, `.greatest`, `.low`, `.high`, `.choices` and `.zeros`.
 
     Examples
     --------
@@ -53,11 +87,29 @@ def all_effects(
     """
     known = as_knowledge(knowledge, None)
     read, others = split_reading(options, known.mentioned)
+    if graph is not None and (method is not None or others):
+        raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
+    source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
-    effect_rows(rows)
+    table = effect_rows(rows)
+    if source is not None:
+        class_, directions = source
+        notes = notes_about(directions) + ([ONE_LEARNED] if isinstance(graph, Result) else [])
+        told = with_knowledge(without_pag(class_, "a table of all effects"), known)
+        return over_class(without_pag(told, "a table of all effects"), table, notes)
     if not averages(method):
         raise OptionError(
             f"effects of all pairs are averages over graphs: {option('method', method)} learns one"
         )
     drawn, settings = draw_graphs(rows, method, known, seed, others)
     return average_all(drawn, rows, settings, seed)
+
+
+def over_class(graph: Graph, rows: EffectRows, notes: Sequence[str]) -> EffectRanges:
+    """The effects of all pairs over the class of a graph."""
+    if rows.interventions is not None:
+        raise OptionError(
+            "which rows tell an effect depends on what was set in them: ask about one pair at a time, or "
+            f"leave {option('interventions')} out"
+        )
+    return effect_ranges(graph, TableStatistics(rows.table.select(graph.nodes)), tuple(notes))

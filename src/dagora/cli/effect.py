@@ -15,6 +15,7 @@ from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.effect_ranges import EffectRanges
     from dagora.effects.result import Effect
 
 EXAMPLES = """\b
@@ -24,6 +25,7 @@ Examples:
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
+  dagora effect sensors.csv --all --graph class.json
 """
 
 
@@ -71,7 +73,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option("--curve", is_flag=True, help="Also what happens over the values of a continuous variable.")
-@click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of continuous columns.")
+@click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
@@ -112,10 +114,8 @@ def command(
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
-    if all_pairs and (causes or outcome or levels or given or graph):
-        raise OptionError(
-            "--all averages the effects of all pairs: leave --from, --to, --graph and others out"
-        )
+    if all_pairs and (causes or outcome or levels or given or curve):
+        raise OptionError("--all tells the effects of all pairs: leave --from, --to and others out")
     if not all_pairs and (not causes or outcome is None):
         raise OptionError("an effect is from one variable to another: --from NAME --to NAME, or --all")
     if output is not None:
@@ -129,13 +129,14 @@ def command(
     rows = read_rows(table, interventions=interventions)
     with overview_first(table, data, lambda _: None, brief=as_json):
         live_line().phase("effect")
-        settings = {"method": method, "knowledge": known, "seed": seed, **method_options(method, options)}
-        found: Effect | AllEffects
+        settings: dict[str, Any] = {"graph": graph, "method": method, "knowledge": known, "seed": seed}
+        settings |= method_options(method, options)
+        found: Effect | AllEffects | EffectRanges
         if outcome is None:
             found = all_effects(rows, **settings)
         else:
             pairs = read_levels(causes, levels)
-            about: dict[str, Any] = {"graph": graph, "levels": pairs, "given": conditions, "curve": curve}
+            about: dict[str, Any] = {"levels": pairs, "given": conditions, "curve": curve}
             found = effect(rows, causes, outcome, **about, **settings)
     if output is not None:
         write_whole(output, found.to_json())

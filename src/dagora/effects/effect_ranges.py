@@ -1,0 +1,298 @@
+"""The linear effects of all pairs of columns over a class of graphs, from moments alone (IDA).
+
+The graphs of a class differ in the parents of x. Given a choice of them, S, the effect of x on y is the
+coefficient of x in the regression of y on x and S, and zero where y is no descendant of x (Maathuis, Kalisch
+& Bühlmann 2009). Descendants are what x reaches without passing through S: no graph is listed. With the
+Cholesky factor L of the scatter matrix of S and x, x last, and v = L⁻¹ (the scatter of S and x with y),
+
+    effect = v_x / L_xx,    variance = (scatter of y − v·v) / freedom / L_xx²,
+
+so that one factor serves all y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.base.files import json_text
+from dagora.base.phrases import some_of
+from dagora.effects.class_effects import MOST_CHOICES
+from dagora.effects.parent_sets import parent_sets
+from dagora.effects.set_estimate import TAILS, Interval, written_number
+from dagora.graph.bit_sets import bit_rows, members
+from dagora.graph.cpdag import Graph
+from dagora.graph.dag import DAG
+from dagora.graph.identification import causal_member, oriented
+from dagora.kernels.decorators import kernel
+from dagora.scores.gaussian import COLLINEAR
+from dagora.scores.usable_moments import gaussian_moments
+from dagora.stats.statistics import Moments, Statistics
+
+Array = NDArray[np.float64]
+Nodes = NDArray[np.int64]
+
+SHOWN = 20  # pairs in a text
+
+
+class ParentChoice(NamedTuple):
+    """The effect in those graphs of a class in which x has these parents."""
+
+    parents: tuple[str, ...]
+    effect: Interval
+
+
+class ChoiceEffects(NamedTuple):
+    """Effects of one column for each choice of its parents, [choice, y], and half-widths of intervals."""
+
+    values: Array
+    margins: Array
+
+
+@dataclass(frozen=True, eq=False)
+class EffectRanges:
+    """Effects of one unit more of each column on the mean of each other, over a class of graphs.
+
+    Entry [i, j] is about the effect of i on j: `least` and `greatest` are the ends of the estimates over all
+    choices of the parents of i, `low` and `high` the ends of their 95 % intervals, and `zeros` the number of
+    choices in which the graph says that there is none. A choice counts once, however many graphs make it;
+    `choices[i]` is their number.
+
+    >>> import dagora
+    >>> a, b, c = np.random.default_rng(0).standard_normal((3, 100))
+    >>> line = dagora.CPDAG("abc", [], [("a", "b"), ("b", "c")])
+    >>> found = dagora.all_effects({"a": a, "b": a + b, "c": a + b + c}, graph=line)
+    >>> found.choices.tolist(), found.zeros[0].tolist()
+    ([2, 3, 2], [0, 1, 1])
+    >>> [choice.parents for choice in found.over_choices("b", "c")]
+    [(), ('a',), ('c',)]
+    """
+
+    names: tuple[str, ...]
+    least: Array
+    greatest: Array
+    low: Array
+    high: Array
+    zeros: NDArray[np.int64]
+    choices: NDArray[np.int64]
+    moments: Moments = field(repr=False)
+    matrix: NDArray[np.bool_] = field(repr=False)  # of the class
+    notes: tuple[str, ...] = ()
+
+    def over_choices(self, x: str, y: str) -> list[ParentChoice]:
+        """The effect of x on y for each choice of the parents of x."""
+        i, j = self.names.index(x), self.names.index(y)
+        sets = self._walk.parents_of(i)
+        found = self._walk.effects(i, sets)
+        values, margins = found.values[:, j].tolist(), found.margins[:, j].tolist()
+        return [
+            ParentChoice(
+                tuple(self.names[node] for node in parents), Interval(value, value - margin, value + margin)
+            )
+            for parents, value, margin in zip(sets, values, margins, strict=True)
+        ]
+
+    @cached_property
+    def _walk(self) -> ClassWalk:
+        return ClassWalk(self.matrix, self.moments, self.names)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Places of cause and outcome, the greatest possible effect in standard deviations first."""
+        spread = np.sqrt(np.diag(self.moments.scatter))
+        size = np.maximum(np.abs(self.least), np.abs(self.greatest)) * spread[:, None] / spread
+        size[np.diag_indices(len(self.names))] = -1
+        for place in np.argsort(-size, axis=None, kind="stable")[: len(self.names) * (len(self.names) - 1)]:
+            yield divmod(int(place), len(self.names))
+
+    def to_text(self) -> str:
+        """The pairs that may matter most, a line each."""
+        lines = ["effects of one unit more on the mean, by their largest size in standard deviations"]
+        shown = list(islice(self.pairs(), SHOWN))
+        lines += [self._line(i, j) for i, j in shown]
+        hidden = len(self.names) * (len(self.names) - 1) - len(shown)
+        lines += [f"and {hidden} more pairs"] if hidden else []
+        lines.append(f"each adjusted for the parents of the cause ({self.moments.n} rows)")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _line(self, i: int, j: int) -> str:
+        least, greatest, low, high = (
+            written_number(float(ends[i, j])) for ends in (self.least, self.greatest, self.low, self.high)
+        )
+        told = f"{self.names[i]} on {self.names[j]}: "
+        if self.choices[i] == 1:
+            return f"{told}{least} [{low}, {high}]"
+        zeros = f", zero in {self.zeros[i, j]}" if self.zeros[i, j] else ""
+        return (
+            f"{told}between {least} and {greatest} (all intervals together: [{low}, {high}]), "
+            f"over {self.choices[i]} choices of the parents of {self.names[i]}{zeros}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "names": list(self.names),
+            "effects": [
+                {
+                    "x": self.names[i],
+                    "y": self.names[j],
+                    "least": float(self.least[i, j]),
+                    "greatest": float(self.greatest[i, j]),
+                    "low": float(self.low[i, j]),
+                    "high": float(self.high[i, j]),
+                    "choices": int(self.choices[i]),
+                    "zeros": int(self.zeros[i, j]),
+                }
+                for i, j in self.pairs()
+            ],
+            "rows": self.moments.n,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """JSON text, one object."""
+        return json_text(self.to_dict())
+
+
+def effect_ranges(graph: Graph, statistics: Statistics, notes: tuple[str, ...] = ()) -> EffectRanges:
+    """The effects of all pairs over the class of a graph, whose nodes are the columns in their order."""
+    if not isinstance(graph, DAG):
+        causal_member(graph)  # refuses a graph that stands for no DAG
+    moments = gaussian_moments(statistics, "the effects of all pairs over a class of graphs")
+    walk = ClassWalk(oriented(graph), moments, graph.nodes)
+    size = len(graph)
+    least, greatest, low, high = (np.zeros((size, size)) for _ in range(4))
+    zeros, choices = np.zeros((size, size), dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for x in range(size):
+        sets = walk.parents_of(x)
+        values, margins = walk.effects(x, sets)
+        least[x], greatest[x] = values.min(axis=0), values.max(axis=0)
+        low[x], high[x] = (values - margins).min(axis=0), (values + margins).max(axis=0)
+        zeros[x] = (margins == 0).sum(axis=0)
+        choices[x] = len(sets)
+    np.fill_diagonal(zeros, 0)
+    if walk.cut:
+        said = f"only the first {MOST_CHOICES} choices of the parents of {some_of(walk.cut)} were computed"
+        notes = (*notes, said)
+    return EffectRanges(graph.nodes, least, greatest, low, high, zeros, choices, moments, walk.matrix, notes)
+
+
+class ClassWalk:
+    """The class of a graph, node by node: the parents that each may have, and the effects that follow."""
+
+    def __init__(self, matrix: NDArray[np.bool_], moments: Moments, names: tuple[str, ...]) -> None:
+        self.matrix, self.moments, self.names = matrix, moments, names
+        self.onward, self.back = bit_rows(matrix), bit_rows(matrix.T)
+        self.starts = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))])
+        self.heads = np.nonzero(matrix)[1]
+        self.quantiles: dict[int, float] = {}
+        self.cut: list[str] = []  # nodes with more choices than are looked at
+
+    def parents_of(self, x: int) -> list[list[int]]:
+        """The sets of parents that x has in some graph of the class, at most `MOST_CHOICES`."""
+        fixed = self.back[x] & ~self.onward[x]
+        found = [
+            list(members(before | fixed))
+            for before, _ in islice(parent_sets(self.onward, self.back, x), MOST_CHOICES + 1)
+        ]
+        if len(found) > MOST_CHOICES:
+            self.cut.append(self.names[x])
+        return found[:MOST_CHOICES]
+
+    def effects(self, x: int, sets: list[list[int]]) -> ChoiceEffects:
+        """The effects of x on every column for each set of parents; zero where it changes nothing."""
+        sizes = np.array([len(parents) for parents in sets])
+        padded = np.zeros((len(sets), int(sizes.max())), dtype=np.int64)
+        for place, parents in enumerate(sets):
+            padded[place, : len(parents)] = parents
+        values, errors = regress_on_parents(
+            self.moments.scatter, self.starts, self.heads, x, padded, sizes, COLLINEAR
+        )
+        if np.isnan(values).any():
+            determined = sets[int(np.isnan(values).any(axis=1).argmax())]
+            parents = ", ".join(self.names[node] for node in determined)
+            raise DataError(
+                f"{parents} determine{'s' if len(determined) == 1 else ''} {self.names[x]}: no rows differ "
+                "in the one alone, so that they do not tell its effects"
+            )
+        scale = np.array([self._quantile(size) for size in sizes.tolist()])
+        return ChoiceEffects(values, errors * scale[:, None])
+
+    def _quantile(self, parents: int) -> float:
+        """Student's quantile over the root of the freedom, with so many parents."""
+        from scipy.special import stdtrit
+
+        if parents not in self.quantiles:
+            freedom = self.moments.n - parents - 2
+            if freedom < 1:
+                raise DataError(f"{self.moments.n} rows are too few to adjust for {parents} columns")
+            self.quantiles[parents] = float(stdtrit(freedom, TAILS[1])) / np.sqrt(freedom)
+        return self.quantiles[parents]
+
+
+@kernel
+def regress_on_parents(
+    scatter: Array, starts: Nodes, heads: Nodes, x: int, sets: Nodes, sizes: Nodes, collinear: float
+) -> tuple[Array, Array]:
+    """The coefficient of x for each set of parents and y, and √(residual sum of squares) / L_xx.
+
+    The children of node i are `heads[starts[i]:starts[i + 1]]`, lines included. A set that determines x
+    gives NaN.
+    """
+    number, size = len(sets), len(scatter)
+    values, errors = np.zeros((number, size)), np.zeros((number, size))
+    reached = np.empty(size, dtype=np.bool_)
+    queue = np.empty(size, dtype=np.int64)
+    columns = np.empty(sets.shape[1] + 1, dtype=np.int64)
+    factor = np.empty((sets.shape[1] + 1, sets.shape[1] + 1))
+    solved = np.empty(sets.shape[1] + 1)
+    for s in range(number):
+        k = sizes[s]
+        for a in range(k):
+            columns[a] = sets[s, a]
+        columns[k] = x
+        determined = False
+        for a in range(k + 1):
+            for b in range(a + 1):
+                entry = scatter[columns[a], columns[b]]
+                for c in range(b):
+                    entry -= factor[a, c] * factor[b, c]
+                if b < a:
+                    factor[a, b] = entry / factor[b, b]
+                elif entry > collinear * scatter[columns[a], columns[a]]:
+                    factor[a, a] = np.sqrt(entry)
+                else:
+                    determined = True
+                    factor[a, a] = 1.0
+        for node in range(size):
+            reached[node] = False
+        for a in range(k + 1):
+            reached[columns[a]] = True
+        queue[0] = x
+        done, waiting = 0, 1
+        while done < waiting:
+            node = queue[done]
+            done += 1
+            for place in range(starts[node], starts[node + 1]):
+                y = heads[place]
+                if reached[y]:
+                    continue
+                reached[y] = True
+                queue[waiting] = y
+                waiting += 1
+                residual = scatter[y, y]
+                for a in range(k + 1):
+                    entry = scatter[columns[a], y]
+                    for c in range(a):
+                        entry -= factor[a, c] * solved[c]
+                    solved[a] = entry / factor[a, a]
+                    residual -= solved[a] ** 2
+                values[s, y] = np.nan if determined else solved[k] / factor[k, k]
+                errors[s, y] = np.sqrt(max(residual, collinear * scatter[y, y])) / factor[k, k]
+    return values, errors
