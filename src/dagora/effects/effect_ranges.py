@@ -216,9 +216,9 @@ class ClassWalk:
         )
         if np.isnan(values).any():
             determined = sets[int(np.isnan(values).any(axis=1).argmax())]
-            parents = ", ".join(self.names[node] for node in determined)
+            named = ", ".join(self.names[node] for node in determined)
             raise DataError(
-                f"{parents} determine{'s' if len(determined) == 1 else ''} {self.names[x]}: no rows differ "
+                f"{named} determine{'s' if len(determined) == 1 else ''} {self.names[x]}: no rows differ "
                 "in the one alone, so that they do not tell its effects"
             )
         scale = np.array([self._quantile(size) for size in sizes.tolist()])
