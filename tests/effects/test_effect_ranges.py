@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.effects import class_effects
 from dagora.effects import effect_ranges as module
 from dagora.effects.effect_ranges import effect_ranges
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
+from dagora.graph.parent_sets import MOST_CHOICES
 from dagora.graph.random_graphs import random_dag
 from dagora.stats.table import TableStatistics
 from tests.effects.exact_rows import rows_with
@@ -119,7 +119,7 @@ def usual_slope(design, y):
 
 def test_more_choices_than_are_looked_at_are_said(rows, monkeypatch):
     monkeypatch.setattr(module, "MOST_CHOICES", 3)
-    assert class_effects.MOST_CHOICES > 3
+    assert MOST_CHOICES > 3
     table, _ = rows
     full = CPDAG(table.names[:4], [], [(a, b) for a in table.names[:4] for b in table.names[:4] if a < b])
     found = dagora.all_effects(table, graph=full)

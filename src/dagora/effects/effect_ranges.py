@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.files import json_text
 from dagora.base.phrases import some_of
-from dagora.effects.class_effects import MOST_CHOICES
-from dagora.effects.parent_sets import parent_sets
 from dagora.effects.set_estimate import TAILS, Interval, written_number
 from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.identification import causal_member, oriented
+from dagora.graph.parent_sets import MOST_CHOICES, parent_sets
 from dagora.kernels.decorators import kernel
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments
