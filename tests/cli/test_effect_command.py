@@ -71,6 +71,17 @@ def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_pat
     assert ran.out.splitlines()[1].endswith("over 2 choices of the parents of a, zero in 1")
 
 
+def test_a_page(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
+    data, graph = files
+    page = tmp_path / "effect.html"
+    ran = run("effect", data, "--from", "x", "--to", "y", "--graph", graph, "--report", page, "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    assert "The effect of x on y, rows.csv" in page.read_text()
+    for file, words in ((tmp_path / "a.txt", "reports are written as .html"), (tmp_path, "written as .html")):
+        ran = run("effect", data, "--from", "x", "--to", "y", "--report", file)
+        assert (ran.code, words in ran.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -113,7 +113,7 @@ MISTAKES = [
     case("write a graph as network", lambda: dg.write_network(GRAPH, "x.json"), GraphError, "fit(graph, data)"),
     case("write no table", lambda: dg.write_table("t", "x.csv"), DataError, "read_table"),
     case("write nowhere", lambda: dg.write_graph(GRAPH, "no/x.json"), FormatError, "there is no folder 'no'"),
-    case("report on a graph", lambda: dg.write_report(GRAPH, "x.html"), OptionError, "what learn, sample or bootstrap returned"),
+    case("report on a graph", lambda: dg.write_report(GRAPH, "x.html"), OptionError, "what learn, sample, bootstrap or effect returned"),
     case("report with a file as truth", lambda: dg.write_report(RESULT, "x.html", truth="t.json"), GraphError, "read_graph"),
     case("garbage as result", lambda: dg.Result.from_json("garbage"), FormatError, "not a result in JSON"),
     case("list as posterior", lambda: dg.Posterior.from_json("[1]"), FormatError, "not a posterior in JSON"),

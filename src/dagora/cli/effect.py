@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,7 @@ Examples:
   dagora effect patients.csv --from drug --to death --graph graph.json --levels yes,no
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
+  dagora effect patients.csv --from drug --to death --report effect.html
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
   dagora effect sensors.csv --all --graph class.json
 """
@@ -75,6 +77,11 @@ Examples:
 @click.option("--curve", is_flag=True, help="Also what happens over the values of a continuous variable.")
 @click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
+@click.option(
+    "--report",
+    metavar="FILE.html",
+    help="Write a page: the graph with what is adjusted for, intervals, words.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
 @INTERVENTIONS
@@ -94,6 +101,7 @@ def command(
     curve: bool,
     all_pairs: bool,
     output: str | None,
+    report: str | None,
     as_json: bool,
     interventions: str | None,
     reading: Reading,
@@ -109,7 +117,7 @@ def command(
     from dagora.api.effect import effect
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
-    from dagora.cli.outputs import check_target
+    from dagora.cli.outputs import check_overwriting, check_report, check_target
     from dagora.data.table import require_table
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
@@ -120,6 +128,9 @@ def command(
         raise OptionError("an effect is from one variable to another: --from NAME --to NAME, or --all")
     if output is not None:
         check_target(output)
+    if report is not None:
+        check_report(report)
+    check_overwriting([output, report], [data, graph, knowledge])
     conditions = dict(split_pair(pair, "--given") for pair in given)
     known = as_knowledge(knowledge, None)
     asked = () if outcome is None else (outcome,)
@@ -140,6 +151,10 @@ def command(
             found = effect(rows, causes, outcome, **about, **settings)
     if output is not None:
         write_whole(output, found.to_json())
+    if report is not None:
+        from dagora.report import write_report
+
+        write_report(found, report, source=Path(data).name)
     echo(json_text(found.to_dict()) if as_json else found.to_text())
 
 

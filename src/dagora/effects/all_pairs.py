@@ -42,12 +42,17 @@ class AllEffects:
     source: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def standardised(self) -> Array:
+        """The mean effects of one standard deviation more, in standard deviations."""
+        return np.asarray(self.mean * self.spread[:, None] / self.spread)
+
     def pairs(self) -> Iterator[tuple[str, str, Interval, float]]:
         """Cause, outcome, effect and probability that it is one, what matters most first.
 
         What matters is the mean effect in standard deviations of both columns.
         """
-        size = np.abs(self.mean) * self.spread[:, None] / self.spread
+        size = np.abs(self.standardised)
         size[np.diag_indices(len(self.names))] = -1
         for place in np.argsort(-size, axis=None, kind="stable")[: len(self.names) * (len(self.names) - 1)]:
             i, j = divmod(int(place), len(self.names))

@@ -20,6 +20,7 @@ from dagora.data.schema import Kind
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
+from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
@@ -89,6 +90,7 @@ def average_effect(
         summarise_draws(draws, contrast, only_causes=True) if probability > 0 else {},
         best,
         graphs.best_probability,
+        EffectHistogram.of(draws.values[draws.causes, 0], draws.weights[draws.causes]),
     )
     return Effect(
         contrast,

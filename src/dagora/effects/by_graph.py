@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dagora.effects.class_effects import ClassEffects, effects_over_class
 from dagora.effects.contrast import EffectContrast
@@ -19,6 +20,12 @@ def effect_by_graph(
     graph: AnyGraph, rows: EffectRows, contrast: EffectContrast, notes: Sequence[str] = (), seed: int = 0
 ) -> Effect:
     """The effect that rows and a graph determine; the effects over its class where it leaves them open."""
+    return replace(_effect_by_graph(graph, rows, contrast, notes, seed), graph=graph)
+
+
+def _effect_by_graph(
+    graph: AnyGraph, rows: EffectRows, contrast: EffectContrast, notes: Sequence[str], seed: int
+) -> Effect:
     found = Adjustment(graph, contrast.x, contrast.y, notes)
     refuse_descendants(graph, contrast)
     if found.verdict in {"zero", "adjustment"}:

@@ -10,9 +10,11 @@ from dagora.base.files import json_text
 from dagora.base.phrases import some_of
 from dagora.base.wording import render_fields
 from dagora.effects.contrast import EffectContrast
+from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import Interval, Support, written_number
 from dagora.graph.adjustment import listed
+from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
 Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged"]
@@ -71,6 +73,7 @@ class OverGraphs:
     if_cause: Mapping[str, Interval]
     best: Effect | None = None  # under the most probable class of graphs, taken as true
     best_probability: float = 0.0
+    histogram: EffectHistogram | None = None  # of the difference, in the graphs in which x is a cause
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -83,6 +86,7 @@ class OverGraphs:
             "if_cause": {scale: found.to_dict() for scale, found in self.if_cause.items()},
             "best": None if self.best is None else self.best.to_dict(),
             "best_probability": self.best_probability,
+            "histogram": None if self.histogram is None else self.histogram.to_dict(),
         }
 
 
@@ -93,7 +97,7 @@ class Effect:
     `verdict` says how it was found. `estimates` has an `Interval` for each scale; it is empty where the
     effect is not identified, and then `members` has one effect for each set of parents that x has in some
     graph of the class. `over_graphs` is there for an average over graphs, `hidden_cause` for an effect that
-    was adjusted.
+    was adjusted. `graph` is what it was computed by, with lines where directions are open.
 
     >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
     >>> found = Effect(contrast, "adjustment", {"difference": Interval(-0.19, -0.24, -0.14)}, ("severity",))
@@ -116,6 +120,7 @@ class Effect:
     hidden_cause: HiddenCause | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    graph: AnyGraph | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         render_fields(self, "notes", "assumptions", "reason")

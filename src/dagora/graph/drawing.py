@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from numpy.typing import ArrayLike
@@ -47,6 +48,9 @@ STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
     "reversed": ("#b98500", "9 3"),
     "extra": ("#bb5566", "2 3"),
     "missing": ("#7c8794", "6 5"),
+    "causal": ("#004488", ""),
+    "not causal": ("#bb5566", "2 3"),
+    "deciding": ("#b98500", "9 3"),
 }
 # The words of a legend.
 JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}
@@ -59,6 +63,18 @@ SHOWN: dict[Verdict, str] = {"shown": "direction shown by an intervention:", "pl
 SECONDS_AN_EDGE = 2e-3
 
 LineOf = Callable[[Edge, float, float], Line]
+
+
+@dataclass(frozen=True)
+class NodeRole:
+    """What a node is in a question: the words for it, and how its box looks."""
+
+    words: str
+    box: str = BOX
+    ink: str = INK
+
+
+PLAIN = NodeRole("")
 
 
 def draw_svg(
@@ -104,10 +120,11 @@ def assemble_svg(
     legend: Mapping[Verdict, str],
     title: str | None,
     summary: str,
+    roles: Mapping[str, NodeRole] | None = None,
 ) -> str:
     """The picture: edges, boxes, title, and a legend of some verdicts with how many edges have each.
 
-    `words` say of an edge which verdict it has.
+    `words` say of an edge which verdict it has, `roles` what some nodes are.
     """
     listed = _legend(strokes, legend)
     heading = 30.0 * (title is not None) + 26.0 * bool(listed)
@@ -139,7 +156,8 @@ def assemble_svg(
         for stroke in sorted(strokes, key=lambda s: -ranks.index(s.verdict))
     ]
     parts += [_heading(*heading) for heading in plan.headings] if isinstance(plan, TimeLayout) else []
-    parts += [_node(name, plan.positions[name], widths[name]) for name in widths]
+    known = roles or {}
+    parts += [_node(name, plan.positions[name], widths[name], known.get(name, PLAIN)) for name in widths]
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
@@ -212,13 +230,15 @@ def _legend(strokes: Sequence[Stroke], words: Mapping[Verdict, str]) -> list[tup
     return entries
 
 
-def _node(name: str, centre: Point, width: float) -> str:
+def _node(name: str, centre: Point, width: float, role: NodeRole) -> str:
     x, y = centre
     left, top, base = x - width / 2, y - NODE_HEIGHT / 2, y + FONT_SIZE * 0.36
+    said = f" data-role={quoteattr(role.words)}" if role.words else ""
+    note = f" ({role.words})" if role.words else ""
     return (
-        f"<g data-node={quoteattr(clean_letters(name))}><title>{clean_text(name)}</title>"
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:g}" rx="9" {BOX}/>'
-        f'<text x="{x:.1f}" y="{base:.1f}" font-size="{FONT_SIZE:g}" text-anchor="middle" fill="{INK}">'
+        f"<g data-node={quoteattr(clean_letters(name))}{said}><title>{clean_text(name + note)}</title>"
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{NODE_HEIGHT:g}" rx="9" {role.box}/>'
+        f'<text x="{x:.1f}" y="{base:.1f}" font-size="{FONT_SIZE:g}" text-anchor="middle" fill="{role.ink}">'
         f"{clean_text(short_label(name))}</text></g>"
     )
 

@@ -17,7 +17,9 @@ from dagora.graph.dag import Edge
 from dagora.graph.metrics import classify_edges
 from dagora.graph.pag_metrics import both_pags, classify_pag_edges
 
-Verdict = Literal["plain", "shown", "correct", "reversed", "extra", "missing"]
+Verdict = Literal[
+    "plain", "shown", "correct", "reversed", "extra", "missing", "causal", "not causal", "deciding"
+]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from dagora.learners.result import Result
 if TYPE_CHECKING:
     from dagora.criticism.check import Check
     from dagora.data.incomplete import AnyTable
+    from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.result import Effect
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
@@ -67,7 +69,7 @@ def write_check(
 
 
 def write_report(
-    found: Result | Posterior | Strengths,
+    found: Result | Posterior | Strengths | Effect | AllEffects,
     path: str | PathLike[str],
     *,
     truth: AnyGraph | None = None,
@@ -77,12 +79,12 @@ def write_report(
     table: AnyTable | None = None,
     seconds: float | None = None,
 ) -> None:
-    """Write an HTML page about what `learn`, `sample` or `bootstrap` returned.
+    """Write an HTML page about what `learn`, `sample`, `bootstrap`, `effect` or `all_effects` returned.
 
     Parameters
     ----------
-    found : Result, Posterior or Strengths
-        What to show.
+    found : Result, Posterior, Strengths, Effect or AllEffects
+        What to show; of effects, `source` is the only other thing that matters.
     path : path
         The file to write, such as "network.html".
     truth : DAG, CPDAG or PAG, optional
@@ -115,6 +117,8 @@ def write_report(
     ...     "two columns" in page.read_text(encoding="utf-8")
     True
     """
+    from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.result import Effect
     from dagora.graph.ancestral.pag import PAG
     from dagora.posterior.resample.strengths import Strengths
     from dagora.posterior.summary.posterior import Posterior
@@ -124,6 +128,13 @@ def write_report(
     from dagora.report.strength_section import strength_sections, strengths_page
 
     require_path(path)
+    if isinstance(found, Effect | AllEffects):
+        from dagora.report.all_effects import all_effects_page
+        from dagora.report.effect_sections import effect_page
+
+        content = effect_page(found, source) if isinstance(found, Effect) else all_effects_page(found, source)
+        write_whole(path, content)
+        return
     plain = None if truth is None or isinstance(truth, PAG) else truth
     distributed = None if table is None else distributions(table)
     if isinstance(found, Result):
@@ -143,7 +154,7 @@ def write_report(
         content = strengths_page(found, truth=truth, source=source, distributions=distributed)
     elif not isinstance(found, Posterior):
         raise OptionError(
-            f"a report shows what learn, sample or bootstrap returned, not a {type(found).__name__}"
+            f"a report shows what learn, sample, bootstrap or effect returned, not a {type(found).__name__}"
         )
     else:
         content = posterior_page(found, truth=truth, source=source, distributions=distributed)

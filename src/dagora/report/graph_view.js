@@ -3,7 +3,8 @@
 //
 // The one global, DagoraGraph, is mounted on an element that holds an SVG with g[data-node] (a rect and a text)
 // and g[data-tail][data-head]; an edge may have data-strength, data-sign ("-->", "---", "o->", …) and, where it
-// belongs to the truth alone, data-missing. Nothing is fetched, and nothing but the element is changed.
+// belongs to the truth alone, data-missing; a node may have data-role, words for what it is. Nothing is
+// fetched, and nothing but the element is changed.
 globalThis.DagoraGraph = (() => {
   const READABLE = 8; // pixels of a letter; below, labels are drawn larger, and only those that have room
   const FAR_LABELS = [11, 9]; // pixels of such a label, the first that has room
@@ -461,7 +462,8 @@ globalThis.DagoraGraph = (() => {
       node.box.tabIndex = -1;
       node.box.setAttribute("role", "button");
       node.box.setAttribute("aria-pressed", "false");
-      node.box.setAttribute("aria-label", `${node.name}, joined with ${node.near.size}`);
+      const role = node.box.dataset.role ? ` (${node.box.dataset.role})` : "";
+      node.box.setAttribute("aria-label", `${node.name}${role}, joined with ${node.near.size}`);
     }
     if (byDegree.length) current(byDegree[0]);
     picture.append(labels);

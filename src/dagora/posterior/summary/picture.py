@@ -1,7 +1,8 @@
 """A picture of edge probabilities as one self-contained SVG: a square for each pair, darker if more probable.
 
 Rows are parents, columns children. Squares go from white to the blue that `graph.drawing` gives correct
-edges, getting darker evenly, so that they can be read in grey print and by colour-blind readers. Frames mark
+edges, getting darker evenly, so that they can be read in grey print and by colour-blind readers; negative
+values, of effects, go to red. Frames mark
 the edges of the truth, if that is given, and squares hold numbers if there are few enough nodes.
 """
 
@@ -16,7 +17,8 @@ from dagora.base.errors import GraphError
 from dagora.graph.cpdag import Graph
 from dagora.graph.drawing import FONT, FONT_SIZE, INK, MARGIN, clean_text, short_label, text_width
 
-DARK = (0, 68, 136)  # red, green and blue of probability one
+DARK = (0, 68, 136)  # red, green and blue of one
+DARK_NEGATIVE = (187, 85, 102)  # of minus one
 FRAME = 'fill="none" stroke="#b98500" stroke-width="2.4"'
 NUMBERED = 25  # nodes up to which the squares hold numbers
 SHOWN = 0.05  # smaller numbers are only in the tooltips
@@ -31,8 +33,12 @@ def draw_probabilities(
     truth: Graph | None = None,
     title: str | None = None,
     what: str = "probability",
+    axes: tuple[str, str] = ("parent", "child"),
+    signed: bool = False,
 ) -> str:
     """Draw a matrix of probabilities, [i, j] for i → j; `truth` frames its edges, `what` is their name.
+
+    `signed` values lie between -1 and 1, or are drawn as if they did; `axes` name rows and columns.
 
     >>> draw_probabilities(["a", "b"], np.array([[0, 0.25], [0.75, 0]]))[:4]
     '<svg'
@@ -60,8 +66,8 @@ def draw_probabilities(
         parts.append(_text((MARGIN, MARGIN + 12), title, 17.0, 'font-weight="600"'))
     middle = extent / 2
     parts += [
-        _text((left + middle, top - labels - GAP - 8), "child", 11.0, 'text-anchor="middle"'),
-        _text((left - labels - GAP - 8, top + middle), "parent", 11.0, 'text-anchor="middle"', turned=True),
+        _text((left + middle, top - labels - GAP - 8), axes[1], 11.0, 'text-anchor="middle"'),
+        _text((left - labels - GAP - 8, top + middle), axes[0], 11.0, 'text-anchor="middle"', turned=True),
     ]
     for k, name in enumerate(names):
         at = side * (k + 0.5) + font * 0.36
@@ -82,7 +88,7 @@ def draw_probabilities(
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{inner:g}" height="{inner:g}" class="true" {FRAME}/>'
             )
-    parts.append(_legend(MARGIN, top + extent + 18.0, what, framed=truth is not None))
+    parts.append(_legend(MARGIN, top + extent + 18.0, what, framed=truth is not None, signed=signed))
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -99,31 +105,32 @@ def _square(corner: tuple[float, float], side: float, value: float, *, numbered:
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:g}" height="{side:g}" fill="{colour(value)}" '
         'stroke="#d8dde4" stroke-width="0.8"/>'
     )
-    if not numbered or not value >= SHOWN:
+    if not numbered or not abs(value) >= SHOWN:
         return shade
-    ink = "#ffffff" if value > 0.55 else INK
+    ink = "#ffffff" if value > 0.55 or value < -0.9 else INK  # what can be read on blue and on red
     middle = (x + side / 2, y + side / 2 + 3.8)
-    return shade + _text(middle, f"{value:.2f}", 10.5, f'text-anchor="middle" fill="{ink}"')
+    return shade + _text(middle, f"{value:.2f}".replace("-", "−"), 10.5, f'text-anchor="middle" fill="{ink}"')
 
 
 def colour(value: float) -> str:
-    """Shade of a probability; one that is not known is grey.
+    """Shade of a probability or effect; one that is not known is grey.
 
-    >>> colour(0.0), colour(1.0), colour(float("nan"))
-    ('#ffffff', '#004488', '#cccccc')
+    >>> colour(0.0), colour(1.0), colour(-2.0), colour(float("nan"))
+    ('#ffffff', '#004488', '#bb5566', '#cccccc')
     """
     if not np.isfinite(value):
         return "#cccccc"
-    share = min(1.0, max(0.0, value))
-    return "#" + "".join(f"{round(255 + share * (end - 255)):02x}" for end in DARK)
+    share = min(1.0, abs(value))
+    dark = DARK if value >= 0 else DARK_NEGATIVE
+    return "#" + "".join(f"{round(255 + share * (end - 255)):02x}" for end in dark)
 
 
-def _legend(x: float, y: float, what: str, *, framed: bool) -> str:
+def _legend(x: float, y: float, what: str, *, framed: bool, signed: bool) -> str:
     parts = [_text((x, y + 13), what, 11.0, "")]
-    at = x + 70.0 + 24.0 * (len(what) > 12)
-    for value in (0.0, 0.25, 0.5, 0.75, 1.0):
+    at = x + max(70.0, 7.0 * len(what))
+    for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if signed else (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_square((at, y), 18.0, value, numbered=False))
-        parts.append(_text((at + 9, y + 30), f"{value:g}", 10.0, 'text-anchor="middle"'))
+        parts.append(_text((at + 9, y + 30), f"{value:g}".replace("-", "−"), 10.0, 'text-anchor="middle"'))
         at += 26.0
     if framed:
         parts.append(f'<rect x="{at + 26:.1f}" y="{y + 1:.1f}" width="16" height="16" {FRAME}/>')

@@ -1,0 +1,78 @@
+"""The answer about an effect in one sentence, with what it assumes."""
+
+from __future__ import annotations
+
+from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.result import Effect
+from dagora.effects.set_estimate import Interval
+from dagora.effects.set_estimate import written_number as in_digits
+
+
+def effect_in_words(effect: Effect) -> str:
+    """What setting x does to y, how sure that is, and on which conditions, in one or two sentences.
+
+    >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
+    >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
+    >>> effect_in_words(Effect(contrast, "adjustment", found, (), assumptions=("no cause is missing",)))
+    'If no cause is missing, then setting drug to yes instead of no lowers P(death=yes) by 0.19 \
+(95 % interval: 0.14 to 0.24).'
+    """
+    given = "".join(f" among rows with {name}={level}" for name, level in effect.contrast.given.items())
+    said = f"setting {set_in_words(effect.contrast)} {_outcome(effect, given)}"
+    if not effect.assumptions:
+        return f"{said[:1].upper()}{said[1:]}."
+    first, *others = effect.assumptions
+    more = ", and if what else is assumed holds" if others else ""
+    return f"If {first.partition(';')[0]}{more}, then {said}."
+
+
+def set_in_words(contrast: EffectContrast) -> str:
+    """What is set, and to what.
+
+    >>> set_in_words(EffectContrast(("dose",), "pressure", (1.0,), (0.0,), per_unit=True))
+    'dose one unit higher'
+    """
+    if contrast.per_unit:
+        return " and ".join(f"{name} one unit higher" for name in contrast.x)
+    values = zip(contrast.x, contrast.to, contrast.base, strict=True)
+    return " and ".join(f"{name} to {written(to)} instead of {written(base)}" for name, to, base in values)
+
+
+def _outcome(effect: Effect, given: str) -> str:
+    outcome = f"{effect.contrast.outcome}{given}"
+    if effect.verdict == "zero":
+        return f"does not change {outcome}: no directed path leads there"
+    if effect.verdict == "not identified":
+        if effect.range is None:
+            return f"changes {outcome} by an amount that is not identified: {effect.reason}"
+        low, high = map(written_number, effect.range)
+        return (
+            f"changes {outcome} by something between {low} and {high}: the data alone do not tell which, as "
+            f"{effect.reason.partition(';')[0]}"
+        )
+    told = change_in_words(effect.estimates["difference"], outcome)
+    over = effect.over_graphs
+    if over is None:
+        return told
+    cause = f"{' and '.join(effect.x)} is a cause of {effect.y}"
+    return f"{told}, averaged over graphs; {cause} with probability {over.cause_probability:.2f}"
+
+
+def change_in_words(found: Interval, outcome: str) -> str:
+    """How much something is raised or lowered, with its interval.
+
+    >>> change_in_words(Interval(0.01, -0.02, 0.04), "the mean of y")
+    'changes the mean of y by 0.01 (95 % interval: −0.02 to 0.04, which holds zero)'
+    """
+    if found.low <= 0 <= found.high:
+        value, low, high = map(written_number, (found.value, found.low, found.high))
+        sure = ", which holds zero" if found.low < found.high else ""
+        return f"changes {outcome} by {value} (95 % interval: {low} to {high}{sure})"
+    verb = "raises" if found.value > 0 else "lowers"
+    value, low, high = map(written_number, (abs(found.value), *sorted((abs(found.low), abs(found.high)))))
+    return f"{verb} {outcome} by {value} (95 % interval: {low} to {high})"
+
+
+def written_number(value: float) -> str:
+    """A number with the digits that count and the sign of minus."""
+    return in_digits(value).replace("-", "−")

@@ -1,0 +1,67 @@
+"""The page of all pairwise effects: a heat map, how probable each cause is, and a table."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from dagora.base.phrases import amount
+from dagora.effects.all_pairs import AllEffects
+from dagora.effects.averaged import NO_HIDDEN
+from dagora.effects.g_formula import LINEAR
+from dagora.posterior.summary.picture import draw_probabilities
+from dagora.report.learned import searchable, sentence_list, warnings
+from dagora.report.page import Cell, Content, Section, facts, number, page, table, text
+
+MOST_SQUARES = 60  # variables up to which all pairs are drawn
+MOST_PAIRS = 1000  # in the table
+HEAT = (
+    "The effect of one standard deviation more of the row's variable on the mean of the column's, in its "
+    "standard deviations, averaged over graphs: blue raises it, red lowers it. Where graphs disagree on a "
+    "direction, both squares are pale."
+)
+
+
+def all_effects_page(found: AllEffects, source: str | None = None) -> str:
+    """A whole HTML document about the effects of all pairs."""
+    size = len(found.names)
+    lead = facts([("variables", number(size)), ("pairs", number(size * (size - 1)))])
+    lead = f"<p>{text(f'Averaged over {found.source}.')}</p>{lead}"
+    sections = [*warnings(found.notes), *heat_sections(found), pair_section(found)]
+    sections.append(Section("Assumed", sentence_list([NO_HIDDEN, LINEAR])))
+    return page(f"All effects in {source}" if source else "The effects of all pairs", lead, sections)
+
+
+def heat_sections(found: AllEffects) -> list[Section]:
+    """The effects and the probabilities of causes as squares."""
+    if len(found.names) > MOST_SQUARES:
+        words = f"{amount(len(found.names), 'variable')} are too many to draw all pairs: see the table."
+        return [Section("All pairs", f"<p>{text(words)}</p>")]
+    axes = ("set", "outcome")
+    effects = draw_probabilities(
+        found.names, found.standardised, what="effect, in sd", axes=axes, signed=True
+    )
+    causes = draw_probabilities(found.names, found.cause_probability, what="probability", axes=axes)
+    return [
+        Section("How large", f'<div class="canvas shaded">{effects}</div><p class="soft">{text(HEAT)}</p>'),
+        Section("Which is a cause of which", f'<div class="canvas shaded">{causes}</div>'),
+    ]
+
+
+def pair_section(found: AllEffects) -> Section:
+    """The pairs in a table, what matters most first."""
+    sizes = found.standardised
+    place = {name: rank for rank, name in enumerate(found.names)}
+    rows: list[list[Content]] = [
+        [
+            x,
+            y,
+            Cell(str(one).replace("-", "−"), one.value),
+            float(sizes[place[x], place[y]]),
+            Cell(f"{chance:.2f}", chance),
+        ]
+        for x, y, one, chance in islice(found.pairs(), MOST_PAIRS)
+    ]
+    head = ("set", "outcome", "effect of one unit, 95 % interval", "in sd", "P(cause)")
+    left = len(found.names) * (len(found.names) - 1) - len(rows)
+    note = f'<p class="soft">… and {amount(left, "weaker pair")}.</p>' if left > 0 else ""
+    return Section("Pairs", searchable(table(head, rows, sortable=True)) + note)
