@@ -6,7 +6,7 @@ import pytest
 import dagora
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.in_words import effect_in_words
-from dagora.report.all_effects import all_effects_page
+from dagora.report.all_effects import all_effects_page, effect_ranges_page
 from dagora.report.effect_charts import draw_over_graphs
 from dagora.report.effect_sections import effect_page, effect_sections
 from tests.report.reading import read, table_under
@@ -120,3 +120,16 @@ def test_all_pairs():
     squares = [line for line in page.within("svg", "title") if " → " in line]
     assert len(squares) == 12, "two pictures of six pairs"
     assert f"a → b: {found.standardised[0, 1]:.4g}" in squares
+
+
+def test_all_pairs_over_a_class():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.standard_normal((3, 200))
+    class_ = dagora.CPDAG("abc", [("a", "b"), ("c", "b")])
+    found = dagora.all_effects({"a": a, "b": c - a + b, "c": c}, graph=class_)
+    page = read(effect_ranges_page(found, "numbers.csv"))
+    rows = table_under(page, "set", "outcome")
+    assert [tuple(row[:2]) for row in rows] == [(found.names[i], found.names[j]) for i, j in found.pairs()]
+    squares = [line for line in page.within("svg", "title") if line.startswith("a → ")]
+    assert squares[0].startswith("a → b: -")
+    assert squares[1] == "a → c: 0"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dagora.criticism.check import Check
     from dagora.data.incomplete import AnyTable
     from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.effect_ranges import EffectRanges
     from dagora.effects.result import Effect
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -69,7 +70,7 @@ def write_check(
 
 
 def write_report(
-    found: Result | Posterior | Strengths | Effect | AllEffects,
+    found: Result | Posterior | Strengths | Effect | AllEffects | EffectRanges,
     path: str | PathLike[str],
     *,
     truth: AnyGraph | None = None,
@@ -83,7 +84,7 @@ def write_report(
 
     Parameters
     ----------
-    found : Result, Posterior, Strengths, Effect or AllEffects
+    found : Result, Posterior, Strengths, Effect, AllEffects or EffectRanges
         What to show; of effects, `source` is the only other thing that matters.
     path : path
         The file to write, such as "network.html".
@@ -118,6 +119,7 @@ def write_report(
     True
     """
     from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.effect_ranges import EffectRanges
     from dagora.effects.result import Effect
     from dagora.graph.ancestral.pag import PAG
     from dagora.posterior.resample.strengths import Strengths
@@ -128,12 +130,8 @@ def write_report(
     from dagora.report.strength_section import strength_sections, strengths_page
 
     require_path(path)
-    if isinstance(found, Effect | AllEffects):
-        from dagora.report.all_effects import all_effects_page
-        from dagora.report.effect_sections import effect_page
-
-        content = effect_page(found, source) if isinstance(found, Effect) else all_effects_page(found, source)
-        write_whole(path, content)
+    if isinstance(found, Effect | AllEffects | EffectRanges):
+        write_whole(path, page_of_effects(found, source))
         return
     plain = None if truth is None or isinstance(truth, PAG) else truth
     distributed = None if table is None else distributions(table)
@@ -159,3 +157,19 @@ def write_report(
     else:
         content = posterior_page(found, truth=truth, source=source, distributions=distributed)
     write_whole(path, content)
+
+
+def page_of_effects(found: Effect | AllEffects | EffectRanges, source: str | None) -> str:
+    """A whole HTML document about one effect, or those of all pairs."""
+    from dagora.effects.all_pairs import AllEffects
+    from dagora.effects.result import Effect
+    from dagora.report.all_effects import all_effects_page, effect_ranges_page
+    from dagora.report.effect_sections import effect_page
+
+    if isinstance(found, Effect):
+        return effect_page(found, source)
+    return (
+        all_effects_page(found, source)
+        if isinstance(found, AllEffects)
+        else effect_ranges_page(found, source)
+    )
