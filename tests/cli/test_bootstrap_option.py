@@ -3,12 +3,16 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dagora
+from dagora.cli.posterior_outputs import strength_lines
 from dagora.data.writers import write_table
+from dagora.graph.dag import DAG
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 
@@ -90,3 +94,16 @@ def test_a_time_limit_is_for_both(run: Invoke, table: str) -> None:
     assert content["bootstrap"]["status"] in {"time-limit", "failed"}
     assert content["edges"] or content["status"] == "time-limit"
     assert "time limit of 1 s was reached before 100000 samples" in content["bootstrap"]["message"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_more_frequent_direction_is_printed(turned: bool) -> None:
+    edges, compelled = np.array([[0, 0.25], [0.75, 0]]), np.array([[0, 0.1], [0.2, 0]])
+    found = SimpleNamespace(
+        nodes=("a", "b"),
+        adjacency_frequency=np.array([[0, 1.0], [1.0, 0]]),
+        edge_frequency=edges.T if turned else edges,
+        compelled_frequency=compelled.T if turned else compelled,
+    )
+    line = strength_lines(found, DAG("ab", [("a", "b")]))[1]
+    assert line.split() == ["*", *("a → b" if turned else "b → a").split(), "1.000", "0.750", "0.200"]

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import shlex
 import signal
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from dagora.cli.ctrl_c import INTERRUPTED
 from dagora.learners.run import Run
 from dagora.papers.cell import Numbers, Parameters
+from dagora.papers.experiment import Size
 from dagora.papers.registry import ITEMS, Item
 from tests.papers.toy import computed, square, toy, wait_on_two
 
@@ -186,3 +188,16 @@ def test_ctrl_c_as_a_process(start: Callable, tmp_path: Path) -> None:
     assert "Traceback" not in err
     kept = [json.loads(line) for line in cells.read_text().splitlines()]
     assert len(kept) >= 2
+
+
+@pytest.mark.parametrize("given", [[], ["--full"], ["--seed", "3"], ["--full", "--seed", "3"]])
+def test_the_command_on_a_page_writes_that_page(
+    run: Callable, log: Path, tmp_path: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[Size] = []
+    monkeypatch.setattr(Item, "load", lambda self: lambda size: sizes.append(size) or toy(log, (1, 2)))
+    run("reproduce", "toy/squares", *given, "-o", tmp_path / "one")
+    page = (tmp_path / "one/toy-squares.md").read_text()
+    run(*shlex.split(page.split("`")[1])[1:], "-o", tmp_path / "two")
+    assert page == (tmp_path / "two/toy-squares.md").read_text()
+    assert sizes == [Size("--full" in given, 3 if "--seed" in given else 0)] * 2

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from dagora.base.errors import DataError
-from dagora.data.foreign_files import no_such_file, refuse_foreign_content, two_bytes_a_letter
+from dagora.data.foreign_files import (
+    BY_ENDING,
+    no_such_file,
+    refuse_foreign_content,
+    refuse_foreign_ending,
+    two_bytes_a_letter,
+)
 
 BEGINNINGS = {
     b"$FL2@(#) SPSS": "must end in .sav",
@@ -59,3 +65,12 @@ def test_the_folder_that_a_tilde_stands_for_is_written_out() -> None:
     assert no_such_file(Path("~/survey.csv")).endswith(
         f"write {Path.home() / 'survey.csv'}, as ~ stands for a folder in a shell only"
     )
+
+
+def test_every_foreign_ending_is_refused_in_small_and_in_capital_letters() -> None:
+    for ending, what in BY_ENDING.items():
+        for name in (f"survey{ending}", f"SURVEY{ending.upper()}"):
+            with pytest.raises(DataError) as refused:
+                refuse_foreign_ending(Path(name))
+            assert str(refused.value).startswith(what.partition("{")[0]), name
+    refuse_foreign_ending(Path("survey.csv"))

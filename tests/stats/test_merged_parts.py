@@ -161,3 +161,12 @@ def test_levels_are_ordered_in_all_parts_or_in_none() -> None:
         with pytest.raises(DataError, match=f"^the levels of column 'a' are {told}"):
             opened(these)
     assert opened([parts[1], parts[1]]).schema[0].ordered
+
+
+def test_ordered_levels_have_one_order_in_all_parts() -> None:
+    parts = [
+        pd.DataFrame({"a": pd.Categorical(["x", "y"] * 9, levels, ordered=True), "b": ["u", "v"] * 9})
+        for levels in (["x", "y"], ["y", "x"])
+    ]
+    with pytest.raises(DataError, match=r"^column 'a' has other levels in part 2"):
+        opened(parts)

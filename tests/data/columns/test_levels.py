@@ -1,8 +1,10 @@
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagora.data.columns.levels import level_name, sort_levels
+from dagora.data.columns.levels import TRUTHS, join_levels, level_name, sort_levels
 from dagora.data.columns.missing import is_missing_word
 from tests.data.table_strategies import quick
 
@@ -55,3 +57,18 @@ def test_names(value, name):
 def test_only_empty_and_nan_are_missing():
     assert all(map(is_missing_word, ["", "  ", "nan", "NaN", " NaN "]))
     assert not any(map(is_missing_word, ["NA", "None", "null", "?", "-", "N/A", "0"]))
+
+
+WORDS = [spelling for words in TRUTHS for word in words for spelling in {word, word.upper()}]
+
+
+@quick
+@given(st.lists(st.sampled_from([*WORDS, *WORDS, "m", "M", "2"]), min_size=1, max_size=5, unique=True))
+def test_levels_are_joined_where_they_differ_in_case_or_where_all_are_words_for_true_and_false(levels):
+    """Words for one of the two alone, such as n and f, are codes of something else."""
+    sides = [next((words for words in TRUTHS if level.lower() in words), None) for level in levels]
+    is_truth = set(sides) == set(TRUTHS)
+    named = join_levels(levels)
+    for (one, side, name), (two, other, another) in combinations(zip(levels, sides, named, strict=True), 2):
+        assert (name == another) == (one.lower() == two.lower() or (is_truth and side == other))
+    assert all(name == level or named.count(name) > 1 for name, level in zip(named, levels, strict=True))

@@ -7,6 +7,7 @@ from math import factorial, log
 import numpy as np
 import pytest
 
+import dagora
 from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.events import Budget
 from dagora.graph.dag import DAG
@@ -221,3 +222,9 @@ def test_required_edges_that_cannot_be_scored():
 
 def test_one_column():
     assert k2(random_score("bic", 0, columns=1), Run()).graph == DAG(["x0"])
+
+
+def test_directions_follow_from_an_order_that_is_given():
+    rows = {"a": [0, 1] * 20, "b": [0, 1] * 20}
+    assert not dagora.learn(rows, "k2", order="b,a").class_only
+    assert dagora.learn(rows, "hill-climb").class_only

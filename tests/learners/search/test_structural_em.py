@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import dagora
+from dagora.graph.dag import DAG
+from dagora.learners.search.structural_em import EmRound, best_round
 
 
 def sparse_table(seed: int) -> pd.DataFrame:
@@ -46,3 +48,10 @@ def test_a_table_with_few_values_gets_a_graph_with_a_finite_score(seed: int) -> 
     assert result.score is not None
     assert math.isfinite(result.score)
     assert json.loads(result.to_json())["score"] == result.score
+
+
+def test_the_best_round_counts_where_scores_can_be_compared_and_else_the_last() -> None:
+    none, best, last = (DAG("ab", edges) for edges in ([], [("a", "b")], [("b", "a")]))
+    tried = [EmRound(none, -5.0), EmRound(best, -3.0), EmRound(last, -4.0)]
+    assert best_round(tried, comparable=True).graph == best
+    assert best_round(tried, comparable=False).graph == last

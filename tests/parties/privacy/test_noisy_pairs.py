@@ -16,6 +16,7 @@ from dagora.parties.privacy.noisy_pairs import (
     PairScore,
     PairTables,
     association,
+    average_margin,
     make_consistent,
     pairs_of,
 )
@@ -239,3 +240,9 @@ def test_levels_are_declared_and_not_taken_from_the_rows() -> None:
         statistics = release({**rows, "a": [*rows["a"][:-1], last]}, key(1), levels=declared, epsilon=1.0)
         shown.append([variable.levels for variable in statistics.schema])
     assert shown[0] == shown[1] == [("no", "yes", "unsure"), ("x", "y")]
+
+
+def test_a_margin_is_averaged_by_precision() -> None:
+    """A margin over 4 cells has twice the noise of one over 2, so half the weight."""
+    raw = {(0, 1): np.array([[6.0, 6.0], [4.0, 4.0]]), (0, 2): np.array([[9.0, 0, 0, 0], [11.0, 0, 0, 0]])}
+    assert average_margin(raw, [2, 2, 4], 0, 20.0) == pytest.approx([11.0, 9.0])

@@ -9,9 +9,12 @@ from scipy.special import expit, logsumexp
 import dagora
 from dagora.base.errors import OptionError
 from dagora.data.table import Table
+from dagora.learners.run import Run
+from dagora.posterior.dibs.dibs import dibs
 from dagora.posterior.dibs.latent_graphs import Latents, cycle_gradient, drawn_graphs, likelihood_gradient
 from dagora.posterior.dibs.stein import stein_direction
 from dagora.posterior.space.priors import prior_named
+from dagora.scores.bdeu import bdeu
 from dagora.scores.digraph_scores import DigraphScores
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -151,3 +154,9 @@ def test_too_many_variables() -> None:
     wide = random_continuous(np.random.default_rng(0), 30, 63)
     with pytest.raises(OptionError, match=r"62 variables at most, not 63.*method order"):
         dagora.sample(wide, "dibs")
+
+
+def test_every_chain_has_particles_of_its_own() -> None:
+    score = bdeu(TableStatistics(LEVELS))
+    one, two = (dibs(score, Run(), draws=10, chains=chains, steps=1) for chains in (1, 2))
+    assert len(two.log_scores[0]) > len(one.log_scores[0])

@@ -1,6 +1,7 @@
 """Rows that are scanned against the same rows in memory: types, levels, counts, moments, graphs."""
 
 import sqlite3
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -248,6 +249,27 @@ def test_numbers_in_text_that_tell_rows_apart(tmp_path, monkeypatch, most):
         2
     ] == f"{table['no'].min()} to {table['no'].max()}"
     assert scanned.moments().mean.tolist() == pytest.approx([table["no"].mean()])
+
+
+def test_categories_of_too_many_levels_are_left_out_wherever_these_stand(monkeypatch):
+    monkeypatch.setattr("dagora.data.scan.profile.MAX_LEVELS", 300)
+    monkeypatch.setattr("dagora.data.scan.screening_sample.FEWEST_ROWS", 1)
+    many, few = (
+        pa.record_batch(
+            {
+                "town": pa.array([f"town {k % levels}" for k in range(ROWS)]).dictionary_encode(),
+                "cold": [0, 1] * (ROWS // 2),
+                "cough": [0, 0, 1, 1] * (ROWS // 4),
+            }
+        )
+        for levels in (301, 3)
+    )
+    for batches in ([many, few], [few, many], [few, many, few]):
+        with pytest.warns(dagora.DagoraWarning, match=r"left out: 'town' \(more than"):
+            scanned = dagora.open_rows(partial(iter, batches))
+        assert scanned.schema.names == scanned.sample.names == ("cold", "cough")
+        with pytest.raises(DataError, match="'town' has more than"):
+            dagora.open_rows(partial(iter, batches), discrete=["town"])
 
 
 def test_a_word_among_many_numbers(tmp_path, monkeypatch):

@@ -121,7 +121,8 @@ class Profile:
         if column.null_count == len(column):
             return
         if pa.types.is_dictionary(column.type) and self._categorical:
-            self._keep(column.dictionary if isinstance(column, pa.DictionaryArray) else column, begin)
+            if self.firsts is not None:
+                self._keep(column.dictionary if isinstance(column, pa.DictionaryArray) else column, begin)
             return
         before = self.firsts
         if text:

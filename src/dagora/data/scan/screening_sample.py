@@ -73,9 +73,7 @@ class ScreeningSample:
         drawn = None
         with self._or_none():
             drawn = self._drawn.rows(size)
-        if drawn is None or not set(schema.names) <= set(drawn.column_names):
-            return None
-        if drawn.num_rows < FEWEST_ROWS:
+        if drawn is None or drawn.num_rows < FEWEST_ROWS:
             return None
         columns = []
         for coding in codings:
