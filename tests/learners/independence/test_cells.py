@@ -75,6 +75,17 @@ def test_one_cell_is_a_regression():
     assert p_value(x, y, t) == pytest.approx(min(1, 2 * min(p)), rel=1e-6)
 
 
+def test_two_continuous_columns_have_twice_the_smaller_p_value():
+    rng = np.random.default_rng(3)
+    cell = rng.integers(0, 3, 90)
+    for seen in (0.0, 0.3):
+        x, y = rng.normal(size=(2, 90)) * (1 + cell)
+        y += seen * x
+        assert p_value(x, y, cell) == pytest.approx(min(1, 2 * min(beta_tail(statistic(x, y, cell)))))
+        level = np.digitize(x, [-1, 1])
+        assert p_value(level, y, cell) == pytest.approx(beta_tail(statistic(level, y, cell)[:1])[0])
+
+
 @pytest.mark.parametrize("rows", [(12, 9, 15), (40, 50, 45)])
 def test_slopes_of_small_cells_are_shared_and_those_of_large_ones_are_not(rows):
     """From rows: regressions with an intercept for each cell, and slopes for all cells or for each.

@@ -178,11 +178,11 @@ def test_what_would_take_too_long_to_hand_over_is_not(no_root, no_search, monkey
     check_stopped(ilp(candidates, Run(budget=Budget(60.0))), candidates, optimum, "time-limit")
 
 
-def test_more_sets_than_memory_allows():
+def test_the_memory_option_is_the_limit(no_root, no_search):
     candidates = competing_lists(np.random.default_rng(2), 9)
-    check_stopped(
-        ilp(candidates, Run(), memory=0.001), candidates, best_by_subsets(candidates), "memory-limit"
-    )
+    optimum = best_by_subsets(candidates)
+    check_stopped(ilp(candidates, Run(), memory=0.001), candidates, optimum, "memory-limit")
+    check_optimal(ilp(candidates, Run(), memory=0.25), candidates, optimum)
 
 
 @pytest.mark.full
