@@ -155,6 +155,29 @@ def test_levels_and_both_kinds_are_filled_without_the_parents_of_what_was_set() 
         assert chances[1] == pytest.approx(max(cause.mean(), 1 - cause.mean()), abs=0.02)
 
 
+def test_each_node_of_both_kinds_is_fitted_to_the_rows_in_which_it_was_not_set() -> None:
+    rng = np.random.default_rng(9)
+    group = rng.integers(0, 2, 300)
+    dose = group + rng.normal(size=300)
+    frame = pd.DataFrame({"group": group, "dose": dose, "pain": dose - group + rng.normal(size=300)})
+    frame["well"] = np.where(frame["pain"] + rng.normal(size=300) > 0, "yes", "no")
+    graph = dagora.DAG(
+        frame.columns, [("group", "dose"), ("group", "pain"), ("dose", "pain"), ("pain", "well")]
+    )
+    said = rng.choice(["", *frame.columns], 300)
+    for name in graph:
+        frame.loc[said == name, name] = rng.permutation(frame.loc[said == name, name])
+    found = dagora.fit(graph, frame, discrete=["group"], interventions=said.tolist())
+    for name in graph:
+        alone = dagora.fit(graph, frame[said != name], discrete=["group"])
+        if name in found.tables:
+            assert found.tables[name] == pytest.approx(alone.tables[name])
+            continue
+        one, other = ({**network.lines, **network.choices}[name] for network in (found, alone))
+        assert one.slopes == pytest.approx(other.slopes)
+        assert one.intercepts == pytest.approx(other.intercepts)
+
+
 def test_what_a_variable_was_set_to_must_be_known() -> None:
     graph = dagora.DAG("ab", [("a", "b")])
     slopes = {"a": np.zeros(0), "b": np.array([2.0])}

@@ -1,5 +1,7 @@
 """Estimated log evidences against quadrature and against each other."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -9,7 +11,7 @@ from dagora.scores.gp.asking import side_by_side
 from dagora.scores.gp.bridge import bridge, meng_wong
 from dagora.scores.gp.fit import Fitter
 from dagora.scores.gp.nuts import sample
-from dagora.scores.gp.qmc import GPMixture, GPProposal, estimate
+from dagora.scores.gp.qmc import GOAL, LEAST_SHARE, ROUNDS, GPMixture, GPProposal, estimate
 from dagora.scores.gp.root import root_density, root_evidence
 from dagora.scores.gp.score import GaussianProcessScore
 from dagora.stats.table import TableStatistics
@@ -123,6 +125,15 @@ def test_a_gaussian_has_its_evidence_by_every_way():
     (found,) = side_by_side([estimate(poor, 256)], lambda _, points: density.log_density(None, None, points))
     assert found.points > 256
     assert found.log_score == pytest.approx(3.0, abs=0.1)
+
+
+def test_rounds_go_on_until_the_error_is_small_and_points_enough_carry_weight():
+    for scale, offset in product((0.1, 0.3, 1.0, 10.0), (0.0, 1.5)):
+        part = GPProposal(np.full(2, offset), scale * np.eye(2), np.ones(2), np.ones(2))
+        density = lambda _, points: Gaussian().log_density(None, None, points)  # noqa: E731
+        (found,) = side_by_side([estimate(GPMixture((part,), np.ones(1)), 64)], density)
+        good = found.standard_error <= GOAL and found.ess >= LEAST_SHARE * found.points
+        assert good or found.points == 64 * 2 ** (ROUNDS - 1), (scale, offset)
 
 
 @pytest.mark.full
