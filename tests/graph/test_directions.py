@@ -1,5 +1,6 @@
 """Which directions are determined, against all DAGs of a class."""
 
+import json
 import time
 from collections import defaultdict
 from itertools import combinations
@@ -137,6 +138,32 @@ def test_the_shown_graph_has_arrows_where_the_direction_is_determined():
     again = Result.from_json(result.to_json())
     assert again.directions == result.directions
     assert Directions.from_dict(result.to_dict()["directions"], collider) == result.directions
+
+
+def test_a_direction_that_rests_on_a_pair_that_no_data_show_is_not_determined():
+    """`b` is seen at one value of `a`: an edge between them would undo a → c ← b, but not f → e ← d."""
+    dag = DAG("abcdef", [("a", "c"), ("b", "c"), ("d", "e"), ("f", "e")])
+    result = Result(dag, "tabu", "finished", "", 0.0, "bic", unseen_pairs=(("b", "a"),))
+    assert result.shown_graph.edges == (("d", "e"), ("f", "e"))
+    assert result.unsure_directions() == [
+        "a → c rests on whether b — a exists (no data show it)",
+        "b → c rests on whether b — a exists (no data show it)",
+    ]
+    again = Result.from_json(result.to_json())
+    assert again.directions == result.directions
+    assert Directions.from_dict(result.to_dict()["directions"], dag) == result.directions
+    tiers = {"knowledge": {"tiers": [["a", "b"], ["c", "d", "e", "f"]]}}
+    told = Result(dag, "tabu", "finished", "", 0.0, "bic", settings=tiers, unseen_pairs=(("b", "a"),))
+    assert told.open_edges == ()
+
+
+@pytest.mark.parametrize("unseen", [5, [["a"]], [["a", "nobody"]]])
+def test_damaged_pairs_are_refused(unseen):
+    with pytest.raises(dagora.FormatError, match="directions"):
+        Directions.from_dict({"open": [], "unseen": unseen}, DAG("ab", [("a", "b")]))
+    content = Result(DAG("ab", [("a", "b")]), "tabu", "finished", "").to_dict() | {"unseen_pairs": unseen}
+    with pytest.raises(dagora.FormatError, match="unseen_pairs"):
+        Result.from_json(json.dumps(content))
 
 
 def test_nothing_is_said_to_be_checked_where_no_strength_is_known():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 from dagora.base.phrases import some_of
@@ -79,7 +80,14 @@ def notes_about(directions: Directions) -> list[str]:
     """What the directions of a learned graph rest on besides the graph."""
     if directions.assumed_by:
         return [f"every direction rests on what {directions.assumed_by} assumes"]
-    if not directions.unsure:
-        return []
-    named = some_of([f"{tail} → {head}" for tail, head in directions.unsure])
-    return [f"weak evidence for or against edges alone directs {named}"]
+    notes = []
+    unseen = directions.rest_on_unseen
+    if weak := [f"{tail} → {head}" for tail, head in directions.unsure if (tail, head) not in unseen]:
+        notes.append(f"weak evidence for or against edges alone directs {some_of(weak)}")
+    if unseen:
+        named = some_of([f"{tail} → {head}" for tail, head in unseen])
+        pairs = some_of([f"{one} — {other}" for one, other in dict.fromkeys(chain(*unseen.values()))])
+        notes.append(
+            f"{named} would be open if there were an edge {pairs}, and no data show whether there is"
+        )
+    return notes

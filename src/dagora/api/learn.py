@@ -185,6 +185,7 @@ def learn(
         or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),
         edge_gains=gains,
         absent_costs=costs,
+        unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
         data=source.account,
         interventions=source.regimes,

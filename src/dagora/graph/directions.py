@@ -3,12 +3,13 @@
 The data leave an edge open if some graph of the same class has it the other way. What directs the others is
 the presence of further edges, as in the v-structure a → c ← b, and the absence of one between a and b. Where
 one of these is weak, so is the direction: it is determined only if it stays when the weak edges are taken
-away, each alone and all together, and when an absent one that would cost little is added.
+away, each alone and all together, and when an absent one that would cost little is added. Where no data
+show whether two variables depend on each other (`unseen`), edges around them are weak, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
@@ -28,6 +29,9 @@ MOST_WORK = 100_000
 
 Of more, all are taken away together only."""
 
+MOST_PAIRS = 10_000
+"""Pairs that no data show times edges up to which edges around them are taken away one by one."""
+
 MOST_NAMED = 3
 """Weak edges that a sentence names."""
 
@@ -41,8 +45,10 @@ class Directions:
     unsure: Mapping[Edge, tuple[Edge, ...]] = field(default_factory=dict)
     """Edges that all DAGs of the class have the same way, but only because of these weak edges.
 
-    Those that the DAG does not have would cost little if they were added.
+    Those that the DAG does not have would cost little if they were added, or are among the `unseen`.
     """
+    unseen: tuple[Edge, ...] = ()
+    """Pairs of variables of which no data show whether they depend on each other."""
     assumed_by: str = ""
     """The method whose assumptions, and not independences alone, direct every edge."""
     with_knowledge: bool = False
@@ -64,6 +70,8 @@ class Directions:
         content: dict[str, Any] = {"open": [list(edge) for edge in self.open], "unsure": unsure}
         if self.assumed_by:
             content["assumed_by"] = self.assumed_by
+        if self.unseen:
+            content["unseen"] = [list(pair) for pair in self.unseen]
         return {**content, "with_knowledge": True} if self.with_knowledge else content
 
     @classmethod
@@ -87,15 +95,26 @@ class Directions:
                 yield edge[0], edge[1]
 
         present = set(graph.edges)
-        weak = {*present, *permutations(graph.nodes, 2)} if content.get("unsure") else present
+        pairs = {*permutations(graph.nodes, 2)} if content.get("unsure") or content.get("unseen") else present
         unsure: dict[Edge, tuple[Edge, ...]] = {}
         for entry in content.get("unsure", []):
             if not isinstance(entry, list) or len(entry) != 3:
                 raise FormatError(f'"unsure" must have triples [from, to, weak edges], not {entry!r}')
             (edge,) = edges([entry[:2]], present)
-            unsure[edge] = tuple(edges(entry[2], weak))
+            unsure[edge] = tuple(edges(entry[2], pairs))
+        unseen = tuple(edges(content.get("unseen", []), pairs))
         assumed_by, known_too = str(content.get("assumed_by", "")), content.get("with_knowledge") is True
-        return cls(tuple(edges(content.get("open", []), present)), unsure, assumed_by, known_too)
+        return cls(tuple(edges(content.get("open", []), present)), unsure, unseen, assumed_by, known_too)
+
+    @property
+    def rest_on_unseen(self) -> dict[Edge, tuple[Edge, ...]]:
+        """The unsure edges that rest on a pair of which no data show anything, with these pairs.
+
+        >>> Directions(unsure={("a", "c"): (("a", "b"), ("a", "c"))}, unseen=(("a", "b"),)).rest_on_unseen
+        {('a', 'c'): (('a', 'b'),)}
+        """
+        found = {edge: tuple(w for w in weak if w in self.unseen) for edge, weak in self.unsure.items()}
+        return {edge: pairs for edge, pairs in found.items() if pairs}
 
 
 def directions_of(
@@ -104,54 +123,90 @@ def directions_of(
     regimes: Collection[Collection[str]],
     knowledge: Knowledge,
     absent: Iterable[Edge] = (),
+    unseen: Sequence[Edge] = (),
 ) -> Directions:
     """Find the edges whose direction the data, the interventions and the knowledge do not determine.
 
     `gains` are the nats that the edges add, in either direction; where there are none, no edge counts as
     weak. Required edges are never weak. `absent` are edges that would cost little if they were added.
+    `unseen` are pairs of which no data show anything: a direction rests on such a pair if it changes with an
+    edge between the two, or without edges around them.
 
     >>> collider = DAG("abc", [("a", "c"), ("b", "c")])
     >>> directions_of(collider, {("a", "c"): 50.0, ("b", "c"): 0.1}, (), Knowledge()).unsure
     {('a', 'c'): (('b', 'c'),), ('b', 'c'): (('b', 'c'),)}
     >>> directions_of(collider, {}, (), Knowledge(), absent=[("a", "b")]).unsure
     {('a', 'c'): (('a', 'b'),), ('b', 'c'): (('a', 'b'),)}
+    >>> directions_of(collider, {}, (), Knowledge(), unseen=[("b", "a")]).rest_on_unseen
+    {('a', 'c'): (('b', 'a'),), ('b', 'c'): (('b', 'a'),)}
     """
 
     def edges_directed(edges: Iterable[Edge]) -> set[Edge]:
         return set(interventional_cpdag(DAG(dag.nodes, edges), regimes, knowledge).edges)
 
     known = edges_directed(dag.edges)
+    place = {name: k for k, name in enumerate(dag.order)}
+    rests_on: dict[Edge, list[Edge]] = {}
+    for pair in unseen:
+        for edges in changed_around(dag, pair, one_by_one=len(unseen) * len(dag.edges) <= MOST_PAIRS):
+            for edge in known - edges_directed(edges):
+                if knowledge.allows(*reversed(edge)):
+                    rests_on.setdefault(edge, []).append(pair)
     worth = {frozenset(edge): gain for edge, gain in gains.items()}
     weak = [
         edge
         for edge in dag.edges
         if worth.get(frozenset(edge), WEAK) < WEAK and edge not in knowledge.required
     ]
-    rests_on: dict[Edge, list[Edge]] = {}
     for left_out in weak if len(weak) * len(dag.edges) <= MOST_WORK else ():
         for edge in known - edges_directed(edge for edge in dag.edges if edge != left_out):
             rests_on.setdefault(edge, []).append(left_out)
-    place = {name: k for k, name in enumerate(dag.order)}
-    added = list(absent)
-    for one, other in added if len(added) * len(dag.edges) <= MOST_WORK else ():
+    absent = list(absent)
+    for one, other in absent if len(absent) * len(dag.edges) <= MOST_WORK else ():
         new = (one, other) if place[one] < place[other] else (other, one)
         for edge in known - edges_directed([*dag.edges, new]):
             rests_on.setdefault(edge, []).append((one, other))
     for edge in known - edges_directed(edge for edge in dag.edges if edge not in weak):
         rests_on.setdefault(edge, weak)
-    unsure = {edge: tuple(rests_on[edge]) for edge in dag.edges if edge in rests_on}
+    unsure = {edge: tuple(dict.fromkeys(rests_on[edge])) for edge in dag.edges if edge in rests_on}
     open_ = tuple(edge for edge in dag.edges if edge not in known)
-    return Directions(open_, unsure, with_knowledge=knowledge.directs)
+    return Directions(open_, unsure, tuple(unseen), with_knowledge=knowledge.directs)
 
 
-def name_weak(weak: Collection[Edge], gains: Mapping[Edge, float], costs: Mapping[Edge, float]) -> str:
+def changed_around(dag: DAG, pair: Edge, *, one_by_one: bool) -> Iterator[Iterable[Edge]]:
+    """The edges with one between a pair, and without those around it, all of them and each alone.
+
+    Around the pair are edges among it and the neighbours of its first variable, which has missing values: a
+    wrong guess at these values, as the missing edge of the pair would bring, shows there.
+
+    >>> list(map(sorted, changed_around(DAG("abc", [("b", "c"), ("c", "a")]), ("a", "b"), one_by_one=False)))
+    [[('b', 'a'), ('b', 'c'), ('c', 'a')], []]
+    """
+    near = {*pair, *dag.parents(pair[0]), *dag.children(pair[0])}
+    around = {edge for edge in dag.edges if near.issuperset(edge)}
+    yield {*dag.edges, pair if dag.order.index(pair[0]) < dag.order.index(pair[1]) else pair[::-1]}
+    yield {*dag.edges} - around
+    for edge in around if one_by_one else ():
+        yield {*dag.edges} - {edge}
+
+
+def name_weak(
+    weak: Collection[Edge],
+    gains: Mapping[Edge, float],
+    costs: Mapping[Edge, float],
+    unseen: Collection[Edge] = (),
+) -> str:
     """Name the weak edges that a direction rests on, with their nats: what they add, or would cost.
 
     >>> name_weak([("b", "c"), ("a", "b")], {("b", "c"): 0.08}, {("a", "b"): 1.25})
     'b — c (0.1 nats), the absence of a — b (which would cost 1.2 nats)'
+    >>> name_weak([("a", "b")], {}, {}, unseen=[("a", "b")])
+    'whether a — b exists (no data show it)'
     """
     named = [
-        f"the absence of {tail} — {head} (which would cost {costs[tail, head]:.1f} nats)"
+        f"whether {tail} — {head} exists (no data show it)"
+        if (tail, head) in unseen
+        else f"the absence of {tail} — {head} (which would cost {costs[tail, head]:.1f} nats)"
         if (tail, head) in costs
         else f"{tail} — {head} ({gains.get((tail, head), 0.0):.1f} nats)"
         for tail, head in weak

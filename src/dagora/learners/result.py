@@ -6,7 +6,7 @@ it a `Result`, which goes to JSON and back without loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -146,6 +146,8 @@ class Result(NotebookView):
     """The nats that the score would lose without each edge; empty where that is not known."""
     absent_costs: Mapping[Edge, float] = field(default_factory=dict)
     """The nats that absent edges would cost on whose absence a direction rests, where they are few."""
+    unseen_pairs: tuple[Edge, ...] = ()
+    """Pairs of which no data show whether they depend: one is seen at a single value of the other."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
 
@@ -196,16 +198,19 @@ class Result(NotebookView):
         graph = self.graph
         if isinstance(graph, PAG) or not self.class_only or self.lagged_graph is not None:
             return Directions(graph.undirected, assumed_by="" if self.class_only else self.method)
-        if isinstance(graph, DAG):
-            return directions_of(
-                graph, self.edge_gains, self.interventions, self.knowledge, self.absent_costs
-            )
         try:
             found = directions_of(
-                graph.extension(), self.edge_gains, self.interventions, self.knowledge, self.absent_costs
+                graph if isinstance(graph, DAG) else graph.extension(),
+                self.edge_gains,
+                self.interventions,
+                self.knowledge,
+                self.absent_costs,
+                self.unseen_pairs,
             )
         except GraphError:
             return Directions(graph.undirected)
+        if isinstance(graph, DAG):
+            return found
         unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
         return replace(found, open=graph.undirected, unsure=unsure)
 
@@ -243,8 +248,9 @@ class Result(NotebookView):
 
     def unsure_directions(self) -> list[str]:
         """A line for each direction that rests on a weak edge, and not on itself alone."""
+        unseen = self.directions.unseen
         return [
-            f"{tail} → {head} rests on {name_weak(weak, self.edge_gains, self.absent_costs)}"
+            f"{tail} → {head} rests on {name_weak(weak, self.edge_gains, self.absent_costs, unseen)}"
             for (tail, head), weak in self.directions.unsure.items()
             if weak != ((tail, head),)
         ]
@@ -310,6 +316,8 @@ class Result(NotebookView):
             content["edge_gains"] = [[*edge, gain] for edge, gain in self.edge_gains.items()]
         if self.absent_costs:
             content["absent_costs"] = [[*edge, cost] for edge, cost in self.absent_costs.items()]
+        if self.unseen_pairs:
+            content["unseen_pairs"] = [list(pair) for pair in self.unseen_pairs]
         if self.separating_sets:
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
@@ -336,6 +344,7 @@ class Result(NotebookView):
             class_only=bool(content.get("class_only", True)),
             edge_gains={(tail, head): float(gain) for tail, head, gain in content.get("edge_gains", ())},
             absent_costs={(tail, head): float(cost) for tail, head, cost in content.get("absent_costs", ())},
+            unseen_pairs=tuple(pairs_of(content, "unseen_pairs")),
             separating_sets=tuple(
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())
@@ -365,6 +374,20 @@ def graph_of(content: Mapping[str, Any]) -> AnyGraph:
     edges = [(tail, head) for tail, head in content["edges"]]
     undirected = [(tail, head) for tail, head in content["undirected"]]
     return DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected)
+
+
+def pairs_of(content: Mapping[str, Any], key: str) -> Iterator[Edge]:
+    """The pairs of nodes under a key of a result's JSON form.
+
+    >>> list(pairs_of({"nodes": ["a"], "pairs": [["a", "b"]]}, "pairs"))
+    Traceback (most recent call last):
+    dagora.FormatError: "pairs" must be pairs of nodes, not ['a', 'b']
+    """
+    found = content.get(key, [])
+    for pair in found if isinstance(found, list) else [found]:
+        if not isinstance(pair, list) or len(pair) != 2 or not {*map(str, pair)} <= {*content["nodes"]}:
+            raise FormatError(f'"{key}" must be pairs of nodes, not {pair!r}')
+        yield pair[0], pair[1]
 
 
 def as_matrix(rows: list[list[float]] | None) -> NDArray[np.float64] | None:

@@ -24,6 +24,7 @@ from dagora.stats.capabilities import NoisyRelease, capabilities_of
 from dagora.stats.data_warnings import check_learnable, data_warnings
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import SeriesStatistics
+from dagora.stats.observed.missing_tests import skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import Statistics
@@ -53,6 +54,13 @@ class Source:
     def data_warnings(self) -> list[str]:
         """Warnings about odd data."""
         return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
+
+    @property
+    def unseen_pairs(self) -> list[tuple[str, str]]:
+        """Pairs of columns of which no data show how they depend on each other, because of skip patterns."""
+        if not isinstance(self.rows, IncompleteStatistics):
+            return []
+        return [(one, other) for one, other, _ in skip_patterns(self.rows.table)]
 
     @property
     def in_memory(self) -> bool:

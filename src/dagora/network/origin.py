@@ -20,6 +20,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
 from dagora.network.table_prior import NO_PRIOR, TablePrior
 from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.observed.missing_tests import SkipPattern, skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
@@ -43,6 +44,8 @@ class Origin:
     prior: TablePrior = NO_PRIOR
     directions: Directions | None = None
     """The directions that the data leave open; None where the graph was given with its directions."""
+    skipped: tuple[SkipPattern, ...] = ()
+    """Columns that are seen only where another one has a certain value."""
 
     def describe(self) -> str:
         """The rows and the prior in words.
@@ -62,6 +65,8 @@ class Origin:
         content["ranges"] = {node: list(ends) for node, ends in self.ranges.items()}
         if self.directions is not None:
             content["directions"] = self.directions.to_dict()
+        if self.skipped:
+            content["skipped"] = [list(pattern) for pattern in self.skipped]
         return content
 
     @classmethod
@@ -89,7 +94,16 @@ class Origin:
         prior = TablePrior(content.get("pseudocount", 0.0), content.get("ess"))
         directions = content.get("directions")
         known = None if directions is None else Directions.from_dict(directions, graph)
-        return cls(content["n_rows"], rows, ranges, prior, known)
+        return cls(content["n_rows"], rows, ranges, prior, known, _skip_patterns(content, graph))
+
+
+def _skip_patterns(content: dict[str, Any], graph: DAG) -> tuple[SkipPattern, ...]:
+    found = content.get("skipped", [])
+    for entry in found if isinstance(found, list) else [found]:
+        words = isinstance(entry, list) and len(entry) == 3 and all(isinstance(one, str) for one in entry)
+        if not words or entry[0] not in graph or entry[1] not in graph:
+            raise FormatError(f'"skipped" must have triples [column, other column, value], not {entry!r}')
+    return tuple(SkipPattern(*entry) for entry in found)
 
 
 def _entries(content: dict[str, Any], key: str, graph: DAG) -> list[tuple[str, Any]]:
@@ -120,6 +134,9 @@ def origin_of(
     """
     rows, ranges = {}, {}
     schema = statistics.schema
+    skipped: list[SkipPattern] = []
+    if isinstance(statistics, IncompleteStatistics):
+        skipped = skip_patterns(statistics.table)
     if isinstance(statistics, TableStatistics | IncompleteStatistics):
         for node in graph:
             place = schema.index(node)
@@ -137,7 +154,7 @@ def origin_of(
                 rows[node] = count_rows(table, [*family, place], discrete, shape)
             if schema[place].kind is Kind.CONTINUOUS and (seen := values_seen(table, place)).size:
                 ranges[node] = (float(seen.min()), float(seen.max()))
-    return Origin(statistics.n_rows, rows, ranges, prior, directions)
+    return Origin(statistics.n_rows, rows, ranges, prior, directions, tuple(skipped))
 
 
 def count_rows(

@@ -281,8 +281,9 @@ def direction(edge: Edge, result: Result, shown: Collection[Edge]) -> str:
     if edge in result.directions.open:
         return "either"
     if edge in result.directions.unsure:
-        weak = result.directions.unsure[edge]
-        return f"rests on {name_weak(weak, result.edge_gains, result.absent_costs)}"
+        known = result.directions
+        weak = name_weak(known.unsure[edge], result.edge_gains, result.absent_costs, known.unseen)
+        return f"rests on {weak}"
     return "determined" if result.class_only else "assumed by the method"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from dagora.base.wording import render_fields
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
+from dagora.stats.observed.missing_tests import SkipPattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,23 @@ class Imputation:
 
     def __post_init__(self) -> None:
         render_fields(self, "message", "warnings")
+
+
+def skip_warnings(patterns: Iterable[SkipPattern], filled: Imputation) -> Iterator[str]:
+    """Sentences about values filled where none was seen: only smokers were asked how much they smoke."""
+    for column, where, value in patterns:
+        if not {column, where} <= {*filled.table.names}:
+            continue
+        place = filled.table.schema.index(where)
+        levels, values = filled.table.schema[place].levels, filled.table.columns[place]
+        rows = [cell.row - 1 for cell in filled.cells if cell.column == column]
+        shown = [levels[one] if levels else f"{one:g}" for one in values[rows].tolist()]
+        number = sum(one != value for one in shown)
+        if number:
+            yield (
+                f"{number} filled value{'s' * (number != 1)} of '{column}' stand where '{where}' is not "
+                f"'{value}', and it was seen only where it is: if it does not apply elsewhere, ignore them"
+            )
 
 
 def in_order(cells: list[FilledCell], table: IncompleteTable) -> tuple[FilledCell, ...]:

@@ -23,6 +23,7 @@ from dagora.network.incomplete.imputation import (
     complete_table,
     impossible_row,
     in_order,
+    skip_warnings,
 )
 from dagora.network.incomplete.matching import as_incomplete, node_codes, node_values
 from dagora.network.incomplete.sampled_imputation import impute_rows
@@ -53,6 +54,9 @@ def impute_table(network: Network, table: AnyTable, draws: int = 0, seed: int = 
         filled = impute_numbers(network, given, draws, seed)
     else:
         filled = impute_rows(network, given, draws, seed)
+    if network.origin is not None and network.origin.skipped:
+        told = skip_warnings(network.origin.skipped, filled)
+        filled = replace(filled, warnings=(*filled.warnings, *told))
     return replace(filled, cells=in_order([*constants, *filled.cells], given)) if constants else filled
 
 

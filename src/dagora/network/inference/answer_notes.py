@@ -13,6 +13,7 @@ from dagora.network.inference.question import Question, make_question, quote
 from dagora.network.inference.row_uncertainty import SECONDS, spread_from_rows
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
+from dagora.network.origin import Origin
 
 FEW_ROWS = 10
 """Rows with the same evidence below which an answer warns."""
@@ -31,7 +32,11 @@ def with_notes(
     set_ = adjustments_of(model, answer) if answer.question.do else []
     if model.origin is None:
         return replace(answer, notes=tuple(causal_notes(model, answer, set_))) if set_ else answer
-    lines = [*extrapolation(model, answer.question), *few_rows(model, answer.question, settings)]
+    lines = [
+        *extrapolation(model, answer.question),
+        *skipped(model.origin, answer.question),
+        *few_rows(model, answer.question, settings),
+    ]
     if isinstance(answer, Distribution | Density):
         answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
         if set_:
@@ -50,6 +55,17 @@ def extrapolation(model: NetworkModel, question: Question) -> Iterator[str]:
         if not low <= float(value if name in ranges else 0.0) <= high:
             yield (
                 f"{name}={value} lies outside of the data ({low:g} to {high:g}): the answer is extrapolated"
+            )
+
+
+def skipped(origin: Origin, question: Question) -> Iterator[str]:
+    """A line for each variable of a question that was seen only where another one has a certain value."""
+    known = {**question.given, **question.do}
+    for column, where, value in origin.skipped:
+        if column in {*question.of, *known} and str(known.get(where)) != value:
+            yield (
+                f"{quote(column)} was seen only where {quote(where)}={quote(value)}: elsewhere the answer is "
+                "extrapolated"
             )
 
 

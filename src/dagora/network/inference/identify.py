@@ -59,12 +59,17 @@ def basis(model: NetworkModel, answer: Answer) -> Iterator[str]:
         yield f"the arrows are taken as the {'network' if model.origin is None else 'graph'} has them"
         return
     directions = model.origin.directions
-    weak = [edge for edge in directions.unsure if not {*set_}.isdisjoint(edge)]
+    unsure = [edge for edge in directions.unsure if not {*set_}.isdisjoint(edge)]
+    unseen = directions.rest_on_unseen
+    weak = ", ".join(f"{tail} → {head}" for tail, head in unsure if (tail, head) not in unseen)
     if directions.assumed_by:
         yield f"the directions rest on what {directions.assumed_by} assumes"
-    elif weak:
-        named = ", ".join(f"{tail} → {head}" for tail, head in weak)
-        yield f"the direction of {named} rests on weak evidence for or against edges"
+    elif unsure:
+        for tail, head in (edge for edge in unsure if edge in unseen):
+            named = ", ".join(f"{one} — {other}" for one, other in unseen[tail, head])
+            yield f"the direction of {tail} → {head} rests on whether {named} exists, which no data show"
+        if weak:
+            yield f"the direction of {weak} rests on weak evidence for or against edges"
     else:
         yield f"{directions.determined_by} the arrows that decide it, if there are no hidden common causes"
 

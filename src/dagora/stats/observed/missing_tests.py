@@ -4,14 +4,18 @@ Each column with missing values is tested against each other column: a chi-squar
 discrete one, Welch's t-test for a continuous one, at 1 % over all tests together (Bonferroni). Missingness
 that depends on observed values is missing at random, as the model assumes. Whether it depends on the missing
 values themselves cannot be seen in the data.
+
+A question for smokers alone is a skip pattern: its column is seen at one value of another. Then no data show
+how the two depend on each other.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagora.base.phrases import some_of
 from dagora.data.schema import Kind
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 LEVEL = 0.01  # of all tests together (Bonferroni): larger ones warn of chance
 # Fewest missing values of a column, and fewest seen cells, for a test of it.
 FEWEST = 5
+ONE, SEVERAL = ("is", "it depends", "it does"), ("are", "they depend", "they do")
+MOST_NAMED = 5  # columns that a sentence names, and sentences
 
 
 def missing_value_warnings(table: IncompleteTable) -> list[str]:
@@ -44,22 +50,49 @@ def missing_value_warnings(table: IncompleteTable) -> list[str]:
         "takes that into account, but not whether they depend on the missing values themselves, which no "
         "data can show"
     )
-    return [told, *skip_warnings(table, [test for test, p in tests.items() if p * len(tests) < LEVEL])]
+    return [told, *skip_warnings(skip_patterns(table))]
 
 
-def skip_warnings(table: IncompleteTable, pairs: list[tuple[int, int]]) -> list[str]:
-    """A sentence about a column that is seen at one level of another only, as a question for smokers is."""
-    for hole, other in pairs:
-        variable = table.schema[other]
-        levels = np.unique(table.columns[other][table.seen[hole] & table.seen[other]])
-        if variable.kind is Kind.DISCRETE and len(levels) == 1:
-            told = (
-                f"'{table.names[hole]}' is seen only where '{variable.name}' is "
-                f"'{variable.levels[int(levels[0])]}': no data show how the two depend on each other, so do "
-                "not trust the absence of an edge between them, nor directions that rest on it"
-            )
-            return [told]
-    return []
+class SkipPattern(NamedTuple):
+    """A column that is seen only where another one has a certain value."""
+
+    column: str
+    where: str
+    value: str
+
+
+def skip_patterns(table: IncompleteTable) -> list[SkipPattern]:
+    """The columns that are seen at one value of another only, unless chance explains it."""
+    found = []
+    holes = np.flatnonzero((~table.seen).sum(axis=1) >= FEWEST).tolist()
+    for hole in holes:
+        for other, variable in enumerate(table.schema):
+            both = table.seen[hole] & table.seen[other]
+            values = table.columns[other][both]
+            if hole == other or not len(values) or (values != values[0]).any():
+                continue
+            if hole_test(table, hole, other) * len(holes) * (len(table.schema) - 1) < LEVEL:
+                value = variable.levels[values[0]] if variable.levels else f"{values[0]:g}"
+                found.append(SkipPattern(table.names[hole], variable.name, value))
+    return found
+
+
+def skip_warnings(patterns: list[SkipPattern]) -> list[str]:
+    """A sentence for each value at which alone some columns are seen."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    for pattern in patterns:
+        columns.setdefault((pattern.where, pattern.value), []).append(f"'{pattern.column}'")
+    return [skip_warning(names, *at) for at, names in columns.items()][:MOST_NAMED]
+
+
+def skip_warning(names: list[str], where: str, value: str) -> str:
+    """A sentence about columns that are seen at one value of another only."""
+    seen, depend, apply = ONE if len(names) == 1 else SEVERAL
+    return (
+        f"{some_of(names, MOST_NAMED)} {seen} seen only where '{where}' is '{value}': no data show how "
+        f"{depend} on '{where}', so do not trust edges and directions around them; if {apply} not apply "
+        "elsewhere, write that as a value (0, or a word)"
+    )
 
 
 def hole_test(table: IncompleteTable, hole: int, other: int) -> float:
