@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn: learn a structure, sample a posterior, classify, fill missing values.
+"""Estimators for scikit-learn: learn a structure, sample a posterior, find effects, classify, fill gaps.
 
 They take arrays and data frames, can be cloned, and stand in pipelines, as everything else there does.
 Columns are understood as `dagora.learn` understands them: text, booleans and whole numbers of few values are
@@ -25,7 +25,14 @@ from dagora.base.extras import SKLEARN
 SKLEARN.require("dagora.estimators")
 
 from dagora.estimators.classifier import BayesianNetworkClassifier  # noqa: E402
+from dagora.estimators.effect import CausalEffect  # noqa: E402
 from dagora.estimators.imputer import NetworkImputer  # noqa: E402
 from dagora.estimators.structure import PosteriorSampler, StructureLearner  # noqa: E402
 
-__all__ = ["BayesianNetworkClassifier", "NetworkImputer", "PosteriorSampler", "StructureLearner"]
+__all__ = [
+    "BayesianNetworkClassifier",
+    "CausalEffect",
+    "NetworkImputer",
+    "PosteriorSampler",
+    "StructureLearner",
+]
