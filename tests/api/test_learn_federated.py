@@ -62,16 +62,18 @@ def test_ties_among_equivalent_graphs_are_settled_alike(method, seed):
 def test_notears_needs_one_sum():
     table = gaussian()
     pooled, coded = dagora.learn(table, "notears"), dagora.learn(as_coded(table), "notears")
-    over_sites = learn_federated(sites(table, 5))
+    over_sites = learn_federated(sites(table, 5), "notears")
     assert (over_sites.method, over_sites.graph) == ("notears", pooled.graph)
     assert np.abs(over_sites.weights - pooled.weights).max() < 1e-6
     assert np.abs(over_sites.weights - coded.weights).max() < 1e-9
     assert over_sites.stats["rounds"] <= 3  # to agree on the plan, to ask, and to part
 
 
-def test_without_a_method_other_columns_are_learned_by_hill_climb():
-    table = sample_network(greenhouse(), 300, seed=2)
-    assert learn_federated(sites(table)).method == "hill-climb"
+@pytest.mark.parametrize("kind", ["levels", "numbers"])
+def test_without_a_method_columns_are_learned_as_on_pooled_rows(kind):
+    table = sample_network(greenhouse(), 300, seed=2) if kind == "levels" else gaussian()
+    over_sites, pooled = learn_federated(sites(table)), dagora.learn(table)
+    assert (over_sites.method, over_sites.graph) == (pooled.method, pooled.graph)
 
 
 def test_one_person_with_all_tables_has_no_limits():
@@ -121,7 +123,7 @@ def test_two_sites_need_to_say_so():
     table = sample_network(greenhouse(), 200, seed=2)
     with pytest.raises(OptionError, match=r"at least 3 are needed: .*; minimum=2 accepts that"):
         learn_federated(sites(table, 2))
-    assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table, "hill-climb").graph
+    assert learn_federated(sites(table, 2), minimum=2).graph == dagora.learn(table).graph
 
 
 def test_a_site_cannot_be_called_coordinator():
@@ -155,11 +157,7 @@ def test_a_site_brings_whatever_learn_takes(tmp_path):
         "south": parts["south"].to_pandas(),
         "west": parts["west"].to_polars(),
     }
-    assert (
-        learn_federated(mixed).graph
-        == learn_federated(parts).graph
-        == dagora.learn(table, "hill-climb").graph
-    )
+    assert learn_federated(mixed).graph == learn_federated(parts).graph == dagora.learn(table).graph
 
 
 @pytest.mark.parametrize("holes", ["words", "numbers"])

@@ -55,7 +55,8 @@ def learn_federated(
     sites : mapping from str to data
         Each site's name and its data: whatever `learn` takes.
     method : str, optional
-        A name from `methods()`. Default: "notears" for continuous columns, "hill-climb" for others.
+        A name from `methods()`. Default: "auto", as in `learn`; with `privacy`, "notears" for continuous
+        columns and "ges" for others.
     secure : bool, default True
         Run the masks and messages of a real run; else sums are in the clear.
     minimum : int, default 3

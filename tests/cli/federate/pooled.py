@@ -14,7 +14,7 @@ def edges_of(content: str) -> tuple[list, list, float]:
     return learned["edges"], learned["undirected"], learned["score"]
 
 
-def pooled(file: Path, method: str = "hill-climb") -> tuple[list, list, object]:
+def pooled(file: Path, method: str = "auto") -> tuple[list, list, object]:
     """The same of what is learned from one file."""
     result = dagora.learn(file, method)
     edges = [[list(edge) for edge in some] for some in (result.graph.edges, result.graph.undirected)]

@@ -67,7 +67,7 @@ def test_daemons_that_are_processes_serve_two_runs(
     """The network of the pooled rows; then a plan that one policy forbids: its owner is told why, nobody else."""
     keys = Path(shutil.copytree(agreed, tmp_path / "keys"))
     policy = keys / "west" / "policy.toml"
-    policy.write_text(re.sub(r"(?m)^methods = .*$", 'methods = ["hill-climb"]', policy.read_text()))
+    policy.write_text(re.sub(r"(?m)^methods = .*$", 'methods = ["auto"]', policy.read_text()))
     places = [tmp_path / f"{site}.sock" for site in SITES]
     daemons = {
         site: start("federate", "client", files[site], "--keys", keys / site, "--serve", place, "--runs", 2)

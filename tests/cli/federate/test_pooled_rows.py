@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 import dagora
 from dagora.cli.data_options import CellReading
 from dagora.cli.federate.processes import site_files
+from dagora.cli.main import run as run_command
 from dagora.data.partition import split_rows
+from dagora.data.writers import write_table
 from dagora.parties.horizontal.plan.drafting import codebook_of
 from tests.cli.federate.consortium import COORDINATOR, SITES, Troupe, client_line, log_of
 from tests.cli.federate.pooled import edges_of, pooled
@@ -32,7 +35,7 @@ def test_simulate_with_processes_gives_the_network_of_the_pooled_rows(
     assert ran.out.count("\n") == 1
     assert edges_of(ran.out) == pooled(garden / "garden.csv")
     assert json.loads(ran.out)["stats"]["bytes_from_site3"] > 0
-    assert run("learn", garden / "garden.csv", "-m", "hill-climb", "-o", tmp_path / "p.bif").code == 0
+    assert run("learn", garden / "garden.csv", "-o", tmp_path / "p.bif").code == 0
     here, there = (
         [line for line in (tmp_path / file).read_text().splitlines() if "// origin" not in line]
         for file in ("p.bif", "s.bif")
@@ -97,7 +100,7 @@ def test_odd_names_and_levels_with_processes(run: Callable, odd: Path) -> None:
     line = ("--parties", 3, "--missing", "level", "--discrete", "e", "--json")
     ran = run("federate", "simulate", odd, *line)
     assert ran.code == 0, ran.err
-    result = dagora.learn(dagora.read_table(odd, missing="level", discrete=["e"]), "hill-climb")
+    result = dagora.learn(dagora.read_table(odd, missing="level", discrete=["e"]))
     assert edges_of(ran.out) == ([list(edge) for edge in result.graph.edges], [], result.score)
 
 
@@ -118,8 +121,7 @@ def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Pa
         ended = troupe.end()
     assert {name: ran.code for name, ran in ended.items()} == dict.fromkeys(ended, 0)
     assert edges_of(ended[COORDINATOR].out) == pooled(garden / "garden.csv")
-    line = ("-m", "hill-climb", "--max-parents", 2, "-o", tmp_path / "pooled.bif")
-    assert run("learn", garden / "garden.csv", *line).code == 0
+    assert run("learn", garden / "garden.csv", "-o", tmp_path / "pooled.bif").code == 0
     # The same parameters; only where rows are in memory are those behind each of them counted.
     texts = [path.read_text().splitlines() for path in (out, tmp_path / "pooled.bif")]
     assert [line for line in texts[0] if "origin" not in line] == [
@@ -129,7 +131,7 @@ def test_by_hand_with_processes(run: Callable, garden: Path, files: dict[str, Pa
     assert not ended["north"].out
     told = run("federate", "log", tmp_path / "keys" / "north")
     assert told.code == 0, told.err
-    assert "accepted a plan for hill-climb over" in told.out
+    assert "accepted a plan for auto over" in told.out
     assert told.out.endswith("ended: done\n")
 
 
@@ -145,27 +147,80 @@ def test_a_level_that_one_site_never_saw_is_no_fault(play: Callable, keys: Path,
     assert len(one.schema[0].levels) > 1
     # The site with one row has seen one level of each column.
     ended = play("--json", "--score", "bdeu")
-    result = dagora.learn(garden / "garden.csv", "hill-climb", score="bdeu")
+    result = dagora.learn(garden / "garden.csv", score="bdeu")
     assert json.loads(ended[COORDINATOR].out)["score"] == pytest.approx(result.score, rel=1e-12)
 
 
+def draft_for_all(table: Path, keys: Path, columns: int | None = None) -> None:
+    """Draft codebook and policies as the README does; with `columns`, the owners allow smaller tables."""
+    shutil.rmtree(keys / "stranger")
+    assert run_command(["federate", "policy", "init", str(table), "--keys", str(keys)]) == 0
+    for file in keys.glob("*/*.toml"):
+        if columns is not None:
+            text = re.sub(r"columns_per_table = \d+", f"columns_per_table = {columns}", file.read_text())
+            file.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def three_causes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows of eight columns of two levels, of which d has three causes and e two of these."""
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 2, (900, 8))
+    rows[:, 3] = rng.random(900) < np.array([0.02, 0.35, 0.65, 0.98])[rows[:, :3].sum(axis=1)]
+    rows[:, 4] = rng.random(900) < np.array([0.02, 0.5, 0.98])[rows[:, :2].sum(axis=1)]
+    file = tmp_path_factory.mktemp("causes") / "all.csv"
+    write_table(dagora.Table.from_numpy(rows, names=list("abcdefgh")), file)
+    return file
+
+
+@pytest.mark.parametrize("given", [(), ("--method", "hill-climb"), ("--method", "pc")])
+@pytest.mark.parametrize("columns", [None, 3])
+def test_the_commands_of_the_readme_give_what_pooled_rows_give_or_say_what_is_cut_off(
+    play: Callable,
+    keys: Path,
+    three_causes: Path,
+    tmp_path: Path,
+    given: tuple[str, ...],
+    columns: int | None,
+) -> None:
+    """900 rows of two levels are tables of six columns, so of five parents: as on pooled rows here."""
+    table = dagora.read_table(three_causes)
+    for site, part in zip(SITES, split_rows(table, 4), strict=True):
+        write_table(part, tmp_path / f"{site}.csv")
+    draft_for_all(three_causes, keys, columns)
+    clients = {site: client_line(keys, site, tmp_path / f"{site}.csv") for site in SITES}
+    ended = play(*given, "--json", others=clients, agreed=True)
+    assert {ran.code for ran in ended.values()} == {0}, ended
+    content = json.loads(ended[COORDINATOR].out)
+    method = given[-1] if given else "auto"
+    result = dagora.learn(three_causes, method)
+    assert [tail for tail, head in result.graph.edges if head == "d"] == ["a", "b", "c"]
+    assert content["method"] == method
+    same = edges_of(ended[COORDINATOR].out)[0] == [list(edge) for edge in result.graph.edges]
+    assert same is (columns is None)
+    most = (columns or 6) - (2 if method == "pc" else 1)
+    what = f"{most} given variables" if method == "pc" else f"{most} parents"
+    assert (
+        f"cut off what pooled rows have: sets of more than {what} (columns_per_table)" in content["message"]
+    )
+
+
 @pytest.mark.parametrize("given", [(), ("--method", "hill-climb"), ("--max-parents", 3)])
-def test_tables_over_sites_have_three_columns_unless_more_parents_are_asked_for(
+def test_tables_over_sites_are_those_of_the_codebook_unless_parents_are_asked_for(
     play: Callable, keys: Path, garden: Path, given: tuple[str, ...]
 ) -> None:
-    changes = {site: {"columns_per_table": 4, "tables_per_run": 1000} for site in SITES}
-    ended = play(*given, "--json", changes=changes)
+    ended = play(*given, "--json")
     assert ended[COORDINATOR].code == 0, ended
-    most = 3 if "--max-parents" in given else 2
-    result = dagora.learn(garden / "garden.csv", "hill-climb", max_parents=most)
+    most = 3 if "--max-parents" in given else None
+    result = dagora.learn(
+        garden / "garden.csv", given[1] if "--method" in given else "auto", max_parents=most
+    )
     assert edges_of(ended[COORDINATOR].out)[0] == [list(edge) for edge in result.graph.edges]
     sizes = [len(table) for event in log_of(keys, "north") for table in event.get("tables", ())]
-    assert max(sizes) == most + 1
+    assert most is None or max(sizes) == most + 1
 
 
-@pytest.mark.parametrize(
-    ("given", "most"), [((), 1), (("--option", "max_given=2"), 2), (("--table-columns", 2), 0)]
-)
+@pytest.mark.parametrize(("given", "most"), [(("--option", "max_given=2"), 2), (("--table-columns", 2), 0)])
 def test_pc_over_sites_is_given_what_its_tables_allow(
     play: Callable, keys: Path, garden: Path, given: tuple[str, ...], most: int
 ) -> None:
@@ -178,14 +233,14 @@ def test_pc_over_sites_is_given_what_its_tables_allow(
     assert max(len(table) for event in log_of(keys, "south") for table in event.get("tables", ())) == most + 2
 
 
-def test_continuous_columns_over_sites_are_learned_by_notears_from_one_sum(
+def test_continuous_columns_over_sites_are_learned_from_one_sum(
     play: Callable, keys: Path, numbers: Path
 ) -> None:
     clients = {site: client_line(keys, site, numbers) for site in SITES}
     ended = play("--json", others=clients, tables=[numbers])
     assert {ran.code for ran in ended.values()} == {0}, ended
     content = json.loads(ended[COORDINATOR].out)
-    assert (content["method"], content["stats"]["rows"]) == ("notears", 1600)
+    assert (content["method"], content["stats"]["rows"]) == ("auto", 1600)
     assert [event["event"] for event in log_of(keys, "west")] == ["plan", "answer", "end"]
     assert "dagora: answered 1 sum of moments\n" in ended["west"].err
 

@@ -45,6 +45,7 @@ class PreparedPlan:
     identity: Identity
     plan: RunPlan
     request: LearnRequest
+    cut_off: str = ""
 
 
 def planning_options(command: F) -> F:
@@ -68,7 +69,7 @@ def planning_options(command: F) -> F:
             type=click.IntRange(1, 64),
             metavar="K",
             help="Most columns of a joint table of counts; default: one more than --max-parents, or what "
-            "the codebook says.",
+            "the codebook says, if that is fewer than there are.",
         ),
         click.option(
             "--table-cells",
@@ -122,9 +123,9 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     schema = consortium.codebook.schema
     terms = privacy_terms(planning.privacy, schema, len(listed))
     request = request.with_method(schema, noisy=terms is not None)
-    columns_per_table = 0
+    columns_per_table, cut_off = 0, ""
     if terms is None:
-        request, columns_per_table = limit_request(request, consortium, planning.table_columns)
+        request, columns_per_table, cut_off = limit_request(request, consortium, planning.table_columns)
     request.check()
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
@@ -157,7 +158,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         largest_rows=consortium.largest_rows,
         privacy=terms,
     )
-    return PreparedPlan(credentials, identity, plan, request)
+    return PreparedPlan(credentials, identity, plan, request, cut_off)
 
 
 def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience: float) -> None:
@@ -183,6 +184,7 @@ def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience:
         )
         result = learn(statistics, on_event=on_event, **request.settings)
         result = add_traffic(result, transport.ledger.books())
+        result = replace(result, message="; ".join(filter(None, (result.message, prepared.cut_off))))
         request.present(result, statistics, f"{len(plan.sites)} sites")
 
 
@@ -210,10 +212,11 @@ def names_of_sites(sites: str | None, consortium: Consortium) -> list[str]:
 
 def limit_request(
     request: LearnRequest, consortium: Consortium, table_columns: int | None
-) -> tuple[LearnRequest, int]:
-    """A request that asks for no larger tables than the plan allows, and their number of columns.
+) -> tuple[LearnRequest, int, str]:
+    """A request that asks for no larger tables than the plan allows, their columns, and what that cuts off.
 
-    A search counts a variable with its parents, a test two variables with those that are given.
+    A search counts a variable with its parents, a test two variables with those that are given. Tables of all
+    discrete columns cut nothing off: the result is that on pooled rows.
     """
     from dagora.learners.registry import method_named
 
@@ -221,15 +224,21 @@ def limit_request(
     by_tests = any(option.name == "max_given" for option in entry.options)
     given = request.settings.get("max_given") if by_tests else request.max_parents
     counted = 2 if by_tests else 1
-    columns = table_columns or (consortium.columns_per_table if given is None else given + counted)
-    counts = consortium.codebook.schema.cardinalities.any()
+    discrete = int((consortium.codebook.schema.cardinalities > 0).sum())
+    if given is not None:
+        return request, table_columns or given + counted, ""
+    columns = min(table_columns or consortium.columns_per_table, max(discrete, 1))
     # A method that takes the federation asks each site for its own answer, and for no tables.
-    if not counts or given is not None or entry.takes == "federation":
-        return request, columns
+    if columns >= discrete or entry.takes == "federation":
+        return request, columns, ""
+    most = max(0, columns - counted)
+    cut_off = (
+        f"tables of {columns} columns, which the codebook allows, cut off what pooled rows have: sets of more"
+    )
     if by_tests:
-        others = tuple(pair for pair in request.options if not pair.startswith("max_given="))
-        return replace(request, options=(*others, f"max_given={max(0, columns - 2)}")), columns
-    return (request if table_columns else replace(request, max_parents=columns - 1)), columns
+        request = replace(request, options=(*request.options, f"max_given={most}"))
+        return request, columns, f"{cut_off} than {most} given variables (columns_per_table)"
+    return replace(request, max_parents=most), columns, f"{cut_off} than {most} parents (columns_per_table)"
 
 
 def with_certificates(plan: RunPlan, shown: Mapping[str, str]) -> RunPlan:

@@ -21,18 +21,19 @@ from dagora.scores.usable_moments import refuse_discrete
 
 
 def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = False) -> str:
-    """The method where none is asked for: `notears` for continuous columns, which needs one sum.
+    """The method where none is asked for: `auto`, as on pooled rows.
 
-    For a release with noise of discrete columns it is `ges`, which finds the best forest. Where a score is
-    asked for, it is a search.
+    For a release with noise it is `notears` for continuous columns, unless a score is asked for, and else
+    `ges`, which finds the best forest.
 
     >>> from dagora.data.schema import Variable
-    >>> default_over_sites(Schema([Variable("x", Kind.CONTINUOUS)]))
-    'notears'
+    >>> schema = Schema([Variable("x", Kind.CONTINUOUS)])
+    >>> default_over_sites(schema), default_over_sites(schema, noisy=True)
+    ('auto', 'notears')
     """
-    if schema.kinds == {Kind.CONTINUOUS} and not scored:
-        return "notears"
-    return "ges" if noisy else "hill-climb"
+    if not noisy:
+        return "auto"
+    return "notears" if schema.kinds == {Kind.CONTINUOUS} and not scored else "ges"
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:

@@ -69,16 +69,22 @@ def draft_policy(
 
 
 def draft_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
-    """Columns and cells of a table: ten rows for each cell, or three where that allows one column more.
+    """Columns and cells of a table: ten rows for each cell, or three where that allows a third column.
 
+    So many columns as fit, whichever they are: what a search asks of pooled rows is cut off only beyond them.
     The number of cells is a power of two, since the coordinator can find it out.
 
     >>> draft_limits([2, 2, 2], 1000), draft_limits([3, 3, 3], 200), draft_limits([9, 9, 9], 200)
     ((3, 64), (3, 32), (2, 128))
+    >>> draft_limits([2] * 20, 1000), draft_limits([4, 3, 3, 2, 2, 2], 1000)
+    ((6, 64), (4, 128))
     """
     largest = sorted(levels, reverse=True)
     three = prod(largest[:COLUMNS_PER_TABLE])
     columns = COLUMNS_PER_TABLE if three * FEWEST_ROWS_PER_CELL <= rows else 2
+    most = min(rows // ROWS_PER_CELL, CELLS_PER_TABLE)
+    while columns < min(len(largest), MOST_COLUMNS_PER_TABLE) and prod(largest[: columns + 1]) <= most:
+        columns += 1
     usual = 1 << max(1, (rows // ROWS_PER_CELL).bit_length() - 1)
     needed = 1 << (prod(largest[:columns]) - 1).bit_length()
     return columns, min(CELLS_PER_TABLE, max(usual, needed))
