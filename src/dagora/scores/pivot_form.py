@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gaussian import FlatFamilies, family_pivots
+from dagora.kernels.decorators import inlined
+from dagora.scores.gaussian import COLLINEAR, FlatFamilies, family_pivots
 from dagora.scores.local_score import Floats, PivotForm
 
 
@@ -52,3 +53,41 @@ def form_scores(form: PivotForm, families: FlatFamilies) -> Floats:
         + form.residual[0, sizes] * np.log(residuals)
     )
     return scores
+
+
+@inlined
+def score_without_fit(form: PivotForm, child: int, size: int, log_determinant: float) -> float:
+    """The score of a child with `size` parents, less what depends on the residual."""
+    group = form.group[child]
+    return float(form.child[child] + form.size[group, size] + form.determinant[group] * log_determinant)
+
+
+@inlined
+def family_score(form: PivotForm, child: int, size: int, log_determinant: float, residual: float) -> float:
+    """The score of a child with `size` parents."""
+    group = form.group[child]
+    least = COLLINEAR * form.matrix[group, child, child]
+    fit = form.residual[group, size] * np.log(max(residual, least))
+    return float(score_without_fit(form, child, size, log_determinant) + fit)
+
+
+@inlined
+def cost_of(form: PivotForm, group: int, size: int, determinant: float, residual: float) -> float:
+    """A number that orders sets of one size as their scores do, but the best is the lowest.
+
+    It is the residual where determinants do not matter, so that no logarithm is taken. `determinant` is the
+    factor by which that of the parents' block differs from a set that all are compared with.
+    """
+    ratio = form.determinant[group]
+    if ratio == 0.0:
+        return residual
+    return float(np.log(residual) + ratio / form.residual[group, size] * np.log(determinant))
+
+
+@inlined
+def highest_cost(form: PivotForm, child: int, size: int, log_determinant: float, score: float) -> float:
+    """The cost of sets that have this score; `log_determinant` is that of the set they are compared with."""
+    group = form.group[child]
+    missing = score - score_without_fit(form, child, size, log_determinant)
+    cost = missing / form.residual[group, size]
+    return float(np.exp(cost) if form.determinant[group] == 0.0 else cost)

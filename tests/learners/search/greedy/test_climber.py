@@ -10,6 +10,7 @@ from dagora.base.errors import DataError, KnowledgeError
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.search.greedy.climber import Climber
+from dagora.learners.search.greedy.moves import ADD, REVERSE
 from dagora.scores.local_score import TIE, graph_score
 from dagora.scores.registry import score_named
 from dagora.stats.table import TableStatistics
@@ -172,10 +173,14 @@ def test_coming_back_costs_no_evaluation():
     assert_like_fresh(climber, SCORES["bic"], Knowledge())
 
 
-def test_what_is_handed_out_is_a_copy():
+def test_a_marked_graph_is_found_again():
     climber = Climber(SCORES["bic"], Knowledge())
-    climber.adjacency[0, 1] = True
-    assert climber.graph.edges == ()
+    climber.apply(ADD, 0, 1)
+    climber.mark()
+    climber.apply(REVERSE, 0, 1)
+    climber.apply(ADD, 2, 1)
+    assert climber.marked_graph.edges == (("x0", "x1"),)
+    assert climber.graph.edges == (("x1", "x0"), ("x2", "x1"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ moves are likely to lead to are scored ahead (see `likely_parents`) whenever a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once
 NO_TABU = np.zeros(0, dtype=np.uint64)
 # The most numbers in the cache of gains: 64 MB. A full cache is emptied.
 CACHED_NUMBERS = 8_000_000
+BROKEN = "the start graph breaks the knowledge"
 
 
 class Climber:
@@ -75,32 +76,15 @@ class Climber:
 
     def place(self, graph: DAG) -> None:
         """Move to another graph, which must obey the knowledge."""
-        self._check(graph)
+        check_start(graph, self._forbidden, self._required, self._limit)
         self._present = graph.to_numpy()
         self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
         self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
+        self._flips: list[tuple[int, int]] = []  # edges added or removed since the last mark
         self._hash = np.uint64(0)
         for i, j in np.argwhere(self._present):
             self._hash ^= np.uint64(edge_hash(i, j))
         self._refresh(list(range(len(graph))))
-
-    def _check(self, graph: DAG) -> None:
-        broken = self._present_violation(graph.to_numpy())
-        if broken:
-            raise KnowledgeError(f"the start graph breaks the knowledge: {broken}")
-
-    def _present_violation(self, present: NDArray[np.bool_]) -> str:
-        for wrong, word in (
-            (present & self._forbidden, "forbidden"),
-            (self._required & ~present, "required"),
-        ):
-            if wrong.any():
-                i, j = np.argwhere(wrong)[0]
-                return f"{self._names[i]} → {self._names[j]} is {word}"
-        counts = present.sum(axis=0)
-        if counts.max(initial=0) > self._limit:
-            return f"{self._names[int(counts.argmax())]} has {counts.max()} parents, more than {self._limit}"
-        return ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,9 +102,16 @@ class Climber:
         return float(self._local.sum())
 
     @property
-    def adjacency(self) -> NDArray[np.bool_]:
-        """A copy of the current graph's matrix."""
-        return self._present.copy()
+    def marked_graph(self) -> DAG:
+        """The graph as it was when `mark` was last called, or where the climber was placed since."""
+        present = self._present.copy()
+        for i, j in self._flips:
+            present[i, j] ^= True
+        return DAG.from_numpy(present, self._names)
+
+    def mark(self) -> None:
+        """Remember the current graph."""
+        self._flips.clear()
 
     @property
     def hash(self) -> np.uint64:
@@ -141,6 +132,7 @@ class Climber:
 
     def apply(self, kind: int, i: int, j: int) -> None:
         """Add, delete or reverse i → j."""
+        self._flips += [(i, j), (j, i)] if kind == REVERSE else [(i, j)]
         self._present[i, j] = kind == ADD
         self._hash ^= np.uint64(edge_hash(i, j))
         if kind == ADD:
@@ -308,15 +300,37 @@ class Climber:
         parents = self._parents[child]
         candidates, removable = self._candidates(child, parents), self._removable(child, parents)
         own = float(values[0])
-        if own == -np.inf:
-            # No move leads here, so it is the start graph or the required edges.
-            raise DataError(
-                f"'{self._names[child]}' with {len(self._parents[child])} parents cannot be scored "
-                f"on {self._score.n_rows} rows: start with fewer edges, or get more rows"
-            )
+        refuse_impossible(self._score, {child: parents}, {child: own})
         additions = np.full(len(self._names), -np.inf)
         deletions = np.full(len(self._names), -np.inf)
         middle = 1 + len(candidates)
         additions[candidates] = values[1:middle] - own
         deletions[removable] = values[middle:] - own
         self._remembered[self._key(child)] = (own, additions, deletions)
+
+
+def check_start(
+    graph: DAG, forbidden: NDArray[np.bool_], required: NDArray[np.bool_], max_parents: int
+) -> None:
+    """Refuse a start graph that breaks the knowledge."""
+    present, names = graph.to_numpy(), graph.nodes
+    for wrong, word in ((present & forbidden, "forbidden"), (required & ~present, "required")):
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise KnowledgeError(f"{BROKEN}: {names[i]} → {names[j]} is {word}")
+    counts = present.sum(axis=0)
+    if counts.max(initial=0) > max_parents:
+        child = names[int(counts.argmax())]
+        raise KnowledgeError(f"{BROKEN}: {child} has {counts.max()} parents, more than {max_parents}")
+
+
+def refuse_impossible(
+    score: LocalScore, parents: Mapping[int, Sequence[int]], scores: Mapping[int, float]
+) -> None:
+    """Refuse a start graph, or required edges, of which a family cannot be scored; no move leads there."""
+    for child, value in scores.items():
+        if value == -np.inf:
+            raise DataError(
+                f"'{score.schema.names[child]}' with {len(parents[child])} parents cannot be scored "
+                f"on {score.n_rows} rows: start with fewer edges, or get more rows"
+            )

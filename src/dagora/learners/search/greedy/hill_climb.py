@@ -17,11 +17,14 @@ from dagora.graph.dag import DAG
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.greedy.climber import NO_TABU, Climber
+from dagora.learners.search.greedy.moment_climber import MomentClimber
 from dagora.learners.search.greedy.neighbour_scores import NeighbourScores
 from dagora.scores.local_score import TIE, LocalScore, align
 
 # Graphs that a tabu search does not return to, and steps without improvement after which it ends.
 TABU_LENGTH = TABU_PATIENCE = 100
+# With more columns than these, a climber that need not keep all gains does not.
+WIDE = 100
 
 
 def hill_climb(
@@ -90,7 +93,7 @@ def climb(
 ) -> Outcome:
     """The loop of both methods: one climb from the start graph, and one after each restart."""
     aligned = None if start is None else align(start, score.schema.names)
-    climber = Climber(score, run.knowledge, aligned, run.budget, kept)
+    climber = climber_for(score, run, aligned, kept)
     rng = np.random.default_rng(run.seed)
     best = BestGraph(climber)
     steps = 0
@@ -99,7 +102,7 @@ def climb(
         if attempt:
             climber.place(best.graph)
             climber.random_walk(perturb or max(2, len(best.graph) // 10), rng)
-            best.update(climber)
+            best.update()
         recent: deque[np.uint64] = deque([climber.hash], maxlen=length or None)
         idle = 0
         top = climber.score
@@ -116,7 +119,7 @@ def climb(
                 top, idle = climber.score, 0
             else:
                 idle += 1
-            best.update(climber)
+            best.update()
             run.on_event(Event("climbing", steps, score=best.score, edges=best.edges))
             if patience and idle >= patience:
                 break
@@ -126,26 +129,37 @@ def climb(
     return Outcome(best.graph, status, describe(status, steps, restarts, run), best.score, stats)
 
 
-class BestGraph:
-    """The best graph seen, stored as a matrix; a DAG is made when it is asked for."""
+def climber_for(
+    score: LocalScore, run: Run, start: DAG | None, kept: NeighbourScores | None
+) -> Climber | MomentClimber:
+    """A climber that keeps all gains; of many columns, where the score allows that, only the best."""
+    form = score.capabilities.pivot_form() if len(score.schema) > WIDE else None
+    if form is None:
+        return Climber(score, run.knowledge, start, run.budget, kept)
+    return MomentClimber(score, form, run.knowledge, start, run.budget)
 
-    def __init__(self, climber: Climber) -> None:
-        self._names = climber.names
-        self._adjacency, self.score = climber.adjacency, climber.score
+
+class BestGraph:
+    """The best graph that a climber has seen; the climber knows the way back to it."""
+
+    def __init__(self, climber: Climber | MomentClimber) -> None:
+        self._climber = climber
+        self.score = climber.score
 
     @property
     def graph(self) -> DAG:
         """The best graph."""
-        return DAG.from_numpy(self._adjacency, self._names)
+        return self._climber.marked_graph
 
     def edges(self) -> Edges:
         """Its edges."""
         return self.graph.edges
 
-    def update(self, climber: Climber) -> None:
-        """Store the climber's graph if it is better by more than a tie."""
-        if climber.score > self.score + TIE * abs(self.score):
-            self._adjacency, self.score = climber.adjacency, climber.score
+    def update(self) -> None:
+        """Mark the climber's graph if it is better by more than a tie."""
+        if self._climber.score > self.score + TIE * abs(self.score):
+            self.score = self._climber.score
+            self._climber.mark()
 
 
 def describe(status: str, steps: int, restarts: int, run: Run) -> str:

@@ -31,10 +31,10 @@ from dagora.learners.search.order.moment_trees import (
     MomentTrees,
     TreeLimits,
     Way,
-    family_score,
     follow,
 )
 from dagora.scores.local_score import TIE, PivotForm
+from dagora.scores.pivot_form import family_score
 
 Ints = NDArray[np.int64]
 
