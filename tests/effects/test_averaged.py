@@ -13,9 +13,10 @@ from dagora.data.interventions import Interventions
 from dagora.effects.all_pairs import column_quantiles
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import read_contrast
-from dagora.effects.drawn_graphs import random_member
+from dagora.effects.drawn_graphs import drawn_from, random_member
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
+from dagora.graph.adjustment import Adjustment
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
@@ -138,6 +139,79 @@ def test_discrete_effects_are_sums_over_all_graphs(words):
     best = averaged.over_graphs.best
     assert best.to_text().splitlines()[1] in averaged.to_text()
     assert averaged.to_dict()["over_graphs"]["zero_probability"] == pytest.approx(1 - chance, abs=0.02)
+
+
+def test_sets_of_all_graphs_at_once_are_those_of_each_graph(words):
+    drawn = drawn_from(dagora.sample(words, "exact", draws=200, seed=0), Knowledge(), ())
+    for x, y in [("a", "d"), ("d", "a"), ("b", "c")]:
+        found = drawn.optimal_sets(x, y)
+        for place in np.flatnonzero(drawn.causes([x], y)).tolist():
+            names = tuple(name for name, there in zip("abcd", found[place], strict=True) if there)
+            assert names == Adjustment(drawn.distinct.graph(place), x, y).optimal
+
+
+def test_all_pairs_of_discrete_columns_are_those_of_one_at_a_time(words):
+    table = all_effects(words, draws=100, seed=3)
+    for x, y in [("a", "d"), ("d", "a"), ("b", "c")]:
+        found = effect(words, x, y, draws=100, seed=3)
+        i, j = "abcd".index(x), "abcd".index(y)
+        assert found.estimate == pytest.approx(table.mean[i, j])
+        assert found.interval == pytest.approx((table.low[i, j], table.high[i, j]))
+        assert found.over_graphs.cause_probability == pytest.approx(table.cause_probability[i, j])
+    x, y, first, _ = next(table.pairs())
+    assert table.to_text().splitlines()[1].startswith(f"{x}=yes instead of no, on P({y}=yes): {first}")
+    assert table.to_dict()["effects"][0]["event"] == "yes"
+
+
+def test_all_pairs_of_both_kinds():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, 200)
+    y = x + rng.standard_normal(200)
+    z = rng.random(200) < 1 / (1 + np.exp(-2 * y))
+    table = table_of(x=np.array(list("abc"))[x], y=y, z=np.where(z, "yes", "no"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # exp(BIC) approximates a marginal likelihood
+        found = all_effects(table, draws=50, knowledge={"tiers": [["x"], ["y"], ["z"]]})
+    assert np.isfinite(found.mean).all()
+    assert found.mean[0, 1] != 0
+    assert found.mean[1, 0] == found.mean[2, 0] == 0
+    assert "of columns with more than two levels, the two that most rows have are compared" in found.notes
+    frequent = np.array(list("abc"))[np.argsort(-np.bincount(x), kind="stable")]
+    assert found.contrasts["x", "y"].to_text().startswith(f"x={frequent[1]} instead of {frequent[0]}")
+
+
+def test_given_a_level_graphs_in_which_it_depends_on_x_are_left_out(words):
+    truth = all_graphs(words, "bdeu")
+    contrast = read_contrast(words, "c", "d", given={"a": "yes"})
+    rows = EffectRows(words)
+    mean = weight = 0.0
+    for place, probability in enumerate(truth.probabilities):
+        graph = truth.graph(place)
+        if "a" not in graph.descendants("c"):
+            weight += probability
+            mean += probability * effect_by_graph(graph, rows, contrast).estimate if probability > 1e-5 else 0
+    found = effect(words, "c", "d", given={"a": "yes"}, method="exact", draws=1500)
+    assert found.estimate == pytest.approx(mean / weight, abs=0.01)
+    said = f"averaged over the graphs in which a does not depend on c, {weight:.0%} of the weight"
+    share = int(next(note for note in found.notes if "does not depend" in note).split("%")[0].split()[-1])
+    assert share == pytest.approx(100 * weight, abs=3), said
+    with pytest.raises(dagora.OptionError, match="a depends on c in every graph"):
+        effect(words, "c", "d", given={"a": "yes"}, knowledge={"required": [["c", "a"]]}, draws=50)
+
+
+def test_several_discrete_columns_set_at_once(words):
+    truth = all_graphs(words, "bdeu")
+    contrast = read_contrast(words, ["a", "c"], "b")
+    rows = EffectRows(words)
+    mean, verdicts = 0.0, set()
+    for place, probability in enumerate(truth.probabilities):
+        if probability > 1e-4:
+            found = effect_by_graph(truth.graph(place), rows, contrast)
+            mean += probability * found.estimate
+            verdicts.add(found.verdict)
+    assert "g-formula" in verdicts
+    averaged = effect(words, ["a", "c"], "b", method="exact", draws=1000)
+    assert averaged.estimate == pytest.approx(mean, abs=0.01)
 
 
 def test_both_kinds_of_columns():

@@ -120,10 +120,10 @@ def test_the_g_formula_where_no_one_set_will_do():
     assert found.estimate == pytest.approx(weights[0, 2], abs=0.02)
     assert found.interval[0] < weights[0, 2] < found.interval[1]
     assert "by the g-formula" in found.to_text()
-    words = table_of(x0=["a", "b"] * 20, x1=["a", "b", "b", "a"] * 10, x2=["a", "a", "b", "b"] * 10)
+    mixed = table_of(x0=["a", "b"] * 20, x1=["a", "b", "b", "a"] * 10, x2=rng.standard_normal(40))
     with pytest.raises(DagoraError, match="by no one adjustment set"):
         effect_by_graph(
-            DAG.from_numpy(dag, words.names), EffectRows(words), read_contrast(words, ["x0", "x1"], "x2")
+            DAG.from_numpy(dag, mixed.names), EffectRows(mixed), read_contrast(mixed, ["x0", "x1"], "x2")
         )
 
 

@@ -12,9 +12,11 @@ from dagora.base.errors import OptionError
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
+from dagora.data.schema import Kind
 from dagora.effects.all_pairs import AllEffects, average_all
 from dagora.effects.effect_ranges import EffectRanges, effect_ranges
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.mixed_pairs import average_pairs
 from dagora.graph.any_graph import without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -57,13 +59,14 @@ def all_effects(
     seed: int = 0,
     **options: Any,
 ) -> AllEffects | EffectRanges:
-    """Tell the total effects of all pairs of continuous columns, averaged over graphs or over a class.
+    """Tell the total effects of all pairs of columns, averaged over graphs or over a class.
 
     Parameters
     ----------
     {data}
     graph : DAG, CPDAG, Result, network or file, optional
-        The effects over all graphs of its class, each adjusted for the parents of the cause, from moments.
+        The effects over all graphs of its class, each adjusted for the parents of the cause, from moments:
+        between continuous columns.
     method : str, optional
         Without a graph: a sampler or "bootstrap", as for `effect`.
     {knowledge, interventions, seed}
@@ -102,7 +105,9 @@ def all_effects(
             f"effects of all pairs are averages over graphs: {option('method', method)} learns one"
         )
     drawn, settings = draw_graphs(rows, method, known, seed, others)
-    return average_all(drawn, rows, settings, seed)
+    if all(variable.kind is Kind.CONTINUOUS for variable in rows.schema):
+        return average_all(drawn, rows, settings, seed)
+    return average_pairs(drawn, table, seed)
 
 
 def over_class(graph: Graph, rows: EffectRows, notes: Sequence[str]) -> EffectRanges:

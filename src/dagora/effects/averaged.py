@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,16 @@ from dagora.data.schema import Kind
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
+from dagora.effects.drawn_sets import SharedEstimate, draw_effects
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
-from dagora.effects.one_graph import choose_set, zero
-from dagora.effects.one_set import estimate_with
+from dagora.effects.one_graph import zero
 from dagora.effects.result import Effect, OverGraphs
-from dagora.effects.set_estimate import Interval, SetEstimate, summarise
+from dagora.effects.set_estimate import Interval, summarise
 from dagora.graph.adjustment import Adjustment, listed
+from dagora.graph.cpdag import CPDAG
 from dagora.posterior.summary.diagnostics import mean_ess
 from dagora.stats.statistics import Statistics
 
@@ -48,14 +49,6 @@ class EffectDraws:
     weights: Array
 
 
-class UsedSet(NamedTuple):
-    """A set that graphs adjust for, their weight, and what it gives."""
-
-    names: tuple[str, ...]
-    weight: float
-    estimate: SetEstimate
-
-
 def average_effect(
     graphs: DrawnGraphs,
     statistics: Statistics,
@@ -67,12 +60,13 @@ def average_effect(
     """The effect averaged over graphs."""
     rng = np.random.default_rng(seed)
     linear = all(variable.kind is Kind.CONTINUOUS for variable in rows.table.schema)
+    graphs = leaving_given(graphs, contrast)
     notes, assumed = list(graphs.notes), [NO_HIDDEN, graphs.assumes]
     if linear:
         values = linear_draws(graphs, GaussianPosterior.of(statistics, settings), contrast, rng)
         assumed.append(LINEAR)
     else:
-        values, used = set_draws(graphs, rows, contrast, seed, rng)
+        values, used = draw_effects(graphs, rows, contrast, seed, rng)
         notes += support_notes(used)
         assumed += dict.fromkeys(text for one in used for text in one.estimate.assumes)
     causes = graphs.causes(contrast.x, contrast.y)[graphs.distinct.index]
@@ -80,7 +74,7 @@ def average_effect(
     effective = effective_draws(draws)
     if effective < FEW_DRAWS:
         notes.append(f"the draws are worth {effective:.0f} independent ones: draw more, or from more chains")
-    best = effect_by_graph(graphs.best, rows, contrast, seed=seed)
+    best = None if may_change_given(graphs.best, contrast) else effect_by_graph(graphs.best, rows, contrast)
     probability = float((draws.causes * draws.weights).sum())
     over = OverGraphs(
         graphs.source,
@@ -119,35 +113,27 @@ def linear_draws(
     return changes[:, names.index(contrast.y)].reshape(*graphs.distinct.index.shape, 1)
 
 
-def set_draws(
-    graphs: DrawnGraphs, rows: EffectRows, contrast: EffectContrast, seed: int, rng: np.random.Generator
-) -> tuple[Array, list[UsedSet]]:
-    """The effect adjusted for the set that each graph says, one draw for each draw of a graph."""
-    nothing = [found.value for found in zero(contrast).values()]
-    causes = graphs.causes(contrast.x, contrast.y)
-    values = np.tile(np.array(nothing), (*graphs.distinct.index.shape, 1))
-    known: dict[tuple[tuple[str, ...], tuple[bool, ...]], tuple[SetEstimate, list[int]]] = {}
-    for place in np.flatnonzero(causes).tolist():
-        said = Adjustment(graphs.distinct.graph(place), contrast.x, contrast.y)
-        if said.verdict == "g-formula":
-            raise OptionError(
-                f"in some graphs the effect of {' and '.join(contrast.x)} is identified by no one adjustment "
-                "set: set one of them at a time"
-            )
-        chosen = choose_set(said, rows, contrast)
-        key = (chosen.names, chosen.regimes)
-        if key not in known:
-            known[key] = estimate_with(chosen.table, contrast, chosen.names, seed), []
-        known[key][1].append(place)
-    used = []
-    for (names, _), (estimate, places) in known.items():
-        there = np.isin(graphs.distinct.index, places)
-        values[there] = estimate.draw(int(there.sum()), rng)
-        used.append(UsedSet(names, float(graphs.weights[there].sum()), estimate))
-    return values, used
+def leaving_given(graphs: DrawnGraphs, contrast: EffectContrast) -> DrawnGraphs:
+    """Only the graphs in which x does not change what the effect is given: else it would be no condition."""
+    changed = np.zeros(len(graphs.distinct), dtype=np.bool_)
+    for name in contrast.given:
+        changed |= graphs.causes(contrast.x, name)
+    left = np.where(changed[graphs.distinct.index], 0.0, graphs.weights)
+    share, x, given = float(left.sum()), " and ".join(contrast.x), " and ".join(contrast.given)
+    if share == 0:
+        raise OptionError(f"{given} depends on {x} in every graph: an effect given it is none of {x} alone")
+    if share > 1 - 1e-9:
+        return graphs
+    note = f"averaged over the graphs in which {given} does not depend on {x}, {share:.0%} of the weight"
+    return replace(graphs, weights=left / share, notes=(*graphs.notes, note))
 
 
-def support_notes(used: list[UsedSet]) -> list[str]:
+def may_change_given(graph: CPDAG, contrast: EffectContrast) -> bool:
+    """Return True if x may change what the effect is given."""
+    return any(Adjustment(graph, contrast.x, name).verdict != "zero" for name in contrast.given)
+
+
+def support_notes(used: list[SharedEstimate]) -> list[str]:
     """Where the rows do not carry the answer, for the sets of most weight."""
     first = sorted(used, key=lambda one: -one.weight)[:MOST_TOLD]
     return [

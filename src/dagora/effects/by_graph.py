@@ -8,7 +8,7 @@ from dataclasses import replace
 from dagora.effects.class_effects import ClassEffects, effects_over_class
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import LINEAR, effect_along_paths
+from dagora.effects.g_formula import effect_without_set
 from dagora.effects.one_graph import assumptions_of, effect_if_identified, refuse_descendants
 from dagora.effects.result import Effect
 from dagora.graph.adjustment import Adjustment
@@ -31,13 +31,15 @@ def _effect_by_graph(
     if found.verdict in {"zero", "adjustment"}:
         return effect_if_identified(found, rows, contrast, seed)
     if found.verdict == "g-formula":
+        by_paths = effect_without_set(without_pag(graph, "the g-formula"), rows, contrast, seed)
         return Effect(
             contrast,
             "g-formula",
-            effect_along_paths(without_pag(graph, "the g-formula"), rows, contrast, seed),
-            how="path sums of drawn coefficients",
+            by_paths.estimates,
+            how=by_paths.how,
             rows=rows.table.n_rows,
-            assumptions=(*assumptions_of(graph), LINEAR),
+            support=by_paths.support,
+            assumptions=(*assumptions_of(graph), *by_paths.assumes),
             notes=found.notes,
         )
     over = ClassEffects() if isinstance(graph, PAG) else effects_over_class(graph, rows, contrast, seed)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import LINEAR, effect_along_paths
+from dagora.effects.g_formula import effect_without_set
 from dagora.effects.one_graph import effect_if_identified
 from dagora.effects.result import ClassMember
 from dagora.graph.adjustment import Adjustment
@@ -37,8 +37,9 @@ def effects_over_class(
     for edges, member in chosen[:MOST_CHOICES]:
         said = Adjustment(member, contrast.x, contrast.y)
         if said.verdict == "g-formula":
-            found.append(ClassMember(edges, effect_along_paths(member, rows, contrast, seed), ()))
-            assumed.append(LINEAR)
+            by_paths = effect_without_set(member, rows, contrast, seed)
+            found.append(ClassMember(edges, by_paths.estimates, (), by_paths.support))
+            assumed += by_paths.assumes
             continue
         effect = effect_if_identified(said, rows, contrast, seed)
         found.append(ClassMember(edges, effect.estimates, effect.adjustment, effect.support))

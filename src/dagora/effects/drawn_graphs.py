@@ -52,6 +52,24 @@ class DrawnGraphs:
         """[graph, a, b]: whether a directed path leads from a to b."""
         return np.concatenate([paths(graphs) for _, graphs in self.distinct.matrices()])
 
+    @cached_property
+    def has_weight(self) -> NDArray[np.bool_]:
+        """For each distinct graph, whether its draws count."""
+        return np.bincount(self.distinct.index.ravel(), self.weights.ravel(), len(self.distinct)) > 0
+
+    def optimal_sets(self, x: str, y: str) -> NDArray[np.bool_]:
+        """[graph, node]: the set of least variance to adjust for; of no use where x is no cause of y.
+
+        It has the parents of the nodes on directed paths from x to y (Henckel, Perković & Maathuis 2022).
+        """
+        i, j = self.distinct.names.index(x), self.distinct.names.index(y)
+        between = self.reach[:, i] & self.reach[:, :, j]
+        between[:, j] = True
+        after = between | (between[:, :, None] & self.reach).any(axis=1)
+        found = (between[:, None, :] & self.matrices).any(axis=2) & ~after
+        found[:, i] = False
+        return np.asarray(found)
+
     def causes(self, x: Collection[str], y: str) -> NDArray[np.bool_]:
         """For each distinct graph, whether a directed path leads from one of x to y."""
         index = {name: place for place, name in enumerate(self.distinct.names)}

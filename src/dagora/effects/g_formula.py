@@ -1,10 +1,14 @@
-"""Effects that are identified, but by no one adjustment set: along the paths of a linear model.
+"""Effects that are identified, but by no one adjustment set: along the paths of a linear model, or by tables.
 
-This happens only where several variables are set at once. Any DAG of the class gives the effect; its
-coefficients are drawn from their posterior (`gaussian_draws`), and what is set does not follow its parents.
+This happens only where several variables are set at once. Any DAG of the class gives the effect. Continuous
+columns: its coefficients are drawn from their posterior (`gaussian_draws`), and what is set does not follow
+its parents. Discrete ones: by the tables of all columns on the way (`table_g_formula`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +17,11 @@ from dagora.data.schema import Kind
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
-from dagora.effects.set_estimate import Interval, summarise
+from dagora.effects.one_set import all_discrete
+from dagora.effects.set_estimate import Interval, Support, summarise
+from dagora.effects.table_g_formula import effect_by_tables, families_towards
 from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.table import TableStatistics
 
@@ -22,16 +29,39 @@ DRAWS = 4000
 LINEAR = "every mean is linear in the parents"
 
 
-def effect_along_paths(
+class IdentifiedEffect(NamedTuple):
+    """The effect on each scale, how it was found, and what that assumes."""
+
+    estimates: Mapping[str, Interval]
+    how: str
+    assumes: tuple[str, ...] = ()
+    support: Support | None = None
+
+
+def effect_without_set(
     graph: Graph, rows: EffectRows, contrast: EffectContrast, seed: int = 0
-) -> dict[str, Interval]:
-    """The effect in a linear model with the arrows of a graph, or of one DAG of its class."""
+) -> IdentifiedEffect:
+    """The effect by the arrows of a graph, or of one DAG of its class."""
     dag = graph.extension() if isinstance(graph, CPDAG) else graph
-    if contrast.given or not set(dag) <= set(rows.table.names) or not all_continuous(rows, dag.nodes):
+    families = families_towards(dag, contrast.x, contrast.y)
+    needed = sorted({name for child, parents in families for name in (child, *parents)})
+    known = set(rows.table.names)
+    if not contrast.given and set(needed) <= known and all_discrete(rows.table, needed):
+        found = effect_by_tables(rows, families, contrast, seed)
+        return IdentifiedEffect(found.estimates, found.how, support=found.support)
+    if contrast.given or not set(dag) <= known or not all_continuous(rows, dag.nodes):
         raise OptionError(
             f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
             "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
         )
+    estimates = effect_along_paths(dag, rows, contrast, seed)
+    return IdentifiedEffect(estimates, "path sums of drawn coefficients", (LINEAR,))
+
+
+def effect_along_paths(
+    dag: DAG, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+) -> dict[str, Interval]:
+    """The effect in a linear model with the arrows of a graph."""
     table = rows.table.select(dag.nodes)
     statistics = TableStatistics(table)
     if rows.interventions is not None:

@@ -172,8 +172,9 @@ class Effect:
 
     def _set_lines(self) -> list[str]:
         if self.adjustment is None:
-            return [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
-        lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
+            lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
+        else:
+            lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
         if self.support is not None:
             at = ", ".join(f"{value}: {rows}" for value, rows in self.support.rows_at.items())
             lines += [f"rows: {at}"] if at else []
