@@ -33,7 +33,8 @@ def effects_over_class(
 ) -> ClassEffects:
     """The effect for each choice of the parents of x, at most `MOST_CHOICES`."""
     chosen = list(islice(parent_choices(graph, contrast.x), MOST_CHOICES + 1))
-    found, assumed = [], []
+    found: list[ClassMember] = []
+    assumed: list[str] = []
     for edges, member in chosen[:MOST_CHOICES]:
         said = Adjustment(member, contrast.x, contrast.y)
         if said.verdict == "g-formula":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +154,7 @@ def count_family(rows: EffectRows, child: str, parents: Sequence[str]) -> Array:
 def add_prior(counts: Array) -> Array:
     """The parameters of the Dirichlet posteriors: a row more for each combination of parents."""
     alone = counts.reshape(-1, counts.shape[-1]).sum(axis=0)
-    return counts + PRIOR_ROWS * (alone + 1 / len(alone)) / (alone.sum() + 1)
+    return np.asarray(counts + PRIOR_ROWS * (alone + 1 / len(alone)) / (alone.sum() + 1))
 
 
 def normalise(tables: Array) -> Array:
@@ -210,7 +211,7 @@ def multiply(factors: Sequence[Factor], without: str | None) -> Factor:
         for name in names:
             places.setdefault(name, len(places) + 1)
     kept = tuple(name for name in places if name != without)
-    operands: list[object] = []
+    operands: list[Any] = []
     for names, values in factors:
         operands += [values, [0, *(places[name] for name in names)]]
     return kept, np.einsum(*operands, [0, *(places[name] for name in kept)])

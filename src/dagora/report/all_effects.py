@@ -39,7 +39,7 @@ def all_effects_page(found: AllEffects, source: str | None = None) -> str:
     lead = facts([("variables", number(size)), ("pairs", number(size * (size - 1)))])
     lead = f"<p>{text(f'Averaged over {found.source}.')}</p>{lead}"
     sections = [*warnings(found.notes), *heat_sections(found), pair_section(found)]
-    sections.append(Section("Assumed", sentence_list([NO_HIDDEN, LINEAR])))
+    sections.append(Section("Assumed", sentence_list([NO_HIDDEN, *([] if found.contrasts else [LINEAR])])))
     return page(f"All effects in {source}" if source else "The effects of all pairs", lead, sections)
 
 
@@ -89,7 +89,7 @@ def heat_sections(found: AllEffects) -> list[Section]:
         words = f"{amount(len(found.names), 'variable')} are too many to draw all pairs: see the table."
         return [Section("All pairs", f"<p>{text(words)}</p>")]
     effects = draw_probabilities(
-        found.names, found.standardised, what="effect, in sd", axes=AXES, signed=True
+        found.names, np.nan_to_num(found.standardised), what="effect, in sd", axes=AXES, signed=True
     )
     causes = draw_probabilities(found.names, found.cause_probability, what="probability", axes=AXES)
     return [
@@ -98,20 +98,29 @@ def heat_sections(found: AllEffects) -> list[Section]:
     ]
 
 
+def compared(found: AllEffects, x: str, y: str) -> tuple[str, str]:
+    """What is set, and what is looked at, in words."""
+    contrast = found.contrasts.get((x, y))
+    if contrast is None:
+        return x, y
+    cause, _, _ = contrast.to_text().partition(", on ")
+    return cause, contrast.outcome
+
+
 def pair_section(found: AllEffects) -> Section:
     """The pairs in a table, what matters most first."""
     sizes = found.standardised
     place = {name: rank for rank, name in enumerate(found.names)}
     rows: list[list[Content]] = [
         [
-            x,
-            y,
+            *compared(found, x, y),
             Cell(str(one).replace("-", "−"), one.value),
             float(sizes[place[x], place[y]]),
             Cell(f"{chance:.2f}", chance),
         ]
         for x, y, one, chance in islice(found.pairs(), MOST_PAIRS)
     ]
-    head = ("set", "outcome", "effect of one unit, 95 % interval", "in sd", "P(cause)")
+    unit = "effect" if found.contrasts else "effect of one unit"
+    head = ("set", "outcome", f"{unit}, 95 % interval", "in sd", "P(cause)")
     note = left_out(len(found.names), len(rows))
     return Section("Pairs", searchable(table(head, rows, sortable=True)) + note)
