@@ -181,12 +181,38 @@ def test_paper(run_example: Callable[[str], str], tmp_path: Path) -> None:
     assert ours <= number(r"of algorithm 1: ([\d.]+) %", said)
 
 
+@pytest.mark.full
+def test_effects(run_example: Callable[[str], str], data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGORA_DATA", str(data_dir))
+    said = run_example("effects")
+    assert number(r"possible causes: (\d+) of 8 directions", said) == 6
+    assert number(r"directions and (\d+) intervals hold", said) == 3
+    assert number(r"no causes, it said: (\d+) of 50 stayed", said) == pytest.approx(13, abs=1)
+
+
+@pytest.mark.full
+def test_decision(run_example: Callable[[str], str], data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGORA_DATA", str(data_dir))
+    with_lesion, without = re.findall(r"difference: (-?[\d.]+) \[", run_example("decision"))
+    assert float(with_lesion) == pytest.approx(0.3, abs=0.02)
+    assert float(without) == pytest.approx(-0.21, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["effects", "decision"])
+def test_an_example_says_that_its_table_is_not_there(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DAGORA_DATA", "nowhere")
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert "is not there: set DAGORA_DATA" in capsys.readouterr().out
+
+
 def test_every_example_is_tested_listed_and_short() -> None:
     names = sorted(file.stem for file in FOLDER.glob("*.py"))
     assert names == sorted(
         name.removeprefix("test_") for name in globals() if name.removeprefix("test_") in names
     )
-    assert len(names) == 9
+    assert len(names) == 11
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in names:
         text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
