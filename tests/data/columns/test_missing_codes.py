@@ -89,36 +89,62 @@ def frame_of(values):
     return pd.DataFrame({"x": values, "side": SIDES})
 
 
+def at_every_door(cases, *quick):
+    """Six doors take a second: `make test` sends some of the cases through them, and all as a frame."""
+    marked = [pytest.param(case, marks=() if case in quick else pytest.mark.full) for case in cases]
+    return pytest.mark.parametrize("case", marked)
+
+
+def assert_noticed(case, warnings):
+    values, codes = CASES[case]
+    (line,) = [line for line in warnings if "often mean missing" in line]
+    assert f'choose na="{option_of(case)}" if they are missing' in line
+    for code in codes.split(","):
+        assert f"'{code}' ({(values == type(values[0])(code)).sum()} ×)" in line
+
+
+def option_of(case):
+    return ",".join(f"x:{code}" for code in CASES[case][1].split(","))
+
+
+@pytest.mark.every_case
 @pytest.mark.parametrize("case", CASES)
+def test_codes_are_noticed(case):
+    assert_noticed(case, dagora.inspect(frame_of(CASES[case][0])).warnings)
+
+
+@at_every_door(CASES, "pair", "nine among words")
 def test_codes_are_noticed_at_every_door(case, tmp_path):
     values, codes = CASES[case]
-    option = ",".join(f"x:{code}" for code in codes.split(","))
-    for door, warnings in doors(frame_of(values), tmp_path).items():
-        (line,) = [line for line in warnings if "often mean missing" in line]
-        assert f'choose na="{option}" if they are missing' in line, door
-        for code in codes.split(","):
-            assert f"'{code}' ({(values == type(values[0])(code)).sum()} ×)" in line, door
-    read = dagora.inspect(tmp_path / "t.csv", na=option, missing="drop")
+    for warnings in doors(frame_of(values), tmp_path).values():
+        assert_noticed(case, warnings)
+    read = dagora.inspect(tmp_path / "t.csv", na=option_of(case), missing="drop")
     lost = sum(
         (values.astype(str) == np.array(code).astype(values.dtype).astype(str)).sum()
         for code in codes.split(",")
     )
     assert read.dropped == lost
     assert not [line for line in read.warnings if "often mean missing" in line]
-    scanned = dagora.open_rows(tmp_path / "t.csv", na=option, missing="drop")
+    scanned = dagora.open_rows(tmp_path / "t.csv", na=option_of(case), missing="drop")
     assert scanned.overview.dropped == lost
     assert not [line for line in scanned.overview.warnings if "often mean missing" in line]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("case", SILENT)
-def test_other_numbers_are_not_suspected(case, tmp_path):
+def test_other_numbers_are_not_suspected(case):
+    assert not [line for line in dagora.inspect(frame_of(SILENT[case])).warnings if "mean missing" in line]
+
+
+@at_every_door(SILENT, "zeros among amounts")
+def test_other_numbers_are_not_suspected_at_any_door(case, tmp_path):
     for door, warnings in doors(frame_of(SILENT[case]), tmp_path).items():
         assert not [line for line in warnings if "mean missing" in line], door
 
 
-@pytest.mark.parametrize("name", ["income", "net income", "Dose"])
-def test_zeros_of_amounts_are_zeros(name, tmp_path):
-    frame = frame_of(with_codes((400 * PRESSURES).round(), 0.0)).rename(columns={"x": name})
+@at_every_door(["income", "net income", "Dose"], "net income")
+def test_zeros_of_amounts_are_zeros(case, tmp_path):
+    frame = frame_of(with_codes((400 * PRESSURES).round(), 0.0)).rename(columns={"x": case})
     for door, warnings in doors(frame, tmp_path).items():
         assert not [line for line in warnings if "mean missing" in line], door
 
