@@ -58,11 +58,13 @@ def is_module(name: str) -> bool:
 # By patterns, as parsing all files takes seconds in each worker; Ruff keeps statements in these forms.
 STATEMENT = re.compile(r"^ *(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
 NAMED_IN_TEXT = re.compile(r"""(["'])(dagora(?:\.\w+)+)(?::\w+)?\1""")
+LONG_TEXT = re.compile(r"(\"{3}|'{3})[\s\S]*?\1")
 CLASS = re.compile(r"^ *class ([A-Za-z]\w*)", re.MULTILINE)
 
 
 def imported(source: str) -> Iterator[str]:
     """Modules of ours that a source imports anywhere in it, or names in a text such as "dagora.a.b:c"."""
+    source = LONG_TEXT.sub("", source)
     names = [name for _, name in NAMED_IN_TEXT.findall(source)]
     for home, several, whole in STATEMENT.findall(source):
         assert not home.startswith("."), f"from {home}: write imports in full, not relative"
