@@ -12,7 +12,8 @@ from dagora.base.events import Budget
 from dagora.data.readers import look_at_file
 from dagora.explore.asking import ExploreRequest, looking_at, parse_request
 from dagora.explore.choosing import Fit
-from dagora.explore.session import NUMBERS_FOR, Data, Session
+from dagora.explore.open_table import Data
+from dagora.explore.session import NUMBERS_FOR, Session
 from dagora.learners.registry import METHODS
 from dagora.learners.request import prepare
 from dagora.scores.registry import SCORES

@@ -60,8 +60,7 @@ class ExploreRequest:
         line = ["dagora", "learn", data, "--method", self.method]
         line += ["--score", self.score] if self.score else []
         line += [word for name, value in self.options.items() for word in ("--option", f"{name}={value}")]
-        for name, value in self.reading.items():
-            line += [f"--{name}", comma_list(value) if READING[name].type == "names" else str(value)]
+        line += self.reading_words()
         if not replace(self.knowledge, max_parents=None).is_empty:
             line += ["--knowledge", "knowledge.json"]
         elif self.knowledge.max_parents is not None:
@@ -70,6 +69,13 @@ class ExploreRequest:
         line += ["--time-limit", f"{self.time_limit:g}"] if self.time_limit is not None else []
         line += ["--bootstrap", str(self.bootstrap)] if self.bootstrap else []
         return shlex.join(line)
+
+    def reading_words(self) -> list[str]:
+        """The reading options as a command takes them."""
+        words = []
+        for name, value in self.reading.items():
+            words += [f"--{name}", comma_list(value) if READING[name].type == "names" else str(value)]
+        return words
 
 
 def parse_request(content: Mapping[str, Any], jobs: int = 1) -> ExploreRequest:

@@ -9,7 +9,9 @@ from importlib.resources import files
 from dagora.explore.reading_fields import fill_fields
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-SCRIPTS = "app api columns dom edges estimates methods picture questions results run so_far tables tiers"
+SCRIPTS = (
+    "app api columns dom edges effects estimates methods picture questions results run so_far tables tiers"
+)
 OWN = ("explore.css", *(f"{name}.js" for name in SCRIPTS.split()))
 SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_view.js": "graph_view.js"}
 """Files of `dagora.report`, under the names that the page gives them."""

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import OptionError, QueryError
+from dagora.explore.asking import ExploreRequest
+from dagora.explore.open_table import Data
 from dagora.formats.json_format import parse, reason_without_parameters
 from dagora.graph.any_graph import number_of_edges
 from dagora.graph.compare import compare
@@ -28,16 +30,28 @@ SAMPLES = 20_000  # where sampling answers: a standard error of at most 0.0035; 
 
 
 class KeptResult:
-    """A result with its number and the name of its data; `text` is the file of `dagora learn -o`.
+    """A result with its number, its data and what was asked for; `text` is the file of `dagora learn -o`.
 
-    `strengths` are titles and contents of what the report says of samples, where there were any.
+    `strengths` are titles and contents of what the report says of samples, where there were any. `effects`
+    says which variables can be asked about effects, with their levels, or `why_not`.
     """
 
-    def __init__(self, number: int, source: str, text: str, strengths: Sequence[Sequence[str]] = ()) -> None:
+    def __init__(
+        self,
+        number: int,
+        data: Data,
+        asked: ExploreRequest,
+        text: str,
+        strengths: Sequence[Sequence[str]] = (),
+        effects: Mapping[str, Any] | None = None,
+    ) -> None:
         self.number = number
-        self.source = source
+        self.data = data
+        self.asked = asked
+        self.source = data.name
         self.text = text
         self.strengths = strengths
+        self.effects = effects or {}
         self.result = Result.from_json(text)
         self.report: Path | None = None  # the page about it, as soon as it is written
         self.no_report = ""  # why that will never be
@@ -87,6 +101,7 @@ class KeptResult:
             "trace": trace_section(result).body if len(result.trace) > 1 else "",
             "nodes": list(result.graph.nodes),
             "variables_asked": self.variables,
+            "effects": self.effects,
             "why_not_asked": "" if self.network is not None else reason_without_parameters(self.text) or "",
         }
 

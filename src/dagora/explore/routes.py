@@ -23,6 +23,7 @@ from dagora.base.phrases import printable
 from dagora.explore.asking import knowledge_of, parse_request, reading_of
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
+from dagora.explore.effect_question import parse_effect
 from dagora.explore.page_files import page_file
 from dagora.explore.page_words import PAGE
 from dagora.explore.results import side_by_side
@@ -30,6 +31,8 @@ from dagora.explore.session import BusyError, Session
 
 EVERY = 0.15  # seconds between two reports of progress
 FILE_NAME = "x-file-name"
+EFFECT_SECONDS = 60.0
+TOO_LONG = f"this effect takes longer than {EFFECT_SECONDS:.0f} s here: `dagora effect` has no limit"
 
 T = TypeVar("T")
 
@@ -68,6 +71,7 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/results/{number:count}", answers.result),
         Route("/api/results/{number:count}", answers.remove, methods=["DELETE"]),
         Route("/api/results/{number:count}/ask", answers.ask, methods=["POST"]),
+        Route("/api/results/{number:count}/effect", answers.effect, methods=["POST"]),
         Route("/api/results/{number:count}/result.json", answers.result_file),
         Route("/api/results/{number:count}/report.html", answers.report),
         Route("/api/compare/{first:count}/{second:count}", answers.compare),
@@ -253,6 +257,22 @@ class Answers:
         """Distributions of variables, given levels and values of others."""
         kept = self._session.find_result(request.path_params["number"])
         return JSONResponse(await in_thread(kept.ask, await read_json(request)))
+
+    @for_the_page
+    async def effect(self, request: Request) -> Response:
+        """The effect of one variable on another, by the graph of a result or averaged over graphs."""
+        kept = self._session.find_result(request.path_params["number"])
+        question = parse_effect(await read_json(request), kept.result.graph.nodes)
+        waiting = asyncio.wrap_future(await in_thread(self._session.effect, kept.number, question))
+        try:
+            shown = await asyncio.wait_for(asyncio.shield(waiting), EFFECT_SECONDS)
+        except TimeoutError:
+            await in_thread(self._session.end_effect, TOO_LONG)
+            shown = await waiting
+        if "error" in shown:
+            raise OptionError(shown["error"])
+        command = question.command(kept.asked, kept.data.typed, kept.number)
+        return JSONResponse({**shown, "command": command})
 
     async def result_file(self, request: Request) -> Response:
         """The result as `dagora learn -o result.json` writes it."""

@@ -14,37 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from dagora.base.errors import DagoraError, DataError, OptionError
-from dagora.base.phrases import printable
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING
 from dagora.data.readers import column_names, file_format, look_at_file
 from dagora.explore.asking import ExploreRequest, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
+from dagora.explore.effect_question import EffectQuestion
+from dagora.explore.open_table import Data
 from dagora.explore.results import KeptResult
-from dagora.explore.worker_process import Cleaner, Estimates, WorkerProcess
+from dagora.explore.worker_process import Cleaner, EffectAnswers, Estimates, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100  # that a session keeps in memory
 MOST_BYTES_OF_A_NAME = 200  # file systems take 255
+COMPUTING = "an effect is being computed: wait for it, a minute at most"
 NUMBERS_FOR = "a method that takes numbers only"
 
 
 class BusyError(DagoraError):
     """There is a run already."""
-
-
-@dataclass(frozen=True)
-class Data:
-    """A table: the file, and the name under which the user knows it."""
-
-    path: Path
-    name: str
-    typed: str = ""  # how the command line names it; an upload has its name alone
-
-    def one_line(self, error: Exception) -> str:
-        """The message of an error, without the path of an uploaded file, which means nothing to the user."""
-        return printable(" ".join(str(error).replace(str(self.path), self.name).split()))
 
 
 @dataclass
@@ -128,6 +117,7 @@ class Session:
         self._numbers = 0
         self._worker: WorkerProcess | None = None
         self._estimates = Estimates()
+        self._effects = EffectAnswers()
 
     # Data
 
@@ -238,6 +228,8 @@ class Session:
         with self._lock:
             if self.running:
                 raise BusyError("a method is running already: wait for it, or stop it")
+            if self._effects.busy:
+                raise BusyError(COMPUTING)
             if len(self.results) >= MOST_RESULTS:
                 raise OptionError(f"{MOST_RESULTS} results are kept at most: remove some")
             self.warm_up()
@@ -268,6 +260,39 @@ class Session:
                 self._worker.tell(do="estimate", estimate=number, path=str(data.path), asked=asked.to_dict())
             return answer
 
+    def effect(self, number: int, question: EffectQuestion) -> Future[dict[str, Any]]:
+        """The effect of one variable on another, from the table of a result; what is shown, or an error."""
+        kept = self.find_result(number)
+        with self._lock:
+            if kept.data != self.data:
+                raise OptionError("the table of this result is not open any more: open it and learn again")
+            if self.running:
+                raise BusyError("a method is running: wait for it, or stop it")
+            if self._effects.busy:
+                raise BusyError(COMPUTING)
+            self._estimates.give_up()
+            self.warm_up()
+            assert self._worker is not None
+            place, answer = self._effects.ask()
+            self._worker.tell(
+                do="effect",
+                effect=place,
+                path=str(kept.data.path),
+                asked=kept.asked.to_dict(),
+                text=kept.text,
+                question=question.to_dict(),
+            )
+            return answer
+
+    def end_effect(self, reason: str) -> None:
+        """End the computation of an effect that takes too long, with the process that computes it."""
+        with self._lock:
+            if self._effects.busy and not self.running and self._worker is not None:
+                self._worker.kill()
+                self._worker = None  # another one is started when it is needed
+                self._give_up_reports()
+            self._effects.give_up(reason)
+
     def stop(self, *, at_once: bool = False) -> None:
         """End the run: the best graph so far is its result, or, `at_once`, there is none."""
         with self._lock:
@@ -294,6 +319,11 @@ class Session:
             if kind == "ended":
                 self._give_up_reports()
                 self._estimates.give_up()
+                self._effects.give_up("the process that computes has ended: perhaps it lacked memory")
+            if kind in {"effect", "no-effect"}:
+                told = message["shown"] if kind == "effect" else {"error": self._own_words(message["line"])}
+                self._effects.take(message["run"], told)
+                return
             if kind in {"estimate", "no-estimate"}:
                 self._estimates.take(message["run"], estimate_in_words(message, self.data))
                 return
@@ -310,12 +340,16 @@ class Session:
             elif kind == "result":
                 run.result, run.over = run.number, True
                 self.results[run.number] = KeptResult(
-                    run.number, run.data.name, message["text"], message["strengths"]
+                    run.number, run.data, run.asked, message["text"], message["strengths"], message["effects"]
                 )
             elif kind == "error":
                 run.error, run.over = run.data.one_line(OptionError(message["line"])), True
             elif kind == "ended":
                 run.error, run.over = "the process that learns has ended: perhaps it lacked memory", True
+
+    def _own_words(self, line: str) -> str:
+        """A line of the process, without the path of an uploaded file."""
+        return line if self.data is None else self.data.one_line(OptionError(line))
 
     # Results
 
@@ -354,6 +388,7 @@ class Session:
         """End the process that learns, and remove everything that was written."""
         self.closed = True
         self._estimates.give_up()
+        self._effects.give_up("the server ends")
         if self._worker is not None:
             self._worker.close()
         self._cleaner.close()

@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from dagora.base.errors import DagoraError, speaking
 from dagora.base.events import Budget, Event
 from dagora.base.phrases import printable
-from dagora.base.wording import render
+from dagora.base.wording import option, render
 from dagora.explore.asking import ExploreRequest
 from dagora.explore.best_so_far import GraphSender
+from dagora.explore.effect_question import EffectQuestion
 from dagora.explore.page_words import PAGE
 from dagora.kernels.compilation import compilation
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 EVERY = 0.1  # seconds between two reports
 STOPPED = "it was stopped"
+AVERAGING = 20.0  # seconds for graphs to average an effect over
 PATIENCE = 8.0  # seconds for an estimate, reading the table included; kernels that are being compiled go on
 
 
@@ -129,6 +131,9 @@ def work() -> None:
             if message["do"] == "estimate":
                 estimate(voice, message["estimate"], Path(message["path"]), asked, ear)
                 continue
+            if message["do"] == "effect":
+                tell_effect(voice, message, asked)
+                continue
             task = Task(message["run"], Path(message["path"]), message["name"], Path(message["report"]))
             answer(voice, task, asked, ear.begin(task.run, asked.time_limit))
 
@@ -150,7 +155,9 @@ def answer(voice: Voice, task: Task, asked: ExploreRequest, budget: Budget) -> N
     with failing(voice, "error", task.run):
         found = learn_graph(task, asked, budget, Watcher(voice, task.run, budget))
         text = render_result(found.content, *found.parameters)
-        voice.say("result", run=task.run, text=text, strengths=found.strength_parts)
+        voice.say(
+            "result", run=task.run, text=text, strengths=found.strength_parts, effects=askable(found.rows)
+        )
         with failing(voice, "report-failed", task.run):
             found.write_report(str(task.report), task.path.name)
             voice.say("report", run=task.run, path=str(task.report))
@@ -205,6 +212,45 @@ def estimate(voice: Voice, number: int, path: Path, asked: ExploreRequest, ear: 
             )
         said = "; ".join([str(found), *limit_in_words(found.high, asked.time_limit)])
         voice.say("estimate", run=number, line=said)
+
+
+def askable(rows: Statistics) -> dict[str, Any]:
+    """The variables that can be asked about effects, with their levels; or why none can."""
+    from dagora.stats.table import TableStatistics
+
+    if not isinstance(rows, TableStatistics):
+        said = f"an effect needs rows without missing cells: {option('missing', 'drop')}, and learn again"
+        return {"variables": [], "why_not": render(said)}
+    return {"variables": [{"name": one.name, "levels": list(one.levels)} for one in rows.schema]}
+
+
+def tell_effect(voice: Voice, message: Mapping[str, Any], asked: ExploreRequest) -> None:
+    """Say what setting a variable does, as the report of `dagora effect` shows it."""
+    from dagora.api.effect import effect
+    from dagora.learners.result import Result
+    from dagora.report.effect_sections import effect_lead, effect_sections
+
+    question = EffectQuestion.from_dict(message["question"])
+    with failing(voice, "no-effect", message["effect"]):
+        rows = read_again(Path(message["path"]), asked)
+        by: dict[str, Any] = {"graph": Result.from_json(message["text"])}
+        if question.averaged:
+            by = {"knowledge": asked.knowledge, "time_limit": AVERAGING}
+        levels, event = question.levels, question.event
+        found = effect(
+            rows, question.cause, question.outcome, levels=levels, event=event, seed=asked.seed, **by
+        )
+        parts = [{"title": part.heading, "body": part.body} for part in effect_sections(found)]
+        voice.say("effect", run=message["effect"], shown={"lead": effect_lead(found), "parts": parts})
+
+
+def read_again(path: Path, asked: ExploreRequest) -> Statistics:
+    """The rows as a run had them: what takes numbers only reads codes as numbers."""
+    from dagora.learners.request import prepare
+
+    both = {**asked.reading, **asked.options}
+    same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
+    return prepare(path, asked.method, both, clock=Budget(), **same).source.statistics
 
 
 def limit_in_words(seconds: float | None, limit: float | None) -> list[str]:

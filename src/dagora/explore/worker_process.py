@@ -133,6 +133,45 @@ class Estimates:
             waiting.set_result(words)
 
 
+class EffectAnswers:
+    """The one effect that is being computed: its number, and where the answer will be.
+
+    >>> effects = EffectAnswers()
+    >>> number, answer = effects.ask()
+    >>> effects.busy, effects.take(number, {"error": "no"}), effects.busy, answer.result()
+    (True, None, False, {'error': 'no'})
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._waiting: Future[dict[str, Any]] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True if one is being computed."""
+        return self._waiting is not None
+
+    def ask(self) -> tuple[int, Future[dict[str, Any]]]:
+        """The number of a new question, and where its answer will be: what is shown, or an `error`."""
+        self._number += 1
+        self._waiting = Future()
+        return self._number, self._waiting
+
+    def take(self, number: int, content: dict[str, Any]) -> None:
+        """Pass an answer on."""
+        if number == self._number:
+            self._say(content)
+
+    def give_up(self, reason: str) -> None:
+        """There will be no answer, if one is waited for."""
+        self._say({"error": reason})
+
+    def _say(self, content: dict[str, Any]) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting.set_running_or_notify_cancel():
+            waiting.set_result(content)
+
+
 class Cleaner:
     """A process that removes a folder as soon as this process has ended, or called `close`.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dagora.effects.in_words import effect_in_words
 from dagora.effects.result import ClassMember, Effect
 from dagora.effects.set_estimate import Interval, written_number
@@ -209,7 +207,7 @@ def rests_section(effect: Effect) -> Section:
     if effect.hidden_cause is not None:
         parts.append(("What could be hidden", [effect.hidden_cause.to_text()]))
     parts.append(("Notes", list(effect.notes)))
-    body = "".join(f"<h3>{text(name)}</h3>{sentence_list(lines)}" for name, lines in parts if lines)
+    body = "".join(f"<p><b>{text(name)}</b></p>{sentence_list(lines)}" for name, lines in parts if lines)
     return Section("What it rests on", body)
 
 
@@ -231,8 +229,3 @@ def between(low: float, high: float) -> str:
 def finite(found: Interval) -> bool:
     """Return True if an interval can be drawn."""
     return all(abs(end) < 1e300 for end in (found.value, found.low, found.high))
-
-
-def joined(parts: Sequence[Section]) -> str:
-    """Sections as parts of another, one heading lower."""
-    return "".join(f"<h3>{text(part.heading)}</h3>{part.body}" for part in parts)

@@ -1,6 +1,7 @@
 // The results of the session: a list, one that is shown, two that are compared.
 import { get, remove, save } from "./api.js";
 import { byId, fill, fromServer, make, number, show, trying } from "./dom.js";
+import { effects } from "./effects.js";
 import { picture } from "./picture.js";
 import { questions } from "./questions.js";
 import { enliven } from "./tables.js";
@@ -76,6 +77,7 @@ export const open = (number_) => trying(async () => {
       ...(one.pictures.length > 1 ? [make("p", { class: "soft" }, "A line without an arrow: the data do not tell its direction.")] : []),
       make("p", { class: "soft" }, one.caution),
       make("details", {}, make("summary", {}, "the same on the command line"), make("code", {}, one.command ?? ""))),
+    effects(one),
     asking.element,
     edges,
     ...one.samples.map(part),
