@@ -11,12 +11,14 @@ __all__ = ["client", "garden"]
 
 PATHS = [
     "/", "/page.js", "/api/state", "/api/table", "/api/learn", "/api/stop", "/api/result/1", "/api/query",
-    "/api/report/1", "/api/estimate", "/api/progress/../state", "//api/state", "/api/%2e%2e/state", "/api/☃",
+    "/api/report/1", "/api/estimate", "/api/results/1/effect", "/api/progress/../state",
+    "//api/state", "/api/%2e%2e/state", "/api/☃",
 ]  # fmt: skip
 BODIES = [
     {"method": "hill-climb", "seed": 1, "options": {"restarts": 1}},
     {"knowledge": {"required": [["a", "b"]]}, "columns": ["a"], "time_limit": 0.1},
     {"question": "P(a | b=1)", "result": 1},
+    {"cause": "season", "outcome": "soil", "levels": ["a", "b"], "event": "a", "averaged": True},
 ]
 ODD = [None, True, -1, 1e308, 2**70, "", "a" * 300, "<script>", "../../etc/passwd", [], {}, [[["x"]]]]
 

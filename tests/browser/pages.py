@@ -78,6 +78,16 @@ def strengths(file: Path) -> dagora.Strengths:
     return found
 
 
+def effect(file: Path) -> dagora.DAG:
+    table = garden()
+    light, growth = (table.schema[table.schema.index(name)].levels for name in ("light", "growth"))
+    graph = greenhouse().graph
+    kept = dagora.DAG(NAMES, [edge for edge in graph.edges if set(edge) <= set(NAMES)])
+    found = dagora.effect(table, "light", "growth", graph=kept, levels=light[:2], event=growth[0])
+    dagora.write_report(found, file)
+    return kept
+
+
 KINDS = {
     "discrete": discrete,
     "continuous": continuous,
@@ -85,4 +95,5 @@ KINDS = {
     "in time": in_time,
     "posterior": posterior,
     "strengths": strengths,
+    "effect": effect,
 }

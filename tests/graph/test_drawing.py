@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from dagora.base.errors import GraphError
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.drawing import STYLES, clean_letters, draw_svg
+from dagora.graph.drawing import JUDGED, SHOWN, STYLES, clean_letters, draw_svg
+from dagora.graph.effect_picture import WORDS
 from dagora.graph.metrics import compare
 from tests.graph.graph_strategies import dags
 
@@ -81,8 +82,9 @@ def test_legend_agrees_with_the_metrics(data):
 
 
 def test_verdicts_differ_without_colour_and_stand_out_on_white():
-    patterns = [dashes for verdict, (_, dashes) in STYLES.items() if verdict != "plain"]
-    assert len(set(patterns)) == len(patterns)
+    for legend in (JUDGED, SHOWN, WORDS):  # those that stand beside each other
+        patterns = [STYLES[verdict][1] for verdict in legend]
+        assert len(set(patterns)) == len(patterns)
     for colour, _ in STYLES.values():
         channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]

@@ -58,3 +58,14 @@ def test_the_picture_has_what_its_legend_names(identified):
     assert all(word in drawing for word in words)
     expected = ["set", "outcome", "adjusted for", "causal path", "path that is not causal"]
     assert words == (expected if identified else ["set", "outcome", "its direction decides"])
+
+
+def test_causal_paths_stand_out_in_grey_print():
+    graph = DAG("xyz", ["xy", "xz"])
+    drawing = draw_effect(graph, effect_roles("x", "y", ()), effect_paths(graph, "x", "y", identified=True))
+    widths = {
+        line.partition("<title>")[2][:5]: float(line.partition('stroke-width="')[2].partition('"')[0])
+        for line in drawing.splitlines()
+        if "data-tail" in line
+    }
+    assert widths["x → y"] > 1.5 * widths["x → z"]

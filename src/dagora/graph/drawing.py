@@ -259,8 +259,7 @@ def _edge(
         # Of the root, as strengths in one graph are often a hundred times as large as others.
         share = math.sqrt(max(stroke.strength, 0.0) / strongest)
     thickness = 1.9 if share is None else 1.0 + 2.6 * share
-    if stroke.verdict == "missing":
-        thickness = 1.6
+    thickness = {"missing": 1.6, "causal": 3.2}.get(stroke.verdict, thickness)
     left, right = SIGNS[stroke.sign]
     path, middle, first, last = line(
         stroke.edge, _mark_length(left, thickness), _mark_length(right, thickness)

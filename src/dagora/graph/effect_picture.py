@@ -75,7 +75,7 @@ def effect_legend(
     for verdict in (verdict for verdict, is_there in seen.items() if is_there):
         colour, dashes = STYLES[verdict]
         pattern = f' stroke-dasharray="{dashes}"' if dashes else ""
-        line = f'<path d="M1 9H{24 if verdict == "causal" else 33}" stroke="{colour}" stroke-width="2.4"'
+        line = f'<path d="M1 9H{24 if verdict == "causal" else 33}" stroke="{colour}" stroke-width="2.8"'
         tip = f'<path d="{arrowhead((23.0, 9.0), (33.0, 9.0), 5.0)}" fill="{colour}"/>'
         entries.append((f"{line}{pattern}/>" + tip * (verdict == "causal"), WORDS[verdict]))
     return [

@@ -118,7 +118,7 @@ def chart_section(effect: Effect) -> list[Section]:
     more = f'<p class="soft">… and {left} more: see the table.</p>' if left > 0 else ""
     said = f'<p class="soft">{text(chart_in_words(effect))}</p>'
     body = "".join(f"<div>{chart}</div>" for chart in charts)
-    return [Section("How large, and how sure", f'<div class="charts effects">{body}</div>{more}{said}')]
+    return [Section("How large, and how sure", f'<div class="charts beside">{body}</div>{more}{said}')]
 
 
 def chart_in_words(effect: Effect) -> str:

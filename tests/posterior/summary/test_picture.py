@@ -87,7 +87,9 @@ def test_the_more_probable_the_darker() -> None:
     assert light == sorted(light, reverse=True)
     assert len(set(light)) == len(light)
     assert (colour(0.0), colour(0.5), colour(1.0)) == ("#ffffff", "#80a2c4", "#004488")
-    assert (colour(1.5), colour(-0.5)) == (colour(1.0), colour(0.0))
+    assert (colour(1.5), colour(-1.5)) == (colour(1.0), colour(-1.0))
+    negative = [int(colour(-p)[3:5], 16) for p in np.linspace(0, 1, 11)]
+    assert negative == sorted(set(negative), reverse=True), "effects that lower, in red"
 
 
 def test_numbers_can_be_read_on_their_squares() -> None:

@@ -6,9 +6,9 @@ import { enliven } from "./tables.js";
 // What a variable is set to, and instead of what: levels, or numbers that may be left out.
 const values = (variable) => {
   const named = [["set to", 1], ["instead of", 0]];
-  const fields = named.map(([, at]) => {
-    if (!variable.levels.length) return make("input", { type: "number", step: "any", class: "short", placeholder: at ? "one more" : "as it is" });
-    const select = make("select", {});
+  const fields = named.map(([name, at]) => {
+    if (!variable.levels.length) return make("input", { type: "number", step: "any", class: "short", placeholder: at ? "one more" : "as it is", "aria-label": name });
+    const select = make("select", { "aria-label": name });
     fill(select, variable.levels, variable.levels[Math.min(at, variable.levels.length - 1)]);
     return select;
   });
@@ -31,12 +31,13 @@ export const effects = (result) => {
   }
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
   const names = [...byName.keys()];
-  const [cause, outcome, event] = [make("select", {}), make("select", {}), make("select", {})];
+  const [cause, outcome, event] = ["cause", "outcome", "level of the outcome"].map((name) => make("select", { "aria-label": name }));
   fill(cause, names, names[0]);
   fill(outcome, names, names[1]);
   const settings = make("span", { class: "settings" });
   const eventLabel = make("label", {}, "at its level ", event);
-  const by = make("select", {}, make("option", { value: "" }, "this graph, as far as the data tell it"), make("option", { value: "averaged" }, "an average over graphs"));
+  const by = make("select", { "aria-label": "computed by" },
+    make("option", { value: "" }, "this graph or its class"), make("option", { value: "averaged" }, "an average over graphs"));
   const go = make("button", { type: "button", class: "main" }, "Tell the effect");
   const status = make("span", { class: "soft", role: "status" });
   const lead = make("div", { "aria-live": "polite" });
