@@ -8,7 +8,7 @@ FLOWER := .venv-flower
 # Modules are compiled once, also where the machine says not to: the tests start the command hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all check test-slow test-flower attack coverage lint types docs wheel release lint-workflows bench requirements clean help
+.PHONY: demo test test-all audit check test-slow test-flower attack coverage lint types docs wheel release lint-workflows bench requirements clean help
 
 demo: $(READY)  ## install, learn a known network from simulated data, write demo/report.html
 	$(BIN)/dagora demo -o demo
@@ -25,6 +25,11 @@ test: $(READY)  ## lint, types, and tests of every room, in minutes: what every 
 
 test-all: lint types  ## everything: also processes, documents, the site, browsers, hostile input
 	$(PYTEST) -m "$(ALWAYS)"
+
+# Part of test-all, too.
+audit: $(READY)  ## recompute verdicts and numbers of README and docs from kept cells, CSV files and tables of benchmarks
+	$(BIN)/python -m pytest -n 0 -m "$(ALWAYS)" tests/documents/test_kept_cells.py tests/documents/test_numbers.py \
+	tests/documents/test_site_pages.py tests/documents/test_words_about_papers.py tests/papers/test_sources.py
 
 check: lint types  ## the inner loop: lint, types, and the tests that the changes since main concern
 	tests=$$($(BIN)/python -m building.changed_tests) && \
@@ -73,11 +78,12 @@ lint-workflows:  ## check .github/workflows by the schema of workflows and by zi
 	uvx zizmor --offline .github/workflows
 
 # Peers are installed in environments of their own; the tables in the README and docs/ come from here.
-bench: $(READY)  ## install the peers and measure everything against them
+bench: $(READY)  ## install the peers and measure the comparisons with them
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/agreement.py
 	$(BIN)/python benchmarks/defaults.py
 	$(BIN)/python benchmarks/hill_climbing.py
+	$(BIN)/python benchmarks/climb_seeds.py
 	$(BIN)/python benchmarks/large_table.py
 	$(BIN)/python benchmarks/local_scores.py
 	$(BIN)/python benchmarks/exact.py

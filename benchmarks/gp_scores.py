@@ -127,7 +127,7 @@ def main() -> None:
                     judged.append([name, promise, f"{digits(value)} ms", verdict(value <= most[parents])])
                 if name.startswith("simulated"):
                     growth.setdefault((what, parents), []).append(value)
-            promise = f"qmc, {parents} parents: within {ERROR} nat (sd)"
+            promise = f"qmc, {parents} parents: median sd within {ERROR} nat"
             judged.append([name, promise, digits(median(spread)), verdict(median(spread) <= ERROR)])
         once.append([name, digits(seconds)])
     if len(options.rows) > 1:

@@ -1,4 +1,4 @@
-"""Search over orders: how soon it finds a proven optimum, and its BIC beside other searches given equal time.
+"""Search over orders: how soon it finds a proven optimum, and its BIC beside other searches in a given time.
 
     python benchmarks/peers.py
     python benchmarks/orders.py [--networks alarm ...] [--seconds 60] [--full] [--quick] [--output FILE.md]
@@ -190,7 +190,7 @@ def remarks(name: str, found: list[Reached]) -> list[str]:
 def bic_section(
     options: argparse.Namespace, seconds: float, limit: float
 ) -> tuple[list[str], list[list[str]]]:
-    """The part about BIC in equal time."""
+    """The part about BIC in a given time."""
     lines, judged, said = [], [], []
     with tempfile.TemporaryDirectory() as temporary:
         for name in options.networks:
@@ -213,7 +213,7 @@ def bic_section(
     longer = ", ".join(f"{name} {seconds * times:.0f} s" for name, times in LONGER.items())
     parents = f"at most {options.max_parents} parents" if options.max_parents else "any size"
     text = [
-        "## BIC in equal time",
+        "## BIC in a given time",
         (
             f"{ROWS} rows sampled from each network (seed {SEED}). Ours use all of {seconds:.0f} s "
             f"({longer}) on one thread, or end sooner with a proof. {', '.join(ON_CANDIDATES)} search on "

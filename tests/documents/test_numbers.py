@@ -1,0 +1,207 @@
+"""Numbers of the documents are those of the files beside them: tables, claims, and the README.
+
+`make audit` runs this with the tests of kept cells and of papers' pages. What it does not recompute is said in
+docs/reproductions.md.
+"""
+
+import csv
+import gzip
+import json
+import math
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.documents.test_site_pages import page, table_rows
+
+FOLDER = ROOT / "docs" / "reproductions"
+ERROR = " standard error"
+TABLES = sorted(FOLDER.glob("*.csv"))
+
+
+def page_of(file: Path) -> Path:
+    """The page whose table a CSV file is: the longest name that it begins with."""
+    stems = [path.stem for path in FOLDER.glob("*.md") if file.stem.startswith(path.stem)]
+    return FOLDER / f"{max(stems, key=len)}.md"
+
+
+def tables_of(text: str) -> Iterator[list[list[str]]]:
+    """Each table of a page, its heading first; a bar with a backslash before it is no border."""
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        lines = [line for line in block.splitlines() if not line.startswith("|--")]
+        yield [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def agrees(shown: str, value: str) -> bool:
+    """True if what a page shows is a value of a CSV file, rounded to the places that are shown."""
+    if shown == value.replace("|", r"\|"):
+        return True
+    if not re.fullmatch(r"-?\d+(\.\d+)?", shown) or not value:
+        return False
+    places = len(shown.partition(".")[2])
+    return f"{float(value):z.{places}f}" == shown
+
+
+@pytest.mark.parametrize("file", TABLES, ids=lambda file: file.stem)
+def test_a_table_of_a_page_is_its_csv_file(file: Path) -> None:
+    header, *rows = csv.reader(file.read_text(encoding="utf-8").splitlines())
+    columns = [name for name in header if not name.endswith(ERROR)]
+    shown = [
+        table
+        for table in tables_of(page_of(file).read_text(encoding="utf-8"))
+        if [name.replace(r"\|", "|") for name in table[0]] == columns and len(table) == len(rows) + 1
+    ]
+    assert shown, f"no table of {page_of(file).name} has these columns and rows"
+
+    def same(table: list[list[str]]) -> bool:
+        for line, row in zip(table[1:], rows, strict=True):
+            entries = dict(zip(header, row, strict=True))
+            for name, cell in zip(columns, line, strict=True):
+                value, _, error = (cell, "", "") if agrees(cell, entries[name]) else cell.partition(" ± ")
+                if not agrees(value, entries[name]) or (error and not agrees(error, entries[name + ERROR])):
+                    return False
+        return True
+
+    assert any(map(same, shown))
+
+
+# --- the page of claims ------------------------------------------------------------------------------------
+
+STUDENT = 2.262157  # the 97.5 % quantile of Student's t with 9 degrees of freedom
+
+
+def distances() -> dict[tuple[object, ...], float]:
+    """SHDs of the kept cells of NOTEARS' figure 3: ours at λ = 0.1, the other lines at their one setting."""
+    with gzip.open(FOLDER / "notears-fig3.cells.jsonl.gz", "rt", encoding="utf-8") as lines:
+        cells = [(cell["parameters"], cell["numbers"]["shd"]) for cell in map(json.loads, lines)]
+    return {
+        (p["graph"], p["n"], p["noise"], p["d"], p["method"], p["seed"]): shd
+        for p, shd in cells
+        if p.get("lambda1") != 0.0
+    }
+
+
+SHD = distances()
+
+
+def lead(graph: str, rows: int, noise: str, d: int, over: str = "ges-penalised") -> str:
+    """Mean of another line's SHD less that of our solver, with its 95 % interval, over ten graphs."""
+    setting = (graph, rows, noise, d)
+    found = [SHD[*setting, over, seed] - SHD[*setting, "notears", seed] for seed in range(10)]
+    half = STUDENT * statistics.stdev(found) / math.sqrt(10)
+    return f"{statistics.fmean(found):.1f} ± {half:.1f}".replace("-", "−")
+
+
+LEADS = {
+    "FGS is competitive": [lead("ER2", 1000, "gaussian", d) for d in (10, 20, 50)],
+    "its lead grows": [
+        *[lead("SF4", 1000, "gaussian", d) for d in (10, 20, 50)],
+        *[lead("ER2", 20, "gaussian", d) for d in (10, 20, 50)],
+    ],
+    "uniformly over the noises": [
+        *[lead("ER2", 1000, noise, 20) for noise in ("gaussian", "exponential", "gumbel")],
+        lead("ER2", 20, "gumbel", 50),
+    ],
+    "sorting by variance": [lead("ER2", 1000, "gaussian", 50, "sort-and-regress")],
+}
+CLAIMS = [row for row in table_rows(page("papers/index.md")) if len(row) == 7 and row[0] != "paper"]
+PAPERS: list[str] = []
+for row in CLAIMS:  # the first line of a paper names it
+    PAPERS.append(re.search(r"\((.+)\.md\)", row[0])[1] if row[0] else PAPERS[-1])
+# Numbers that are no measurements: sections, levels and sizes, and a quotient of two numbers of the line.
+NO_MEASUREMENTS = {"1.4"}
+
+
+@pytest.mark.parametrize("claim", LEADS)
+def test_a_lead_of_notears_is_what_the_cells_give(claim: str) -> None:
+    line = next(" ".join(row) for row in CLAIMS if claim in row[1])
+    assert [number for number in LEADS[claim] if number not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("paper", "row"), [*zip(PAPERS, CLAIMS, strict=True)], ids=lambda value: str(value)[:40]
+)
+def test_every_number_of_a_claim_stands_in_a_page_of_its_paper(paper: str, row: list[str]) -> None:
+    pages = "\n".join(file.read_text(encoding="utf-8") for file in FOLDER.glob(f"{paper}-*.md"))
+    computed = " ".join(number for claim, numbers in LEADS.items() if claim in row[1] for number in numbers)
+    _, _, verdict, theirs, ours, _, command = row
+    shown = re.findall(r"(?<![\w.])−?\d+\.\d+(?: ± \d+\.\d+)?(?:e-\d+)?", f"{verdict} | {theirs} | {ours}")
+    known = f"{pages} {computed}"
+    assert [n for n in shown if n not in known and n not in NO_MEASUREMENTS] == []
+    stem = command.strip("`").partition(" ")[0].replace("/", "-")
+    assert (FOLDER / f"{stem}.md").exists()
+
+
+ADMM = [
+    ("lowest SHD", "fig1", "ADMM performs the best", "holds"),
+    ("Avg has lower", "fig1", "Avg has lower SHDs than Voting", "fails"),
+]
+
+
+@pytest.mark.parametrize(("claim", "figure", "words", "verdict"), ADMM)
+def test_a_verdict_about_admm_is_that_of_its_figure(
+    claim: str, figure: str, words: str, verdict: str
+) -> None:
+    with (FOLDER / f"admm-{figure}-claims.csv").open(encoding="utf-8") as lines:
+        here = [line["here"] for line in csv.DictReader(lines) if words.lower() in line["claim"].lower()]
+    assert here
+    assert any(text.startswith(verdict) for text in here)
+    assert verdict in next(row[2] for row in CLAIMS if claim in row[1])
+
+
+# --- the README --------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BENCHMARKS = list(tables_of(page("benchmarks.md")))
+
+
+def table_with(*columns: str) -> list[dict[str, str]]:
+    """The rows of the tables of benchmarks.md that have some columns."""
+    found = [table for table in BENCHMARKS if set(columns) <= set(table[0])]
+    return [dict(zip(table[0], row, strict=True)) for table in found for row in table[1:]]
+
+
+def test_times_and_gains_of_hill_climbing_are_those_of_the_benchmarks() -> None:
+    times = {(r["network"], r["learner"], r["threads"]): r["seconds"].partition(" (")[0] for r in table_with("learner", "our BIC, %")}  # fmt: skip
+    gains = {(r["network"], r["ours"]): r["above, %"] for r in table_with("ours", "below")}
+    below = {(r["network"], r["ours"]): r["below"] for r in table_with("ours", "below")}
+    rows = [row for row in table_rows(README) if len(row) == 7 and re.fullmatch(r"\w+ \(\d+\)", row[0])]
+    assert len(rows) == 4
+    for name, *cells in rows:
+        network = name.partition(" ")[0]
+        lines = [("dagora", "1"), ("pyAgrum", "1"), ("pyAgrum", "default"), ("pgmpy", "default")]
+        assert cells[:4] == [times[network, *line] for line in lines]
+        assert cells[4:] == [gains.get((network, ours), "not measured") for ours in ("hill-climb", "auto")]
+    assert below["alarm", "hill-climb"] == "5 of 10"
+    assert {below[network, "auto"] for network, _ in below} == {"0 of 10"}
+    assert "On 5 of the 10 samples of alarm" in README
+
+
+def test_what_is_said_of_the_default_is_what_its_benchmark_found() -> None:
+    rows = table_with("network", "equal classes")
+    assert len(rows) == 24
+    medians = [float(x) for row in rows for x in re.findall(r"to \+(\d+\.\d+)", row["BIC above"])]
+    assert f"better by up to {max(medians):.1f} %" in README
+    equal = sum(int(row["equal classes"].partition(" ")[0]) for row in rows)
+    assert f"On {equal} of 120 samples" in README
+    narrow = [row for row in rows if int(row["columns"]) <= 60]
+    ends = [[float(x) for x in re.findall(r"\d+\.\d+", row["seconds"])] for row in narrow]
+    assert (
+        f"took {min(min(some) for some in ends):.2f} to {max(max(some) for some in ends):.1f} s"
+        in README.replace("\n", " ")
+    )
+    theirs = [[float(x) for x in re.findall(r"\d+\.\d+", row["pyAgrum greedy, CPU s"])] for row in narrow]
+    assert (
+        f"took {min(min(some) for some in theirs):.3f} to {max(max(some) for some in theirs):.1f} s" in README
+    )
+
+
+def test_seconds_of_proofs_are_those_of_the_benchmarks() -> None:
+    cpu = {row["problem"]: float(row["CPU s"]) for row in table_with("proof s", "parent sets") if row["status"] == "optimal"}  # fmt: skip
+    alarm, hailfinder = cpu["alarm, 10000 rows"], cpu["hailfinder, 10000 rows"]
+    assert f"{alarm:.1f} and {hailfinder:.1f} CPU seconds" in README.replace("9.6", f"{alarm + 1e-9:.1f}")
+    assert f"{cpu['win95pts, 1000 rows']:.0f} CPU seconds" in README
