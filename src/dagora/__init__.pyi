@@ -6,6 +6,7 @@ from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.check import check as check
 from dagora.api.effect import effect as effect
+from dagora.api.effect_federated import effect_federated as effect_federated
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.example import example as example
 from dagora.api.fit import fit as fit

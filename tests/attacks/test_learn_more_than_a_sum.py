@@ -17,10 +17,14 @@ from tests.parties.horizontal.meeting import Meeting
 
 def test_no_question_has_a_parameter_besides_the_columns():
     """`unit`, `mean`, `spread`, `largest` and shapes have left the wire."""
-    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged"}
+    assert set(SUMMED) == {"counts", "moments", "basis", "indicators", "lagged", "fourth"}
     fields = {
         field
-        for question in (PlanQuestion("moments"), PlanQuestion("counts", ((0,),)))
+        for question in (
+            PlanQuestion("moments"),
+            PlanQuestion("counts", ((0,),)),
+            PlanQuestion("fourth", ((0,),)),
+        )
         for field in decode(question.encode())
     }
     assert fields == {"kind", "columns", "offsets"}

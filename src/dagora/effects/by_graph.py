@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dagora.effects.class_effects import ClassEffects, effects_over_class
 from dagora.effects.contrast import EffectContrast
-from dagora.effects.effect_rows import EffectRows
+from dagora.effects.effect_source import EffectSource
 from dagora.effects.g_formula import effect_without_set
 from dagora.effects.one_graph import assumptions_of, effect_if_identified, refuse_descendants
 from dagora.effects.result import Effect
@@ -17,14 +17,14 @@ from dagora.graph.any_graph import AnyGraph, without_pag
 
 
 def effect_by_graph(
-    graph: AnyGraph, rows: EffectRows, contrast: EffectContrast, notes: Sequence[str] = (), seed: int = 0
+    graph: AnyGraph, rows: EffectSource, contrast: EffectContrast, notes: Sequence[str] = (), seed: int = 0
 ) -> Effect:
     """The effect that rows and a graph determine; the effects over its class where it leaves them open."""
     return replace(_effect_by_graph(graph, rows, contrast, notes, seed), graph=graph)
 
 
 def _effect_by_graph(
-    graph: AnyGraph, rows: EffectRows, contrast: EffectContrast, notes: Sequence[str], seed: int
+    graph: AnyGraph, rows: EffectSource, contrast: EffectContrast, notes: Sequence[str], seed: int
 ) -> Effect:
     found = Adjustment(graph, contrast.x, contrast.y, notes)
     refuse_descendants(graph, contrast)
@@ -37,7 +37,7 @@ def _effect_by_graph(
             "g-formula",
             by_paths.estimates,
             how=by_paths.how,
-            rows=rows.table.n_rows,
+            rows=rows.n_rows,
             support=by_paths.support,
             assumptions=(*assumptions_of(graph), *by_paths.assumes),
             notes=found.notes,
@@ -46,7 +46,7 @@ def _effect_by_graph(
     return Effect(
         contrast,
         "not identified",
-        rows=rows.table.n_rows,
+        rows=rows.n_rows,
         reason=found.reason,
         open_edges=found.open_edges,
         members=over.members,

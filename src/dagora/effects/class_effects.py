@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from dagora.effects.contrast import EffectContrast
-from dagora.effects.effect_rows import EffectRows
+from dagora.effects.effect_source import EffectSource
 from dagora.effects.g_formula import effect_without_set
 from dagora.effects.one_graph import effect_if_identified
 from dagora.effects.result import ClassMember
@@ -29,7 +29,7 @@ class ClassEffects(NamedTuple):
 
 
 def effects_over_class(
-    graph: Graph, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+    graph: Graph, rows: EffectSource, contrast: EffectContrast, seed: int = 0
 ) -> ClassEffects:
     """The effect for each choice of the parents of x, at most `MOST_CHOICES`."""
     chosen = list(islice(parent_choices(graph, contrast.x), MOST_CHOICES + 1))

@@ -198,6 +198,8 @@ def find_pair(
         to, base = (find_number(variable, value) for value in given)
     elif event is None:
         return 1.0, 0.0
+    elif not table.n_rows:
+        raise OptionError(f"say which two values of '{variable.name}' to compare ({option('levels')})")
     else:  # on probabilities a unit has no one effect
         quartiles = np.quantile(table.values(table.schema.index(variable.name)), (0.75, 0.25))
         to, base = (float(f"{quartile:.4g}") for quartile in quartiles)

@@ -16,8 +16,8 @@ from dagora.base.errors import OptionError
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.one_graph import ENOUGH, ChosenSet, choose_set, supported_share, zero
-from dagora.effects.one_set import all_discrete, estimate_with
+from dagora.effects.one_graph import ENOUGH, choose_set, zero
+from dagora.effects.one_set import all_discrete, estimate_with, supported_share
 from dagora.effects.set_estimate import SetEstimate
 from dagora.effects.table_g_formula import Families, effect_by_tables, families_towards
 from dagora.graph.adjustment import Adjustment
@@ -73,8 +73,7 @@ def estimates_by_graph(
             chosen = choose_set(said, rows, contrast)
             key = (chosen.names, chosen.regimes)
             if key not in found:
-                estimate = estimate_with(chosen.table, contrast, chosen.names, seed)
-                found[key] = SharedEstimate(chosen.names, estimate)
+                found[key] = SharedEstimate(chosen.names, chosen.estimate(seed))
         found[key].graphs.append(place)
     return list(found.values())
 
@@ -88,7 +87,7 @@ def sets_with_support(
     sets, of_graph = np.unique(best, axis=0, return_inverse=True)
     for number, chosen in enumerate(sets):
         names = tuple(graphs.distinct.names[node] for node in np.flatnonzero(chosen))
-        if supported_share(ChosenSet(names, rows.table, [], ()), contrast) >= ENOUGH:
+        if supported_share(rows.table, contrast, names) >= ENOUGH:
             yield names, places[of_graph.ravel() == number].tolist()
 
 

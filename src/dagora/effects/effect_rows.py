@@ -19,6 +19,8 @@ from dagora.base.phrases import some_of
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
+from dagora.effects.effect_source import OfferedSet
+from dagora.effects.one_set import estimate_with, supported_share
 from dagora.effects.standardise import is_level
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
@@ -38,6 +40,28 @@ class EffectRows:
 
     table: Table
     interventions: Interventions | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
+
+    def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: tuple[str, ...]) -> OfferedSet:
+        """What the rows give for an effect adjusted for a set."""
+        table, notes, regimes = self.usable(graph, contrast, adjust)
+        return OfferedSet(
+            adjust,
+            table.n_rows,
+            supported_share(table, contrast, adjust),
+            lambda seed: estimate_with(table, contrast, adjust, seed),
+            notes,
+            regimes,
+        )
 
     def usable(self, graph: AnyGraph, contrast: EffectContrast, adjust: Sequence[str]) -> UsableRows:
         """The rows for an effect adjusted for a set."""

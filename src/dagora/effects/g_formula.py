@@ -16,6 +16,7 @@ from dagora.base.errors import OptionError
 from dagora.data.schema import Kind
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.effect_source import EffectSource
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_set import all_discrete
 from dagora.effects.set_estimate import Interval, Support, summarise
@@ -39,17 +40,18 @@ class IdentifiedEffect(NamedTuple):
 
 
 def effect_without_set(
-    graph: Graph, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+    graph: Graph, rows: EffectSource, contrast: EffectContrast, seed: int = 0
 ) -> IdentifiedEffect:
     """The effect by the arrows of a graph, or of one DAG of its class."""
     dag = graph.extension() if isinstance(graph, CPDAG) else graph
     families = families_towards(dag, contrast.x, contrast.y)
     needed = sorted({name for child, parents in families for name in (child, *parents)})
-    known = set(rows.table.names)
-    if not contrast.given and set(needed) <= known and all_discrete(rows.table, needed):
+    known = set(rows.names)
+    in_memory = isinstance(rows, EffectRows) and not contrast.given
+    if in_memory and set(needed) <= known and all_discrete(rows.table, needed):
         found = effect_by_tables(rows, families, contrast, seed)
         return IdentifiedEffect(found.estimates, found.how, support=found.support)
-    if contrast.given or not set(dag) <= known or not all_continuous(rows, dag.nodes):
+    if not in_memory or not set(dag) <= known or not all_continuous(rows, dag.nodes):
         raise OptionError(
             f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
             "adjustment set: set one of them at a time, or ask a fitted network with do(...)"

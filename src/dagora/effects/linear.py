@@ -55,7 +55,11 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
             step = np.concatenate([[1.0], to - base])
             value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
             assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
-    found = student(value, variance, freedom, support, assumes)
+    return with_hidden_cause(student(value, variance, freedom, support, assumes), t, freedom)
+
+
+def with_hidden_cause(found: SetEstimate, t: float | None, freedom: int) -> SetEstimate:
+    """The estimate with how strong a hidden common cause would have to be, by the usual t of one slope."""
     if t is None or not np.isfinite(t):
         return found
     interval = found.estimates["difference"]

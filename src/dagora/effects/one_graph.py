@@ -7,19 +7,15 @@ with one of the values compared, a smaller set is taken if that has more support
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of
-from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
-from dagora.effects.effect_rows import EffectRows
-from dagora.effects.one_set import all_discrete, estimate_with
+from dagora.effects.effect_source import EffectSource, OfferedSet
 from dagora.effects.result import Effect
 from dagora.effects.sensitivity import HiddenCause, e_values
 from dagora.effects.set_estimate import Interval, SetEstimate
-from dagora.effects.standardise import count_strata, support_of
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
@@ -31,33 +27,24 @@ MOST_SETS = 200  # minimal sets that are looked at for one whose columns are the
 ENOUGH = 0.99  # share of supported rows above which no other set is tried
 
 
-class ChosenSet(NamedTuple):
-    """A set to adjust for, the rows for it, notes about them, and which kinds of rows they are."""
-
-    names: tuple[str, ...]
-    table: Table
-    notes: list[str]
-    regimes: tuple[bool, ...]
-
-
 def effect_if_identified(
-    found: Adjustment, rows: EffectRows, contrast: EffectContrast, seed: int = 0
+    found: Adjustment, rows: EffectSource, contrast: EffectContrast, seed: int = 0
 ) -> Effect:
     """The effect by a graph whose verdict is "zero" or "adjustment"."""
     assumed = assumptions_of(found.graph)
     if found.verdict == "zero":
         return Effect(
-            contrast, "zero", zero(contrast), rows=rows.table.n_rows, assumptions=assumed, notes=found.notes
+            contrast, "zero", zero(contrast), rows=rows.n_rows, assumptions=assumed, notes=found.notes
         )
     chosen = choose_set(found, rows, contrast)
-    estimate = estimate_with(chosen.table, contrast, chosen.names, seed)
+    estimate = chosen.estimate(seed)
     return Effect(
         contrast,
         "adjustment",
         estimate.estimates,
         chosen.names,
         estimate.how,
-        chosen.table.n_rows,
+        chosen.n_rows,
         estimate.support,
         assumptions=(*assumed, *estimate.assumes),
         hidden_cause=None if isinstance(found.graph, PAG) else hidden_cause(estimate),
@@ -93,25 +80,26 @@ def refuse_descendants(graph: AnyGraph, contrast: EffectContrast) -> None:
             )
 
 
-def choose_set(found: Adjustment, rows: EffectRows, contrast: EffectContrast) -> ChosenSet:
+def choose_set(found: Adjustment, rows: EffectSource, contrast: EffectContrast) -> OfferedSet:
     """The set to adjust for: of least variance, or one with more support."""
-    best: ChosenSet | None = None
+    best: OfferedSet | None = None
     largest = -1.0
-    for names in list(usable_sets(found, rows.table, contrast))[:2]:
-        offered = ChosenSet(names, *rows.usable(found.graph, contrast, names))
-        share = supported_share(offered, contrast)
-        if share > largest + 1 - ENOUGH:
-            best, largest = offered, share
-        if share >= ENOUGH:
+    for names in list(usable_sets(found, rows.names, contrast))[:2]:
+        offered = rows.offer(found.graph, contrast, names)
+        if offered.share > largest + 1 - ENOUGH:
+            best, largest = offered, offered.share
+        if offered.share >= ENOUGH:
             break
     if best is None:
-        raise DataError(no_set(found, rows.table, contrast))
+        raise DataError(no_set(found, rows.names, contrast))
     return best
 
 
-def usable_sets(found: Adjustment, table: Table, contrast: EffectContrast) -> Iterator[tuple[str, ...]]:
+def usable_sets(
+    found: Adjustment, there: Collection[str], contrast: EffectContrast
+) -> Iterator[tuple[str, ...]]:
     """Valid sets whose columns are there and that stay valid with what is given, the best first."""
-    known, given = set(table.names), list(contrast.given)
+    known, given = set(there), list(contrast.given)
     for names in dict.fromkeys(offered_sets(found, contrast, known)):
         if set(names) <= known and (not given or found.is_valid([*names, *given])):
             yield names
@@ -130,17 +118,9 @@ def offered_sets(found: Adjustment, contrast: EffectContrast, known: set[str]) -
         yield tuple(name for name in parents if name != contrast.y)
 
 
-def supported_share(offered: ChosenSet, contrast: EffectContrast) -> float:
-    """The share of rows in strata with both values; 1 where there are no strata."""
-    if contrast.event is None or not all_discrete(offered.table, (*contrast.x, *offered.names)):
-        return 1.0
-    counts = count_strata(offered.table, contrast, offered.names)
-    return support_of(contrast, counts, offered.names).share
-
-
-def no_set(found: Adjustment, table: Table, contrast: EffectContrast) -> str:
+def no_set(found: Adjustment, there: Collection[str], contrast: EffectContrast) -> str:
     """Why there is no set to adjust for."""
-    lacking = [name for name in found.optimal or found.minimal or () if name not in table.names]
+    lacking = [name for name in found.optimal or found.minimal or () if name not in there]
     if lacking:
         return f"no valid adjustment set is in the table, which lacks {some_of(lacking)}"
     given = ", ".join(contrast.given)

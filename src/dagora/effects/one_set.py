@@ -19,7 +19,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.linear import regress
 from dagora.effects.logistic import regress_event
 from dagora.effects.set_estimate import SetEstimate
-from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, standardise
+from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, standardise, support_of
 
 
 def estimate_with(
@@ -42,6 +42,13 @@ def in_place_of_strata(found: SetEstimate, adjust: Sequence[str]) -> SetEstimate
     """The estimate with a note that its strata are thin."""
     note = f"strata of {', '.join(adjust)} have few rows: a regression without interactions is used instead"
     return replace(found, support=replace(found.support, notes=(*found.support.notes, note)))
+
+
+def supported_share(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> float:
+    """The share of rows in strata with both values; 1 where there are no strata."""
+    if contrast.event is None or not all_discrete(table, (*contrast.x, *adjust)):
+        return 1.0
+    return support_of(contrast, count_strata(table, contrast, adjust), adjust).share
 
 
 def all_discrete(table: Table, names: Sequence[str]) -> bool:

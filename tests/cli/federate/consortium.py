@@ -85,9 +85,11 @@ def log_of(keys: Path, site: str) -> list[dict]:
     return [json.loads(line) for line in (keys / site / FILE_NAME).read_text().splitlines()]
 
 
-def coordinator_line(keys: Path, *arguments: object, sites: Sequence[str] = SITES) -> list[str]:
-    """`dagora federate coordinator`, on any port."""
-    line = ["federate", "coordinator", "--keys", keys / COORDINATOR, "--sites", ",".join(sites), "--port", 0]
+def coordinator_line(
+    keys: Path, *arguments: object, sites: Sequence[str] = SITES, command: str = COORDINATOR
+) -> list[str]:
+    """`dagora federate coordinator`, or another command of the coordinator, on any port."""
+    line = ["federate", command, "--keys", keys / COORDINATOR, "--sites", ",".join(sites), "--port", 0]
     return [str(part) for part in (*line, *arguments)]
 
 
@@ -142,10 +144,10 @@ class Troupe:
     def __exit__(self, *exception: object) -> None:
         self.processes.__exit__(*exception)
 
-    def begin(self, files: Mapping[str, Path], *arguments: object) -> None:
+    def begin(self, files: Mapping[str, Path], *arguments: object, command: str = COORDINATOR) -> None:
         """Start the coordinator, and a client for each file."""
         environment = {"PYTHONPATH": str(ROOT / "src")}
-        line = coordinator_line(self.keys, *arguments, sites=tuple(files))
+        line = coordinator_line(self.keys, *arguments, sites=tuple(files), command=command)
         self.processes.start(COORDINATOR, line, environment)
         for site, file in files.items():
             client = client_line(self.keys, site, file)

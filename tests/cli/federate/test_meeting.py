@@ -11,7 +11,7 @@ import pytest
 
 from dagora.base.errors import FormatError, ProtocolError
 from dagora.cli.federate import group
-from dagora.cli.federate.group import AbsenceLines
+from dagora.cli.federate.waiting import AbsenceLines
 from dagora.data import readers
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table

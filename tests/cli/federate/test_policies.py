@@ -56,7 +56,7 @@ def test_a_trial(run: Callable, trio: Path, table: Path) -> None:
     assert checked.code == 0, checked.err
     assert f"coordinator: {policy.coordinator}\n" in checked.out
     assert "sites: north, south, west; at least 3 of them in every sum\n" in checked.out
-    assert "sums: counts, moments, indicators, release\n" in checked.out
+    assert "sums: counts, moments, indicators, fourth, release\n" in checked.out
     assert "3 columns: w, x, y\n" in checked.out
     assert checked.out.endswith(f"{table}: 200 rows follow the codebook\n")
 
@@ -236,7 +236,7 @@ MISTAKES = {
     "an unknown method": ('methods = ["any"]', 'methods = ["hill-clim"]', "there is no method 'hill-clim'"),
     "an unknown method to show": ("shows = []", 'shows = ["votes"]', "there is no method 'votes'"),
     "words without a list": ('methods = ["any"]', 'methods = "any"', "methods must be a list of words in quotation marks"),
-    "an unknown question": ('questions = ["counts", "moments", "indicators", "release"]', 'questions = ["count"]', "there are no questions of the kind 'count'"),
+    "an unknown question": ('questions = ["counts", "moments", "indicators", "fourth", "release"]', 'questions = ["count"]', "there are no questions of the kind 'count'"),
     "a bad fingerprint": ('coordinator = "sha256:', 'coordinator = "sha1:', "coordinator must be a fingerprint"),
     "an empty fingerprint": ('coordinator = "sha256:', 'coordinator = "" # "', "coordinator is empty"),
     "a bad fingerprint of a site": ('west = "sha256:', 'west = "sha256:0', "the certificate of 'west' must be a fingerprint"),

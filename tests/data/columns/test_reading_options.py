@@ -30,6 +30,7 @@ ALL = [
 SOME = {
     "open_rows": "discrete continuous drop missing na separator table decimal join",
     "learn_federated": "discrete continuous drop missing na table decimal",
+    "effect_federated": "discrete continuous drop missing na table decimal",
     "learn_private": "drop missing na table decimal",
     "learn_private_group": "drop missing na table decimal",
 }

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.cli import completing
 from dagora.cli.federate.client import client
+from dagora.cli.federate.effect import effect
 from dagora.cli.federate.flower import flower_app
 from dagora.cli.federate.keys import keys
-from dagora.cli.federate.planning import Planning, learn_over_transport, planning_options, prepare
+from dagora.cli.federate.planning import WRITE_PLAN, Planning, learn_over_transport, planning_options, prepare
 from dagora.cli.federate.policy import policy
 from dagora.cli.federate.simulate import simulate
+from dagora.cli.federate.waiting import meet_sites, save_plan
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options_over_sites
 from dagora.cli.learn_request import LearnRequest
-from dagora.cli.live_line import live_line, quiet_option
+from dagora.cli.live_line import quiet_option
 from dagora.cli.party_options import listening_host, listening_port, seconds_option, warn
 from dagora.cli.terminal import echo
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dagora.parties.horizontal.plan.plan import RunPlan
-
-LINE_SECONDS = 60.0  # between lines about a site that comes and goes
 EXAMPLES = """\b
 Examples: a terminal for each party of a consortium, here on one machine
   dagora federate keys keys --sites north,south,west
@@ -41,6 +35,9 @@ Examples: a terminal for each party of a consortium, here on one machine
 What a site has answered, in words:
   dagora federate log keys/north
 \b
+An effect over the sites, in place of the coordinator's line:
+  dagora federate effect --keys keys/coordinator --from drug --to death --graph network.json
+\b
 All of it at once, to try it out:
   dagora federate simulate patients.csv --parties 8 --method notears
 """
@@ -48,7 +45,7 @@ All of it at once, to try it out:
 
 @click.group("federate", short_help="Learn over sites that keep their rows.", epilog=EXAMPLES)
 def command() -> None:
-    """Learn a network over sites that may not pool their rows.
+    """Learn a network over sites that may not pool their rows, or tell effects.
 
     The coordinator sees sums over all sites (counts, moments) and never one site's part of a sum: sites add
     random masks that cancel out in the sum over all of them. What may be asked at all stands in a plan that
@@ -64,7 +61,7 @@ def command() -> None:
 @listening_port(7100)
 @seconds_option("--wait", 300.0, "Seconds to wait for all sites to connect.")
 @seconds_option("--patience", 120.0, "Seconds to wait for each answer of a site.")
-@click.option("--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end.")
+@WRITE_PLAN
 @learn_options_over_sites
 def coordinator(
     *,
@@ -78,48 +75,12 @@ def coordinator(
 ) -> None:
     """Wait for the sites, offer them a plan, then learn from sums over them."""
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
-    from dagora.parties.transport.listener import Listener
-
     prepared = prepare(planning, request)
     if write_plan:
         save_plan(prepared.plan, write_plan)
         return
-    listed = list(prepared.plan.sites)
-    with Listener(
-        prepared.credentials, listed, host=host, port=port, timeout=patience, on_refusal=warn
-    ) as listener:
-        echo(f"dagora: listening on {host}:{listener.port} for {', '.join(listed)}", err=True)
-        live_line().phase(f"waiting for {', '.join(listed)}")
-        transport = listener.accept(timeout=wait, on_absence=AbsenceLines(listed))
+    transport = meet_sites(prepared.identity, prepared.plan, host, port, wait, patience)
     learn_over_transport(transport, prepared, patience)
-
-
-class AbsenceLines:
-    """Says which sites the coordinator waits for: at once where fewer are missing than ever, else rarely.
-
-    Otherwise a site that comes and goes fills the terminal.
-    """
-
-    def __init__(self, listed: Sequence[str]) -> None:
-        self._fewest = len(listed)
-        self._last = time.monotonic()
-
-    def __call__(self, absent: tuple[str, ...]) -> None:
-        """Take in who is missing now."""
-        waiting = f"waiting for {', '.join(absent)}" if absent else "all sites are there"
-        live_line().phase(waiting)
-        if len(absent) < self._fewest or time.monotonic() - self._last > LINE_SECONDS:
-            echo(f"dagora: {waiting}", err=True)
-            self._last = time.monotonic()
-        self._fewest = min(self._fewest, len(absent))
-
-
-def save_plan(plan: RunPlan, path: str) -> None:
-    """Write the plan for people and for `client --dry-run`."""
-    from dagora.base.files import json_text, write_whole
-
-    write_whole(path, json_text(plan.to_dict()) + "\n")
-    echo(f"wrote {path}", err=True)
 
 
 @click.command("log", cls=PagedCommand, short_help="Print what a site has answered, in words.")
@@ -148,5 +109,5 @@ def log(*, path: str, everything: bool) -> None:
         echo("the last line was cut off while it was written: the answer that it announces did not leave")
 
 
-for subcommand in (keys, policy, coordinator, client, log, simulate, flower_app):
+for subcommand in (keys, policy, coordinator, effect, client, log, simulate, flower_app):
     command.add_command(subcommand)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from dagora.parties.horizontal.plan.plan import RunPlan
     from dagora.parties.horizontal.policy.policy_file import Consortium
-    from dagora.parties.horizontal.secure_sum.identity import Identity
-    from dagora.parties.transport.certificates import Credentials
+    from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
     from dagora.parties.transport.transport import Transport
 
 
@@ -41,29 +40,32 @@ class Planning:
 class PreparedPlan:
     """A plan that only lacks certificates that are not known yet, its author, and what is to be learned."""
 
-    credentials: Credentials
-    identity: Identity
+    identity: CertifiedIdentity
     plan: RunPlan
     request: LearnRequest
     cut_off: str = ""
 
 
+KEYS = click.option(
+    "--keys", "folder", required=True, metavar="FOLDER", help="Folder of the coordinator's certificate."
+)
+CODEBOOK = click.option(
+    "--codebook",
+    metavar="FILE",
+    help="The columns that the sites agreed on; default: codebook.toml in the folder of --keys.",
+)
+SITES = click.option("--sites", metavar="A,B,C", help="Names of the sites; default: those of the codebook.")
+WRITE_PLAN = click.option(
+    "--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end."
+)
+
+
 def planning_options(command: F) -> F:
     """Add the options of a plan to a command, which gets them as one argument `planning`."""
     options = (
-        click.option(
-            "--keys",
-            "folder",
-            required=True,
-            metavar="FOLDER",
-            help="Folder of the coordinator's certificate.",
-        ),
-        click.option(
-            "--codebook",
-            metavar="FILE",
-            help="The columns that the sites agreed on; default: codebook.toml in the folder of --keys.",
-        ),
-        click.option("--sites", metavar="A,B,C", help="Names of the sites; default: those of the codebook."),
+        KEYS,
+        CODEBOOK,
+        SITES,
         click.option(
             "--table-columns",
             type=click.IntRange(1, 64),
@@ -101,25 +103,15 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         privacy_terms,
     )
     from dagora.parties.horizontal.plan.drafting import draft_plan
-    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
-    from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
-    from dagora.parties.transport.certificates import Credentials
 
     if planning.sites is not None:
         check_number("--sites", len(site_names(planning.sites)), planning.minimum)
     if request.method:
         request.check()
         check_over_sites(**request.settings)
-    with as_bad_input():
-        credentials = Credentials.load(planning.folder)
-    if credentials.name != COORDINATOR:
-        raise OptionError(
-            f"{planning.folder} is for '{credentials.name}': the coordinator needs its own certificate"
-        )
-    file = Path(planning.codebook) if planning.codebook else Path(planning.folder, CODEBOOK_NAME)
-    consortium = read_consortium(file)
-    listed = names_of_sites(planning.sites, consortium)
-    check_number("--sites", len(listed), planning.minimum)
+    identity, consortium, listed, file = convene(
+        planning.folder, planning.codebook, planning.sites, planning.minimum
+    )
     schema = consortium.codebook.schema
     terms = privacy_terms(planning.privacy, schema, len(listed))
     request = request.with_method(schema, noisy=terms is not None)
@@ -141,15 +133,16 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         request.check_windows(schema.names, lags)
     else:
         request.check_data(schema.names, schema)
-    identity = CertifiedIdentity(credentials)
     plan = draft_plan(
         consortium.codebook,
-        {name: consortium.sites.get(name, "") for name in listed},
+        listed,
         request.method,
         coordinator=identity.fingerprint(identity.certificate),
         settings=request.plan_settings(),
         shows=tasks_to_show(request.method, request.settings),
-        shown_questions=questions_to_show(consortium.codebook, listed, request.method, request.settings),
+        shown_questions=questions_to_show(
+            consortium.codebook, list(listed), request.method, request.settings
+        ),
         functions=basis_functions(request.method, request.settings),
         lags=lags,
         step=consortium.step if lags else 0.0,
@@ -158,7 +151,28 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         largest_rows=consortium.largest_rows,
         privacy=terms,
     )
-    return PreparedPlan(credentials, identity, plan, request, cut_off)
+    return PreparedPlan(identity, plan, request, cut_off)
+
+
+def convene(
+    folder: str, codebook: str | None, sites: str | None, minimum: int
+) -> tuple[CertifiedIdentity, Consortium, dict[str, str], Path]:
+    """The coordinator's identity, the codebook, the sites with the certificates known, and its file."""
+    from dagora.base.errors import OptionError
+    from dagora.parties.horizontal.policy.policy_file import CODEBOOK_NAME
+    from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
+    from dagora.parties.transport.certificates import Credentials
+
+    with as_bad_input():
+        credentials = Credentials.load(folder)
+    if credentials.name != COORDINATOR:
+        raise OptionError(f"{folder} is for '{credentials.name}': the coordinator needs its own certificate")
+    file = Path(codebook) if codebook else Path(folder, CODEBOOK_NAME)
+    consortium = read_consortium(file)
+    listed = names_of_sites(sites, consortium)
+    check_number("--sites", len(listed), minimum)
+    known = {name: consortium.sites.get(name, "") for name in listed}
+    return CertifiedIdentity(credentials), consortium, known, file
 
 
 def learn_over_transport(transport: Transport, prepared: PreparedPlan, patience: float) -> None:

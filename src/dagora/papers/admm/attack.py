@@ -14,7 +14,7 @@ Many rounds, only the sums shown. `run_summed_rounds` runs rounds at one ρ that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -38,6 +38,7 @@ from dagora.parties.horizontal.session.federation import (
     Site,
     TaskQuestion,
 )
+from dagora.parties.horizontal.session.fourth_sums import FourthMoments
 from dagora.parties.horizontal.session.row_sums import moments
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
@@ -204,6 +205,10 @@ class WatchedFederation:
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time."""
         return self.inner.lagged_moments(lags)
+
+    def fourth_moments(self, sets: Sequence[tuple[int, ...]]) -> list[FourthMoments]:
+        """Moments up to products of four columns over all rows."""
+        return self.inner.fourth_moments(sets)
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, or the mean of all in place of each."""

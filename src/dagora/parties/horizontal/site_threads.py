@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -19,6 +19,7 @@ from dagora.parties.horizontal.learners.tasks import TASKS, tasks_to_show
 from dagora.parties.horizontal.log.site_log import MemoryLog
 from dagora.parties.horizontal.methods_over_sites import basis_functions, lags_of
 from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.session.federation import Site, rows_together
 from dagora.parties.privacy.terms import PrivacyTerms
 
@@ -36,9 +37,38 @@ def run_sites(
     terms: PrivacyTerms | None = None,
     step: float = 0.0,
 ) -> Iterator[tuple[Any, Any]]:
-    """A coordinator's session with sites that are threads of this process; one person has all the tables."""
-    CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
+    """A coordinator's session that learns by a method; one person has all the tables."""
     from dagora.parties.horizontal.plan.drafting import draft_trial
+
+    names = [site.name for site in sites]
+    draft = partial(
+        draft_trial,
+        codebook,
+        method=method,
+        shows=tasks_to_show(method, settings),
+        shown_questions=questions_to_show(codebook, names, method, settings),
+        functions=basis_functions(method, settings),
+        lags=lags_of(method, settings),
+        step=step,
+        largest_rows=largest_rows(sites, terms),
+        privacy=terms,
+    )
+    with run_plan(sites, draft) as (session, books):
+        yield session, books
+
+
+def largest_rows(sites: Iterable[Site], terms: PrivacyTerms | None) -> int:
+    """The bound on the rows that the plan of a trial has."""
+    return rows_together(sites) if terms is None else BOUND_WITH_NOISE
+
+
+@contextmanager
+def run_plan(sites: list[Site], draft: Callable[..., RunPlan]) -> Iterator[tuple[Any, Any]]:
+    """A coordinator's session with sites that are threads of this process.
+
+    `draft` makes the plan from the sites' certificates and, as `coordinator`, the coordinator's own.
+    """
+    CRYPTOGRAPHY_FOR_SITES.require("a secure sum over sites")
     from dagora.parties.horizontal.policy.drafted_policy import trial_policy
     from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
@@ -49,20 +79,7 @@ def run_sites(
     network = memory_network([COORDINATOR, *names], hub=COORDINATOR)
     keys = hand_out_keys([COORDINATOR, *names])
     certificates = {name: key.fingerprint(key.certificate) for name, key in keys.items()}
-    rosters = {name: certificates[name] for name in names}
-    plan = draft_trial(
-        codebook,
-        rosters,
-        method,
-        certificates[COORDINATOR],
-        shows=tasks_to_show(method, settings),
-        shown_questions=questions_to_show(codebook, names, method, settings),
-        functions=basis_functions(method, settings),
-        lags=lags_of(method, settings),
-        step=step,
-        largest_rows=rows_together(sites) if terms is None else BOUND_WITH_NOISE,
-        privacy=terms,
-    )
+    plan = draft({name: certificates[name] for name in names}, coordinator=certificates[COORDINATOR])
     policy = trial_policy(plan)
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         work = {

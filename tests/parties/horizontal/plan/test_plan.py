@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import FormatError, ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.plan.drafting import draft_effect_plan, draft_plan
 from dagora.parties.horizontal.plan.plan import MOST_RELEASED, RunPlan, worst_case
 from dagora.parties.privacy.release import feature_size
 from dagora.parties.privacy.terms import agree_on_terms
@@ -174,3 +174,32 @@ def test_the_size_of_a_release_is_that_of_its_tables(sizes):
     book = discrete(*sizes)
     terms = agree_on_terms(book.schema, 3, epsilon=1.0)
     assert feature_size(terms, book.schema) == sum(a * b for a, b in combinations(sizes, 2))
+
+
+WORDS = Codebook(BOOK.columns[:1])
+NUMBERS = Codebook(tuple(ColumnCoding(name, low=0.0, high=1.0) for name in "xyz"))
+
+
+@pytest.mark.parametrize(
+    ("book", "sets", "words"),
+    [
+        (WORDS, [["a", "a"]], "different columns of the plan"),
+        (WORDS, [["a", "nothing"]], "different columns of the plan"),
+        (NUMBERS, [["x"]], "different columns of the plan"),
+        (NUMBERS, [], "names its regressions"),
+        (NUMBERS, "xy", "must be a list of"),
+        (NUMBERS, [["x", 3]], "must be a list of"),
+        (NUMBERS, [["x", "y", "z"]], "35 sums of products, and 20 are allowed"),
+    ],
+)
+def test_odd_sets_are_refused(book, sets, words):
+    first = [("a",)] if book is WORDS else [("x", "y")]
+    content = draft_effect_plan(book, PRINTS, first, coordinator="", cells_per_table=20).to_dict()
+    with pytest.raises(FormatError, match=words):
+        RunPlan.from_dict({**content, "sets": sets})
+
+
+def test_a_plan_with_sets_is_written_in_one_way():
+    plan = draft_effect_plan(NUMBERS, PRINTS, [("z", "x"), ("z", "y", "x")], coordinator="")
+    assert RunPlan.decode(plan.encode()) == plan
+    assert (plan.questions, plan.largest_table, plan.tables) == (("fourth",), 35, 0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.plan.drafting import draft_effect_plan, draft_plan
 from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.transport.messages import encode
 
@@ -88,6 +88,31 @@ def test_windows_reach_back_as_far_as_the_plan_says(lags):
     assert asked.size(book.schema) == 1 + 6 + 21
     with pytest.raises(ProtocolError, match="windows of 3 steps"):
         read_question(PlanQuestion("lagged", lags=lags).encode(), plan)
+    with pytest.raises(ProtocolError, match="allows no moments"):
+        read_question(PlanQuestion("moments").encode(), plan)
+
+
+def test_a_plan_that_names_its_tables_has_no_others():
+    book = Codebook((BOOK.columns[0], BOOK.columns[1], BOOK.columns[3]))
+    plan = draft_effect_plan(book, {"north": "", "south": "", "west": ""}, [("d", "a"), ("b",)])
+    asked = PlanQuestion("counts", ((0, 2), (1,)))
+    assert read_question(asked.encode(), plan) == asked
+    for others in ((0,), (0, 1), (0, 1, 2), ()):
+        with pytest.raises(ProtocolError, match="it names other tables"):
+            read_question(PlanQuestion("counts", (others,)).encode(), plan)
+    with pytest.raises(ProtocolError, match="allows no fourth"):
+        read_question(encode({"kind": "fourth"}), plan)
+
+
+def test_products_of_four_are_those_of_the_plan_s_regressions():
+    book = Codebook(tuple(ColumnCoding(name, low=0.0, high=1.0) for name in "xyz"))
+    plan = draft_effect_plan(book, {"north": "", "south": "", "west": ""}, [("z", "x"), ("z", "y", "x")])
+    asked = PlanQuestion("fourth", ((2, 0), (2, 1, 0)))
+    assert read_question(encode({"kind": "fourth"}), plan) == asked
+    assert asked.size(book.schema) == 3 * (15 + 35)
+    for odd in ({"columns": np.zeros(1)}, {"slopes": np.ones(2)}):
+        with pytest.raises(ProtocolError, match="unknown field"):
+            read_question(encode({"kind": "fourth", **odd}), plan)
     with pytest.raises(ProtocolError, match="allows no moments"):
         read_question(PlanQuestion("moments").encode(), plan)
 

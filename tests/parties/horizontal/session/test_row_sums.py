@@ -6,19 +6,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagora.data.table import Table
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, fraction_bits
 from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session.fourth_sums import fourth_sums
 from dagora.parties.horizontal.session.row_sums import (
     SUMMED,
     exact_products,
     joint_counts,
     moments,
+    read_fourth_moments,
     read_moments,
 )
 from dagora.stats.table import TableStatistics
 
 # Of sums over rows; `test_windows` has those over windows of series.
-ARGUMENTS = {"counts": ([(), (0,), (0, 1), (1,)],), "moments": (), "basis": (3,), "indicators": ()}
+ARGUMENTS = {
+    "counts": ([(), (0,), (0, 1), (1,)],),
+    "moments": (),
+    "basis": (3,),
+    "indicators": (),
+    "fourth": ([(0, 1), (2, 0)],),
+}
 
 
 def mixed(rng, rows):
@@ -70,6 +79,22 @@ def test_products_are_exact_up_to_the_largest_numbers(bits):
     )
     expected = (numbers.astype(object) @ numbers.T.astype(object)).astype(np.int64)
     np.testing.assert_array_equal(exact_products(numbers, bits), expected)
+
+
+@pytest.mark.parametrize("largest", [1024, 1 << 22])
+def test_products_of_four_are_those_of_the_rounded_rows(largest):
+    """Also far from the middle of a wide range, and at its ends, where numbers are largest."""
+    rng = np.random.default_rng(4)
+    values = np.column_stack([rng.normal(size=300), 40 + 0.1 * rng.normal(size=300), [-50.0, 50] * 150])
+    table = Table.from_numpy(values, names=list("xyz"), continuous=list("xyz"))
+    book = Codebook(tuple(ColumnCoding(name, low=-50.0, high=50.0) for name in "xyz"))
+    coded = code_rows(table, book, largest)
+    (found,) = read_fourth_moments(fourth_sums(coded, [(2, 0, 1)]), book, coded.bits, [(2, 0, 1)])
+    rounded = 50 * np.ldexp(coded.numbers, -coded.bits)[[2, 0, 1]]
+    apart = rounded - rounded.mean(axis=1)[:, None]
+    np.testing.assert_allclose(found.moments.scatter, apart @ apart.T, rtol=1e-11)
+    known = np.einsum("ar,br,cr,dr->abcd", apart, apart, apart, apart)
+    np.testing.assert_allclose(found.fourth, known, rtol=1e-10, atol=1e-11 * np.abs(known).max())
 
 
 def test_counts_are_those_of_a_loop():

@@ -20,6 +20,7 @@ from dagora.base.errors import FormatError
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
+    FOURTH,
     LAGGED,
     QUESTIONS,
     RELEASE,
@@ -92,6 +93,7 @@ ANSWER_FIELDS: dict[str, dict[str, Test]] = {
     COUNTS: {"tables": is_tables},
     BASIS: {"functions": is_whole},
     LAGGED: {"lags": is_whole, "windows": is_whole},
+    FOURTH: {"tables": is_tables},
     RELEASE: {"rho": is_price, "part": is_part},
 }
 # Fields that the earlier line has where something comes again.
@@ -227,7 +229,7 @@ class History:
     def sum_names(self, kind: str, tables: Iterable[Iterable[int]], size: int = 0) -> set[SumName]:
         """The names of sums of the present plan; `size` is the number of functions or of lags."""
         where = (self._plan["codebook"], self._plan["roster"])
-        listed = [",".join(map(str, table)) for table in tables] if kind == "counts" else [str(size)]
+        listed = [",".join(map(str, table)) for table in tables] if kind in {COUNTS, FOURTH} else [str(size)]
         return {(*where, f"{kind} {question}") for question in listed}
 
     @property

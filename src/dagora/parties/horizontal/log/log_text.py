@@ -9,7 +9,16 @@ from typing import Any
 from dagora.base.errors import DagoraError, FormatError
 from dagora.base.phrases import amount, printable
 from dagora.parties.horizontal.log.log_events import History
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    FOURTH,
+    INDICATORS,
+    LAGGED,
+    MOMENTS,
+    RELEASE,
+    RunPlan,
+)
 from dagora.parties.transport.certificates import fingerprint_of
 
 # The number of tables that are named; the rest is only counted.
@@ -52,7 +61,11 @@ def plan_in_words(plan: RunPlan) -> list[str]:
     ]
     lines.append(f"plan {plan.digest.hex()[:16]}, coordinator {plan.coordinator or 'not named yet'}")
     lines.append(f"columns: {', '.join(plan.codebook.schema.names)}")
-    if COUNTS in plan.questions:
+    if "question" in plan.settings:
+        lines.append(f"the question: {plan.settings['question']}")
+    if COUNTS in plan.questions and plan.sets:
+        lines.append(f"counts of these tables and no others: {sets_in_words(plan.sets)}")
+    elif COUNTS in plan.questions:
         lines.append(
             f"at most {plan.tables} tables of counts, each of at most {plan.columns_per_table} columns and "
             f"{plan.largest_table} cells"
@@ -68,6 +81,9 @@ def plan_in_words(plan: RunPlan) -> list[str]:
             f"means and covariances of windows of {plan.lags + 1} steps of time (each {plan.step:.7g} long) "
             "of the continuous columns"
         )
+    if FOURTH in plan.questions:
+        listed = ", ".join(f"{names[0]} on {' + '.join(names[1:])}" for names in plan.sets)
+        lines.append(f"sums of products of up to four columns of regressions: {listed}")
     if plan.shows:
         asked = [
             f"{task} ({question_in_words(question)})"
@@ -80,6 +96,15 @@ def plan_in_words(plan: RunPlan) -> list[str]:
     if plan.privacy is not None:
         lines += plan.privacy.describe()
     return list(map(printable, lines))
+
+
+def sets_in_words(sets: Sequence[Sequence[str]]) -> str:
+    """Tables by their columns.
+
+    >>> sets_in_words([("a", "b"), ("a",)])
+    'a × b, a'
+    """
+    return ", ".join(" × ".join(names) for names in sets)
 
 
 def question_in_words(question: Mapping[str, Any], *, everything: bool = False) -> str:
@@ -157,6 +182,9 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
     what[INDICATORS] = "sums and products of columns, squares and indicators of levels"
     what[RELEASE] = "a release"
+    if event["asks"] == FOURTH:
+        listed = ", ".join(" × ".join(_name(column, names) for column in some) for some in event["tables"])
+        what[FOURTH] = f"products of up to four columns of {listed}"
     if event["asks"] == LAGGED:
         what[LAGGED] = (
             f"sums and products of {amount(event['windows'], 'window')} of {event['lags'] + 1} steps of time"

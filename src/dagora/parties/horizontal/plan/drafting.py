@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DisagreementError
+from dagora.base.errors import DisagreementError, OptionError
 from dagora.data.columns.cells import IS_PADDED
 from dagora.data.columns.column_profile import (
     MAX_INTEGER_LEVELS,
@@ -26,6 +26,7 @@ from dagora.parties.horizontal.plan.codebook import OTHER, Codebook, ColumnCodin
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
+    FOURTH,
     INDICATORS,
     LAGGED,
     MOMENTS,
@@ -41,6 +42,7 @@ COLUMNS_PER_TABLE, CELLS_PER_TABLE = 3, 4096
 # The largest numbers that a plan can hold.
 MOST_COLUMNS_PER_TABLE = 64
 NO_LIMIT = 1 << 62
+EFFECT = "effect"  # the method of a plan that learns nothing, but asks about an effect
 
 
 def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
@@ -254,6 +256,36 @@ def draft_plan(
         functions=functions,
         lags=lags,
         **fields,
+    )
+
+
+def draft_effect_plan(
+    codebook: Codebook,
+    sites: Mapping[str, str],
+    sets: Sequence[Sequence[str]],
+    *,
+    columns_per_table: int = MOST_COLUMNS_PER_TABLE,
+    privacy: PrivacyTerms | None = None,
+    **fields: Any,  # noqa: ANN401
+) -> RunPlan:
+    """A plan for an effect: counts of these tables, or sums for these regressions, and nothing else.
+
+    The codebook has the columns of the sets and no others. Tables have at most `columns_per_table` columns.
+    """
+    sites, named = dict(sorted(sites.items())), tuple(map(tuple, sets))
+    if privacy is not None:
+        return RunPlan(sites, codebook, EFFECT, (RELEASE,), privacy=privacy, **fields)
+    if codebook.continuous:
+        return RunPlan(sites, codebook, EFFECT, (FOURTH,), columns_per_table=0, sets=named, **fields)
+    widest = max(named, key=len)
+    wide = len(widest)
+    if wide > columns_per_table:
+        raise OptionError(
+            f"the table of {', '.join(widest)} has {wide} columns, and {columns_per_table} are allowed "
+            "(columns_per_table of the codebook): agree on larger tables in the policies and the codebook"
+        )
+    return RunPlan(
+        sites, codebook, EFFECT, (COUNTS,), columns_per_table=wide, tables=len(named), sets=named, **fields
     )
 
 

@@ -8,7 +8,7 @@ bytes; its digest is signed, and all keys of the run are derived from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -37,8 +37,8 @@ SHOWN_ONCE = ("local-weights", "local-graph")
 # Models of a vote that are weights; all others are methods that find a graph.
 WEIGHT_MODELS = ("linear", "mlp")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
-LAGGED = "lagged"
-QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, RELEASE)
+LAGGED, FOURTH = "lagged", "fourth"
+QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, FOURTH, RELEASE)
 # The usual bound on the rows of all sites leaves 20 bits for a continuous value (`fraction_bits`), the
 # largest one 11. A sum of MOST_CELLS numbers is a message of 32 MB.
 LARGEST_ROWS = 1 << 22
@@ -60,8 +60,9 @@ FIELDS = {
     "version", "coordinator", "sites", "method", "settings", "columns", "questions", "columns_per_table",
     "cells_per_table", "tables", "functions", "lags", "step", "largest_rows", "shows", "privacy",
 }  # fmt: skip
-# A field that only plans with such questions have.
-ASKED_ALONE = "shown_questions"
+# Fields that only plans with such questions have.
+ASKED_ALONE, SETS = "shown_questions", "sets"
+MOST_SETS = 1000  # that a plan names
 # How deep a question in a plan is nested: named values, the parts of knowledge, lists of edges, names.
 DEEPEST_QUESTION = 4
 
@@ -73,9 +74,12 @@ class RunPlan:
     `questions` are the kinds of sums (`counts` of tables of at most `columns_per_table` columns,
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
     column; `indicators`: moments of continuous columns, their squares and indicators of levels; `lagged`:
-    moments of windows that reach `lags` steps of time back, where all steps are `step` long; `release`:
+    moments of windows that reach `lags` steps of time back, where all steps are `step` long; `fourth`:
+    sums of products of up to four columns of each of the `sets`; `release`:
     once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
     each site shows as its own, and `shown_questions` what they ask, word for word, where they are asked once.
+    `sets` are column sets that the plan names: then no other tables are counted; with `fourth`, they are
+    regressions of continuous columns, the outcome first.
     `largest_rows` bounds the rows of all sites together. `method` and `settings` say what the coordinator
     does with the sums: its word.
     """
@@ -96,6 +100,7 @@ class RunPlan:
     shows: tuple[str, ...] = ()
     privacy: PrivacyTerms | None = None
     shown_questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sets: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         noisy = self.privacy is not None
@@ -105,6 +110,7 @@ class RunPlan:
         if (self.lags > 0) is not (LAGGED in self.questions) or (self.step > 0) is not (self.lags > 0):
             raise FormatError("a plan about series has the question lagged, lags and a step, or none of them")
         self._check_windows()
+        self._check_sets()
         for what, content, most in (
             ("settings", self.settings, LONGEST_SETTINGS),
             (ASKED_ALONE, self.shown_questions, LONGEST_QUESTIONS),
@@ -117,6 +123,35 @@ class RunPlan:
             raise FormatError(f"{ASKED_ALONE} must be those of tasks that are shown, and asked once")
         if self.privacy is not None:
             self._check_release(self.privacy)
+
+    def _check_sets(self) -> None:
+        regresses = FOURTH in self.questions
+        if regresses and not self.sets:
+            raise FormatError("a plan that asks for fourth moments names its regressions")
+        for names in self.sets:
+            codings = [coding for name in names if (coding := self.codebook.get(name)) is not None]
+            if not len(set(names)) == len(names) == len(codings) > regresses:
+                raise FormatError("sets must be different columns of the plan")
+            if any(coding.continuous is not regresses for coding in codings):
+                raise FormatError(
+                    "sets are regressions of continuous columns, or tables of discrete ones: not of both"
+                )
+            cells = prod(len(coding.variable.levels) for coding in codings)
+            if regresses:
+                cells = comb(len(names) + 4, 4)
+            if cells > self.cells_per_table:
+                what = "sums of products" if regresses else "cells"
+                raise FormatError(
+                    f"{', '.join(names)} have {cells} {what}, and {self.cells_per_table} are allowed "
+                    "(cells_per_table of the codebook): use fewer columns, or agree on more"
+                )
+
+    def places(self, names: Sequence[str]) -> tuple[int, ...]:
+        """The places of some columns: in order among all for a table, else among the continuous ones."""
+        if FOURTH not in self.questions:
+            return tuple(sorted(map(self.codebook.schema.index, names)))
+        continuous = [coding.name for coding in self.codebook.continuous]
+        return tuple(map(continuous.index, names))
 
     def _check_windows(self) -> None:
         if not self.lags:
@@ -181,6 +216,7 @@ class RunPlan:
             "shows": list(self.shows),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             **({ASKED_ALONE: asked} if asked else {}),
+            **({SETS: [list(names) for names in self.sets]} if self.sets else {}),
         }
 
     def encode(self) -> bytes:
@@ -203,7 +239,12 @@ class RunPlan:
 
     @property
     def largest_table(self) -> int:
-        """The most cells that a table of this plan can have; a release has those of pairs."""
+        """The most cells that a table of this plan can have; a release has those of pairs.
+
+        For regressions it is the most sums of products.
+        """
+        if FOURTH in self.questions:
+            return max(comb(len(names) + 4, 4) for names in self.sets)
         columns = self.columns_per_table if self.privacy is None else 2
         return min(self.cells_per_table, self._cells(columns))
 
@@ -234,7 +275,7 @@ class RunPlan:
         """Read a plan, and check every part of it."""
         if not isinstance(content, dict):
             raise FormatError("a plan is a table of named values")
-        unknown, lacking = set(content) - FIELDS - {ASKED_ALONE}, FIELDS - set(content)
+        unknown, lacking = set(content) - FIELDS - {ASKED_ALONE, SETS}, FIELDS - set(content)
         if unknown:
             raise FormatError(f"a plan has no '{min(unknown)}': {among(sorted(FIELDS))}")
         if lacking:
@@ -263,6 +304,7 @@ class RunPlan:
             shows=_words("shows", content["shows"], None),
             privacy=None if privacy is None else PrivacyTerms.from_dict(privacy),
             shown_questions=_questions(content.get(ASKED_ALONE, {})),
+            sets=_sets(content.get(SETS, [])),
         )
 
 
@@ -285,6 +327,16 @@ def _questions(content: object) -> dict[str, dict[str, Any]]:
     if not all(isinstance(question, dict) for question in content.values()):
         raise FormatError(f"{ASKED_ALONE} must be named values for each task")
     return content
+
+
+def _sets(content: object) -> tuple[tuple[str, ...], ...]:
+    """Lists of names; whether the plan has these columns is checked with the plan."""
+    if not isinstance(content, list) or len(content) > MOST_SETS:
+        raise FormatError(f"{SETS} must be a list of at most {MOST_SETS} lists of columns")
+    for names in content:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise FormatError(f"{SETS} must be a list of at most {MOST_SETS} lists of columns")
+    return tuple(map(tuple, content))
 
 
 def _is_question(value: object, depth: int) -> bool:

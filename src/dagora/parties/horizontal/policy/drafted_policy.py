@@ -14,6 +14,7 @@ from dagora.parties.horizontal.plan.drafting import (
 )
 from dagora.parties.horizontal.plan.plan import (
     COUNTS,
+    FOURTH,
     INDICATORS,
     LAGGED,
     MOMENTS,
@@ -47,7 +48,7 @@ def draft_policy(
     """
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
-    kinds += [INDICATORS] * (len(kinds) > 1)
+    kinds += [INDICATORS] * (len(kinds) > 1) + [FOURTH] * (MOMENTS in kinds)
     if lags:
         kinds = [LAGGED]
     columns, cells = draft_limits([len(v.levels) for v in codebook.schema if v.levels], rows)

@@ -18,7 +18,7 @@ from dagora.base.errors import DagoraError
 from dagora.base.phrases import amount, comma_list
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.plan import COUNTS, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
+from dagora.parties.horizontal.plan.plan import COUNTS, FOURTH, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
 
 ANY = "any"
 # One answer may tell nearly all of a covariance, and two all of it.
@@ -150,10 +150,11 @@ class SitePolicy:
             self._refuse(
                 "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
             )
-        if {COUNTS, RELEASE} & set(plan.questions) and plan.largest_table > self.cells_per_table:
+        if {COUNTS, FOURTH, RELEASE} & set(plan.questions) and plan.largest_table > self.cells_per_table:
             self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
         if plan.privacy is None:
-            asked = plan.tables + len([question for question in plan.questions if question != COUNTS])
+            asked = plan.tables + len(set(plan.questions) - {COUNTS, FOURTH})
+            asked += len(plan.sets) if FOURTH in plan.questions else 0
             if asked > self.tables_per_run:
                 self._refuse("tables_per_run", f"the plan may ask for {asked} sums")
             if len(history.sums) >= self.tables_for_ever:

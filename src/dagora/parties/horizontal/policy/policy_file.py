@@ -13,7 +13,7 @@ from dagora.base.files import naming, read_text
 from dagora.base.parsing import parse_toml
 from dagora.base.phrases import among
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE
+from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE, EFFECT
 from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
     MOST_CELLS,
@@ -81,8 +81,8 @@ def read_policy(path: Path, methods: Collection[str]) -> SitePolicy:
             raise FormatError(f"{place}: a policy needs '{key}'")
     try:
         values = {key: _value(key, content[key]) for key in KEYS if key in content}
-        for key in ("methods", "shows"):
-            _check_methods(key, values.get(key, ()), methods)
+        _check_methods("methods", values.get("methods", ()), (*methods, EFFECT))
+        _check_methods("shows", values.get("shows", ()), methods)
         codebook = Codebook.from_list(content["column"])
     except _BadValueError as problem:
         raise FormatError(f"{at(problem.key)}: {problem}") from None

@@ -51,6 +51,7 @@ methods = {_toml_list(policy.methods)}
 # Kinds of sums: "counts" of joint tables, "moments" (means and covariances), "basis" (moments of functions),
 # "indicators" (moments of continuous columns, their squares, and indicators of levels),
 # "lagged" (moments of windows of time: steps with the steps before them, of series),
+# "fourth" (for effects: sums of products of up to four of the columns of a regression),
 # "release" (pairs of columns or moments, once, with noise).
 questions = {_toml_list(policy.questions)}
 

@@ -125,7 +125,7 @@ class CertifiedIdentity:
     """A party with a certificate of the run's CA."""
 
     def __init__(self, credentials: Credentials) -> None:
-        self.name = credentials.name
+        self.name, self.credentials = credentials.name, credentials
         try:
             self.certificate = der_of(credentials.certificate.read_bytes())
             key = load_pem_private_key(credentials.key.read_bytes(), password=None)

@@ -22,12 +22,23 @@ from dagora.base.errors import DataError, ProtocolError
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.data.schema import Schema
 from dagora.parties.horizontal.plan.coded_rows import fraction_bits
-from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, INDICATORS, LAGGED, MOMENTS, RELEASE, RunPlan
+from dagora.parties.horizontal.plan.plan import (
+    BASIS,
+    COUNTS,
+    FOURTH,
+    INDICATORS,
+    LAGGED,
+    MOMENTS,
+    RELEASE,
+    RunPlan,
+)
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
+from dagora.parties.horizontal.session.fourth_sums import FourthMoments
 from dagora.parties.horizontal.session.questions import ANSWER, ASK, DONE, SHOWN, Conversation, PlanQuestion
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
     read_basis_moments,
+    read_fourth_moments,
     read_indicator_moments,
     read_lagged_moments,
     read_moments,
@@ -145,6 +156,11 @@ class CoordinatorSession:
         """Moments of windows of time of all series, from one sum."""
         sums = self._sum_over_rows(PlanQuestion(LAGGED, lags=lags))
         return read_lagged_moments(sums, self.plan.codebook, self._bits, lags)
+
+    def fourth_moments(self, sets: Sets) -> list[FourthMoments]:
+        """Moments up to products of four columns of the plan's regressions, from one sum."""
+        sums = self._sum(PlanQuestion(FOURTH, sets=tuple(sets)))
+        return read_fourth_moments(sums, self.plan.codebook, self._bits, sets)
 
     @property
     def _bits(self) -> int:

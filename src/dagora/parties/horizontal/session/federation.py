@@ -36,15 +36,18 @@ from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
+    FOURTH,
     INDICATORS,
     LAGGED,
     LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
 )
+from dagora.parties.horizontal.session.fourth_sums import FourthMoments
 from dagora.parties.horizontal.session.row_sums import (
     SUMMED,
     read_basis_moments,
+    read_fourth_moments,
     read_indicator_moments,
     read_lagged_moments,
     read_moments,
@@ -101,6 +104,9 @@ class Federation(Protocol):
 
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time of the continuous columns over all series of all sites."""
+
+    def fourth_moments(self, sets: Sets) -> list[FourthMoments]:
+        """Moments up to products of four columns over all sites, of sets of continuous columns."""
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name: not secret."""
@@ -203,6 +209,10 @@ class OpenFederation:
         for site in self.sites:
             check_series(site.panel, self.step)
         return read_lagged_moments(self._sum(LAGGED, lags), self.codebook, self._bits, lags)
+
+    def fourth_moments(self, sets: Sets) -> list[FourthMoments]:
+        """Moments up to products of four columns from the sum of the sites' sums."""
+        return read_fourth_moments(self._sum(FOURTH, sets), self.codebook, self._bits, sets)
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name."""

@@ -2,6 +2,7 @@
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
 `indicators` (moments of columns, squares and indicators of levels), `lagged` (moments of windows of time),
+`fourth` (products of up to four columns of the plan's sets),
 `release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed; where it is asked
 once, the plan has its content, and the message none), or `done`. A message
 becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and once,
@@ -28,6 +29,7 @@ from dagora.data.schema import Schema
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
+    FOURTH,
     INDICATORS,
     LAGGED,
     MOMENTS,
@@ -36,6 +38,7 @@ from dagora.parties.horizontal.plan.plan import (
     SHOWN_ONCE,
     RunPlan,
 )
+from dagora.parties.horizontal.session.fourth_sums import LIMBS, number_of_sums
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten
@@ -54,9 +57,9 @@ Sets = tuple[tuple[int, ...], ...]
 class PlanQuestion:
     """A checked question.
 
-    `sets` are the columns of each table (for `counts`), `functions` the number of functions (for `basis`),
-    `lags` the number of steps that a window reaches back (for `lagged`), `task` and `content` the question to
-    a site alone (for `shown`).
+    `sets` are the columns of each table or regression (for `counts` and `fourth`), `functions` the number of
+    functions (for `basis`), `lags` the number of steps that a window reaches back (for `lagged`), `task` and
+    `content` the question to a site alone (for `shown`).
     """
 
     kind: str
@@ -74,6 +77,8 @@ class PlanQuestion:
         if self.kind == INDICATORS:
             columns = int(feature_starts(schema)[-1])
             return 1 + columns + columns * (columns + 1) // 2
+        if self.kind == FOURTH:
+            return LIMBS * sum(number_of_sums(len(some)) for some in self.sets)
         columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions) * (self.lags + 1)
         return 1 + columns + columns * (columns + 1) // 2
 
@@ -93,7 +98,12 @@ class PlanQuestion:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the function that answers it, after the rows."""
-        return {COUNTS: (self.sets,), BASIS: (self.functions,), LAGGED: (self.lags,)}.get(self.kind, ())
+        return {
+            COUNTS: (self.sets,),
+            BASIS: (self.functions,),
+            LAGGED: (self.lags,),
+            FOURTH: (self.sets,),
+        }.get(self.kind, ())
 
 
 _FIELDS: dict[str, dict[str, Field]] = {
@@ -102,6 +112,7 @@ _FIELDS: dict[str, dict[str, Field]] = {
     BASIS: {"kind": str, "functions": int},
     INDICATORS: {"kind": str},
     LAGGED: {"kind": str, "lags": int},
+    FOURTH: {"kind": str},
     RELEASE: {"kind": str},
     SHOWN: {"kind": str, "task": str, "content": dict},
     DONE: {"kind": str},
@@ -128,6 +139,8 @@ def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
         raise ProtocolError(f"{what} is not in the plan: it allows windows of {plan.lags + 1} steps")
     if kind == COUNTS:
         return PlanQuestion(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
+    if kind == FOURTH:
+        return PlanQuestion(FOURTH, sets=tuple(map(plan.places, plan.sets)))
     return PlanQuestion(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
 
 
@@ -151,8 +164,11 @@ def check_sets(columns: NDArray[np.int64], offsets: NDArray[np.int64], plan: Run
         raise ProtocolError(f"{what} does not say where its tables begin and end")
     cards: list[int] = plan.codebook.schema.cardinalities.tolist()
     sets = tuple(tuple(flat[a:b]) for a, b in pairwise(bounds))
+    named = {plan.places(names) for names in plan.sets}
     cells = 0
     for some in sets:
+        if named and some not in named:
+            raise ProtocolError(f"{what} is not in the plan: it names other tables")
         if len(some) > plan.columns_per_table:
             raise ProtocolError(
                 f"{what} is not in the plan: it allows tables of {plan.columns_per_table} columns"

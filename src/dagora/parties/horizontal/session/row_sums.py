@@ -24,6 +24,13 @@ from dagora.kernels.decorators import kernel
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.parties.horizontal.plan.plan import RunPlan
+from dagora.parties.horizontal.session.fourth_sums import (
+    LIMBS,
+    FourthMoments,
+    FourthSums,
+    fourth_sums,
+    number_of_sums,
+)
 from dagora.parties.privacy.moment_features import BITS, moment_features
 from dagora.parties.privacy.noisy_moments import NoisyMoments
 from dagora.parties.privacy.noisy_pairs import NoisyPairs, pairs_of
@@ -149,6 +156,7 @@ SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
     "basis": basis_moments,
     "indicators": indicator_moments,
     "lagged": lagged_moments,
+    "fourth": fourth_sums,
 }
 
 
@@ -218,6 +226,22 @@ def read_lagged_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int, 
     """Moments of windows of time in the columns' own units, from the sums of `lagged_moments`."""
     columns = codebook.continuous * (lags + 1)
     return to_column_units(scaled_moments(sums, len(columns), bits), columns, bits)
+
+
+def read_fourth_moments(
+    sums: NDArray[np.int64], codebook: Codebook, bits: int, sets: Sets
+) -> list[FourthMoments]:
+    """Moments of the columns of each set, and products of four deviations, from the sums of `fourth_sums`."""
+    found, start = [], 0
+    for columns in sets:
+        size = LIMBS * number_of_sums(len(columns))
+        read = FourthSums.read(sums[start : start + size], len(columns), bits)
+        start += size
+        codings = [codebook.continuous[column] for column in columns]
+        lower = to_column_units(scaled_moments(read.lower(), len(columns), bits), codings, bits)
+        width = np.array([coding.half_width for coding in codings])
+        found.append(FourthMoments(lower, read.central(width) if lower.n else np.zeros((len(columns),) * 4)))
+    return found
 
 
 def read_basis_moments(

@@ -25,16 +25,7 @@ from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.site_log import SiteLog
 from dagora.parties.horizontal.plan.coded_rows import CodedRows, check_series, code_rows, follow_codebook
-from dagora.parties.horizontal.plan.plan import (
-    BASIS,
-    COUNTS,
-    INDICATORS,
-    LAGGED,
-    MOMENTS,
-    RELEASE,
-    SHOWN_ONCE,
-    RunPlan,
-)
+from dagora.parties.horizontal.plan.plan import BASIS, COUNTS, FOURTH, LAGGED, RELEASE, SHOWN_ONCE, RunPlan
 from dagora.parties.horizontal.policy.policy import SitePolicy
 from dagora.parties.horizontal.session.coordinator_session import KEYS, PLAN, ROSTER
 from dagora.parties.horizontal.session.federation import Site, Task
@@ -266,8 +257,8 @@ class _Service:
                 raise ProtocolError("the coordinator asks for the release a second time")
             self.repeated += 1
         self.sums_asked.add(question.kind)
-        if question.kind in {MOMENTS, BASIS, INDICATORS, LAGGED}:
-            named = self.history.sum_names(question.kind, (), question.functions or question.lags)
+        if question.kind != RELEASE:
+            named = self.history.sum_names(question.kind, question.sets, question.functions or question.lags)
             self.policy.may_count(self.history, len(named - self.history.sums))
 
     def _answer(self, question: PlanQuestion) -> None:
@@ -287,7 +278,7 @@ class _Service:
             vector, more = self._release(self.plan.privacy)
         else:
             vector = SUMMED[question.kind](self.rows, *question.arguments)
-        if question.kind == COUNTS:
+        if question.kind in {COUNTS, FOURTH}:
             more = {"tables": [list(some) for some in question.sets]}
         if question.kind == BASIS:
             more = {"functions": question.functions}

@@ -1,0 +1,122 @@
+"""Effects over sites that may not pool their rows, from secure sums: those of the pooled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dagora.api.adjustment import Source, class_of, notes_about
+from dagora.api.effect import ONE_LEARNED, with_knowledge
+from dagora.api.learn_federated import AT_SITES, FEWEST, read_sites
+from dagora.data.columns.reading_options import ReadingOptions, takes_reading
+from dagora.data.schema import Kind
+from dagora.data.table import Table
+from dagora.effects.contrast import Levels, Value, read_contrast
+from dagora.effects.over_sites import SiteQuestion
+from dagora.effects.result import Effect
+from dagora.graph.any_graph import AnyGraph
+from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.result import Result
+from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.horizontal.plan.drafting import codebook_of, draft_effect_plan
+from dagora.parties.horizontal.plan.plan import MOST_CELLS
+from dagora.parties.horizontal.session.federation import OpenFederation
+from dagora.parties.horizontal.site_threads import largest_rows, run_plan
+
+
+@takes_reading(*AT_SITES)
+def effect_federated(
+    sites: Mapping[str, object],
+    x: str | Iterable[str],
+    y: str,
+    *,
+    graph: Source,
+    levels: Levels | None = None,
+    event: Value | None = None,
+    given: Mapping[str, Value] | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    seed: int = 0,
+    secure: bool = True,
+    minimum: int = FEWEST,
+    codebook: Codebook | None = None,
+    **reading: Any,  # noqa: ANN401
+) -> Effect:
+    """Tell the effect of setting `x` on `y` from the tables of several sites; it equals that of pooled rows.
+
+    Parameters
+    ----------
+    sites : mapping from str to data
+        Each site's name and its data, as for `learn_federated`.
+    x, y, levels, event, given
+        As for `effect`.
+    graph : DAG, CPDAG, PAG, Result, network or file
+        As for `effect`; one learned over the sites will do.
+    {knowledge, seed}
+    secure : bool, default True
+        Run the masks and messages of a real run; else sums are in the clear.
+    minimum : int, default 3
+        Fewest sites.
+    codebook : Codebook, optional
+        As for `learn_federated`.
+    {reading}
+
+    Returns
+    -------
+    Effect
+        As of `effect`. The columns of a question are all discrete, or all continuous.
+
+    Examples
+    --------
+    >>> from dagora.graph.dag import DAG
+    >>> rows = {"ill": [0, 0, 1, 1] * 9, "drug": [0, 1, 0, 1] * 9, "death": [0, 0, 1, 0] * 9}
+    >>> graph = DAG(rows, [("ill", "drug"), ("ill", "death"), ("drug", "death")])
+    >>> sites = {"north": rows, "south": rows, "west": rows}
+    >>> found = effect_federated(sites, "drug", "death", graph=graph)
+    >>> found.adjustment, found.rows, round(found.estimate, 2)
+    (('ill',), 108, -0.5)
+    """
+    source = class_of(graph)  # a bad graph is refused before data are read
+    how = ReadingOptions(**reading, cuts=False, trends=False)
+    parties = read_sites(sites, minimum if secure else 1, how)
+    book = codebook or codebook_of({site.name: site.table for site in parties})
+    known = as_knowledge(knowledge, None)
+    question = read_question(source[0], book, x, y, levels, event, given, known)
+    notes = notes_about(source[1]) + ([ONE_LEARNED] if isinstance(graph, Result) else [])
+    if not question.sets:
+        return question.answer(None, notes)
+    if not secure:
+        return question.answer(OpenFederation.over(parties, TASKS, question.codebook), notes, seed)
+    draft = partial(
+        draft_effect_plan,
+        question.codebook,
+        sets=question.sets,
+        settings=question.settings,
+        cells_per_table=MOST_CELLS,
+        largest_rows=largest_rows(parties, None),
+    )
+    with run_plan(parties, draft) as (session, _):
+        return question.answer(session, notes, seed)
+
+
+def read_question(
+    graph: AnyGraph,
+    book: Codebook,
+    x: str | Iterable[str],
+    y: str,
+    levels: Levels | None,
+    event: Value | None,
+    given: Mapping[str, Value] | None,
+    known: Knowledge,
+) -> SiteQuestion:
+    """The question that a plan asks, from the graph and the codebook alone."""
+    no_rows = Table(
+        book.schema,
+        tuple(np.zeros(0, np.float64 if v.kind is Kind.CONTINUOUS else np.uint16) for v in book.schema),
+    )
+    contrast = read_contrast(no_rows, x, y, levels, event, given)
+    return SiteQuestion.of(with_knowledge(graph, known), contrast, book)
