@@ -47,17 +47,17 @@ def effect_without_set(
     families = families_towards(dag, contrast.x, contrast.y)
     needed = sorted({name for child, parents in families for name in (child, *parents)})
     known = set(rows.names)
-    in_memory = isinstance(rows, EffectRows) and not contrast.given
-    if in_memory and set(needed) <= known and all_discrete(rows.table, needed):
-        found = effect_by_tables(rows, families, contrast, seed)
-        return IdentifiedEffect(found.estimates, found.how, support=found.support)
-    if not in_memory or not set(dag) <= known or not all_continuous(rows, dag.nodes):
-        raise OptionError(
-            f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
-            "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
-        )
-    estimates = effect_along_paths(dag, rows, contrast, seed)
-    return IdentifiedEffect(estimates, "path sums of drawn coefficients", (LINEAR,))
+    if isinstance(rows, EffectRows) and not contrast.given:
+        if set(needed) <= known and all_discrete(rows.table, needed):
+            found = effect_by_tables(rows, families, contrast, seed)
+            return IdentifiedEffect(found.estimates, found.how, support=found.support)
+        if set(dag) <= known and all_continuous(rows, dag.nodes):
+            estimates = effect_along_paths(dag, rows, contrast, seed)
+            return IdentifiedEffect(estimates, "path sums of drawn coefficients", (LINEAR,))
+    raise OptionError(
+        f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
+        "adjustment set: set one of them at a time, or ask a fitted network with do(...)"
+    )
 
 
 def effect_along_paths(

@@ -206,8 +206,8 @@ class EffectSites:
         value, variance, t = fit.combine(weights, found.fourth)
         notes = self._beyond_ranges()
         support = Support(fit.n, notes=tuple(notes))
-        found = student(value, variance, fit.freedom, support, (ONE_SLOPE,))
-        return with_hidden_cause(found, t if len(contrast.x) == 1 else None, fit.freedom)
+        estimate = student(value, variance, fit.freedom, support, (ONE_SLOPE,))
+        return with_hidden_cause(estimate, t if len(contrast.x) == 1 else None, fit.freedom)
 
     def _beyond_ranges(self) -> list[str]:
         """Values compared that no site can have."""
