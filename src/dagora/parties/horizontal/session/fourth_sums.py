@@ -116,8 +116,8 @@ class FourthSums:
         rest = [(value / n - whole) / (1 << self.bits) for value, whole in zip(first, near, strict=True)]
         for axis in range(4):
             found = np.moveaxis(found, axis, 0).copy()
-            for place, value in enumerate(rest):
-                found[place + 1] -= value * found[0]
+            for place, left in enumerate(rest):
+                found[place + 1] -= left * found[0]
             found = np.moveaxis(found, 0, axis)
         return np.asarray(np.einsum("abcd,a,b,c,d->abcd", found[1:, 1:, 1:, 1:], *[width] * 4))
 
