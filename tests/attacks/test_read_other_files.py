@@ -29,11 +29,14 @@ def database(tmp_path):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_of_another_file(database, view, run):
+def test_a_view_of_another_file(database, view):
     with pytest.raises(DataError, match=r"sent.db: .*disabled") as told:
         dagora.open_rows(f"duckdb:{database}", query=f'SELECT * FROM "{view}"')
     assert len(str(told.value).splitlines()) == 1
-    ran = run("learn", f"duckdb:{database}", "--query", f'SELECT * FROM "{view}"')
+
+
+def test_the_command_refuses_such_a_view_in_one_line(database, run):
+    ran = run("learn", f"duckdb:{database}", "--query", 'SELECT * FROM "a table and a file"')
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
 

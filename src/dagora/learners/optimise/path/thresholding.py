@@ -79,7 +79,19 @@ def threshold_columns(
     some: NDArray[np.int64],
     workspace: ColumnWorkspace,
 ) -> None:
-    """Solve some columns in place and apply the threshold; row y of `columns` holds the weights into y."""
+    """Solve some columns in place and apply the threshold; row y of `columns` holds the weights into y.
+
+    Two parents share one effect: together each has the weight 0.26, alone 0.5. With the threshold 0.3
+    removing both at once leaves nothing, one by one keeps one of them.
+
+    >>> from dagora.learners.optimise.path.column_problem import workspace_for
+    >>> moments = np.array([[1.0, 0.95, 0.5], [0.95, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    >>> none, columns = np.zeros((3, 3), dtype=bool), np.zeros((3, 3))
+    >>> problem = ColumnProblem(moments, ~none, none, 0.0, profile=False, threshold=0.3, slack=0.5)
+    >>> threshold_columns(problem, ~np.eye(3, dtype=bool), columns, np.array([2]), workspace_for(3))
+    >>> sorted(columns[2].round(6).tolist())
+    [0.0, 0.0, 0.5]
+    """
     d = len(columns)
     gradient = np.empty(d)
     free = np.empty(d, dtype=np.bool_)
@@ -123,19 +135,7 @@ def has_weak(problem: ColumnProblem, y: int, column: Vector) -> bool:
 def threshold_column(
     problem: ColumnProblem, y: int, loss: float, column: Vector, workspace: ColumnWorkspace
 ) -> float:
-    """Remove the weak weights of a solved column in place, given its loss; return the loss afterwards.
-
-    Two parents share one effect: together each has the weight 0.26, alone 0.5. With the threshold 0.3
-    removing both at once leaves nothing (loss ½), one by one keeps one of them (loss ½·0.75).
-
-    >>> from dagora.learners.optimise.path.column_problem import workspace_for
-    >>> moments = np.array([[1.0, 0.95, 0.5], [0.95, 1.0, 0.5], [0.5, 0.5, 1.0]])
-    >>> none, column = np.zeros((3, 3), dtype=bool), np.array([0.5, 0.5, 0.0]) / 1.95
-    >>> problem = ColumnProblem(moments, ~none, none, 0.0, profile=False, threshold=0.3, slack=0.5)
-    >>> loss = threshold_column(problem, 2, 0.5 * (1 - 0.5 / 1.95), column, workspace_for(3))
-    >>> round(loss, 6), sorted(column.round(6).tolist())
-    (0.375, [0.0, 0.0, 0.5])
-    """
+    """Remove the weak weights of a solved column in place, given its loss; return the loss afterwards."""
     if not has_weak(problem, y, column):
         return loss
     parents = parents_of(problem, y, column)
