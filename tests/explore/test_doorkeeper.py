@@ -20,6 +20,7 @@ PATHS = [
     ("GET", "/api/results/1"),
     ("DELETE", "/api/results/1"),
     ("POST", "/api/results/1/ask"),
+    ("POST", "/api/results/1/effect"),
     ("GET", "/api/results/1/result.json"),
     ("GET", "/api/results/1/report.html"),
     ("GET", "/api/compare/1/2"),
