@@ -813,6 +813,217 @@ def directions_of_wind(rng: Rng) -> Columns:
     return {"wind": np.round(angle % 360, 0), "rain": rain.round(2), "z": normal(rng)}
 
 
+# --- exports as people have them --------------------------------------------------------------------------
+
+
+def shown(values: object, form: str = "{}") -> list[str]:
+    """Values written in one form."""
+    return [form.format(value) for value in values]
+
+
+@case(r"several answers|together|digits")
+def answers_written_together(rng: Rng) -> Columns:
+    picked = rng.random((600, 5)) < [0.6, 0.3, 0.5, 0.2, 0.4]
+    picked[~picked.any(1), 0] = True
+    answer = ["".join(str(k + 1) for k in np.flatnonzero(row)) for row in picked]
+    happy = rng.random(600) < np.where(picked[:, 2], 0.8, 0.3)
+    return {"q7": answer, "happy": np.where(happy, "yes", "no"), "z": normal(rng)}
+
+
+@case(r"several answers")
+def answers_in_words(rng: Rng) -> Columns:
+    drinks = np.array(["Tea", "Coffee", "Water", "Juice"])
+    picked = rng.random((600, 4)) < [0.6, 0.3, 0.5, 0.2]
+    picked[~picked.any(1), 0] = True
+    return {"drinks": [";".join(drinks[row]) for row in picked], "sex": rng.choice(["f", "m"], 600)}
+
+
+@case(r"<|limit|censor", LINKED_NUMBERS)
+def a_laboratory_with_limits(rng: Rng) -> Columns:
+    columns = linked(rng)
+    crp = np.exp(np.asarray(columns["x"]))
+    return {**columns, "x": ["<0.5" if v < 0.5 else ">5" if v > 5 else f"{v:.1f}" for v in crp]}
+
+
+@case(r"number|text|approximat|~", LINKED_NUMBERS)
+def approximate_numbers(rng: Rng) -> Columns:
+    columns = linked(rng)
+    odd = rng.random(600) < 0.3
+    x = 50 + 10 * np.asarray(columns["x"])
+    return {**columns, "x": [f"~{v:.1f}" if e else f"{v:.1f}" for v, e in zip(x, odd, strict=True)]}
+
+
+@case(r"number|text|thousand|abbrev", LINKED_NUMBERS)
+def abbreviated_thousands(rng: Rng) -> Columns:
+    columns = linked(rng)
+    x = np.exp(7 + np.asarray(columns["x"]))
+    return {**columns, "x": [f"{v / 1000:.1f}k" if v >= 1000 else f"{v:.0f}" for v in x]}
+
+
+@case(r"date", without("admission_date"))
+def days_as_a_spreadsheet_counts_them(rng: Rng) -> Columns:
+    return {"admission_date": 43101 + rng.integers(0, 900, 600), **linked(rng)}
+
+
+@case(r"date|text", without("seen"))
+def dates_in_two_orders(rng: Rng) -> Columns:
+    day = np.array(["2018-01-01"], dtype="datetime64[D]") + rng.integers(0, 900, 600)
+    forms = ("%m/%d/%Y", "%d/%m/%Y")
+    seen = [one.item().strftime(forms[k]) for one, k in zip(day, rng.integers(0, 2, 600), strict=True)]
+    return {"seen": seen, **linked(rng)}
+
+
+@case(r"time|date", without("bedtime"))
+def bedtimes_over_midnight(rng: Rng) -> Columns:
+    columns = linked(rng)
+    minute = (1380 + 60 * np.asarray(columns["x"])).astype(int) % 1440
+    return {"bedtime": [f"{m // 60:02d}:{m % 60:02d}" for m in minute], **columns}
+
+
+@case(r"identif|left out|different", without("ref"))
+def numbers_of_nine_digits(rng: Rng) -> Columns:
+    return {"ref": rng.choice(900_000_000, 600, replace=False) + 100_000_000, **linked(rng)}
+
+
+@case(r"identif|left out|text", without("batch"))
+def numbers_of_twenty_digits(rng: Rng) -> Columns:
+    return {"batch": [f"{a}{b}" for a, b in rng.integers(10**9, 10**10, (600, 2))], **linked(rng)}
+
+
+@case(r"level|text|left out|code", lambda r: without("unit")(r) or kind("unit", "discrete")(r))
+def codes_with_zeros_in_front(rng: Rng) -> Columns:
+    return {"unit": shown(rng.integers(0, 90, 600), "{:05d}"), **linked(rng)}
+
+
+@case(r"\$ and €|currenc")
+def prices_in_two_currencies(rng: Rng) -> Columns:
+    columns = linked(rng)
+    price = 100 + 20 * np.asarray(columns["x"])
+    euro = rng.random(600) < 0.4
+    return {
+        **columns,
+        "x": [f"{v * 0.9:.2f} €" if e else f"${v:.2f}" for v, e in zip(price, euro, strict=True)],
+    }
+
+
+@case(r"same|cop(y|ies)")
+def one_column_under_two_names(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x_final": columns["x"]}
+
+
+@case(r"same|other words|cop(y|ies)")
+def one_question_in_two_languages(rng: Rng) -> Columns:
+    smokes = yes_no(rng)
+    cough = np.where(rng.random(600) < np.where(smokes == "yes", 0.6, 0.2), "yes", "no")
+    return {"smoker": smokes, "raucher": np.where(smokes == "yes", "ja", "nein"), "cough": cough}
+
+
+@case(r"same|joins|differ|language|mean")
+def answers_in_two_languages(rng: Rng) -> Columns:
+    smokes = yes_no(rng)
+    german = rng.random(600) < 0.5
+    cough = np.where(rng.random(600) < np.where(smokes == "yes", 0.6, 0.2), "yes", "no")
+    return {"smoker": np.where(german, np.where(smokes == "yes", "ja", "nein"), smokes), "cough": cough}
+
+
+@case(r"row|cell|line|word|text|note|number", LINKED_NUMBERS)
+def footnotes_below_the_table(rng: Rng) -> str:
+    return as_csv(linked(rng)) + "Source: registry 2023,,\n* provisional,,\n"
+
+
+@case(r"marks|\*|text|number", LINKED_NUMBERS)
+def stars_behind_some_numbers(rng: Rng) -> Columns:
+    columns = linked(rng)
+    odd = rng.random(600) < 0.1
+    return {**columns, "x": [f"{v}*" if e else str(v) for v, e in zip(columns["x"], odd, strict=True)]}
+
+
+@case(r"copies|not independent")
+def values_copied_down(rng: Rng) -> Columns:
+    x = np.repeat(rng.normal(size=100), 6).round(2)
+    return {
+        "region": np.repeat(shown(range(100), "R{}"), 6),
+        "income": x,
+        "rain": np.repeat(normal(rng, 100), 6),
+    }
+
+
+@case(r"empty|merged|above|missing")
+def years_in_merged_cells(rng: Rng) -> Columns:
+    year = [str(2000 + i // 30) if i % 30 == 0 else "" for i in range(600)]
+    return {"year": year, **linked(rng)}
+
+
+@case(r"time", lambda r: all(adjacent(f"sales_{m:02d}", f"sales_{m + 1:02d}")(r) for m in range(1, 12)))
+def a_wide_series(rng: Rng) -> Columns:
+    walk = rng.normal(size=(200, 12)).cumsum(1)
+    return {f"sales_{m:02d}": walk[:, m - 1].round(2) for m in range(1, 13)}
+
+
+@case(r"log|same|cop(y|ies)|ranks")
+def a_quantity_and_its_logarithm(rng: Rng) -> Columns:
+    x = np.exp(rng.normal(3, 0.8, 600))
+    return {
+        "dose": x.round(3),
+        "log_dose": np.log10(x.round(3)).round(4),
+        "y": (np.log(x) + normal(rng)).round(3),
+    }
+
+
+@case(r"constant|once|alone|only", lambda r: not r["edges"])
+def constant_but_for_one_row(rng: Rng) -> Columns:
+    flag = np.array(["no"] * 600, dtype=object)
+    flag[17] = "yes"
+    return {"flag": flag, "a": normal(rng), "b": yes_no(rng)}
+
+
+@case(r"limit|ceiling|same value|often|end of", LINKED_NUMBERS)
+def answers_cut_at_a_ceiling(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": np.minimum(40 + 20 * np.asarray(columns["x"]), 50).round(1)}
+
+
+@case(r"weight")
+def weights_called_w(rng: Rng) -> Columns:
+    w = rng.gamma(4, 0.25, 600)
+    return {**linked(rng), "w": (w / w.mean()).round(4)}
+
+
+@case(r"seen only where")
+def an_outcome_that_leaks(rng: Rng) -> Columns:
+    died = rng.random(600) < 0.3
+    age = (60 + 8 * died + rng.normal(0, 10, 600)).round(1)
+    days = np.where(died, rng.integers(1, 60, 600).astype(str), "")
+    return {"age": age, "died": np.where(died, "yes", "no"), "days_to_death": days}
+
+
+@case(r"median|often|imput|filled|one value")
+def holes_filled_by_the_median(rng: Rng) -> Columns:
+    columns = linked(rng)
+    x = np.exp(np.asarray(columns["x"]))
+    gone = rng.random(600) < 0.3
+    return {**columns, "x": np.where(gone, np.median(x[~gone]), x).round(3)}
+
+
+@case(r"percent|%|unit|text|number", LINKED_NUMBERS)
+def per_cent_behind_every_number(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": [f"{50 + 10 * v:.1f} %" for v in columns["x"]]}
+
+
+@case(r"seen only where")
+def a_question_for_smokers_alone(rng: Rng) -> Columns:
+    smokes = rng.random(800) < 0.5
+    cigarettes = np.where(smokes, np.maximum(rng.normal(14, 5, 800).round(0), 1).astype(int).astype(str), "")
+    lung = rng.random(800) < np.where(smokes, 0.5, 0.1)
+    return {
+        "smoker": np.where(smokes, "yes", "no"),
+        "cigarettes": cigarettes,
+        "lung": np.where(lung, "yes", "no"),
+    }
+
+
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:
     """The result and everything that is printed for people."""
     out, err = io.StringIO(), io.StringIO()

@@ -11,7 +11,7 @@ import numpy as np
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
-from dagora.data.columns.column_names import kept_positions
+from dagora.data.columns.column_names import kept_positions, name_text
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.mixed_types import MixedTypesError
 from dagora.data.columns.reading_options import ReadingOptions
@@ -123,10 +123,10 @@ def frame_of(columns: Mapping[Any, Any]) -> object:
 
     arrays: dict[str, pa.Array] = {}
     for name, values in columns.items():
-        if str(name) in arrays:
+        if name_text(name) in arrays:
             raise DataError(f"two columns are named '{name}': rename one of them")
         try:
-            arrays[str(name)] = pa.array(values, from_pandas=True)
+            arrays[name_text(name)] = pa.array(values, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             raise unusable(str(name), values, " ".join(str(problem).split())) from None
     lengths = {name: len(array) for name, array in arrays.items()}

@@ -194,9 +194,11 @@ def test_a_column_that_slipped_by_a_row_is_told(draw):
 def test_holes_that_were_filled_by_the_mean_are_told(draw):
     x = draw.normal(50, 10, 400).round(1)
     gone = draw.random(400) < 0.3
-    line = "one value stands in many rows and is the mean of all others"
+    line = "one value stands in many rows and is the mean or the median of all others"
     for mean in (x[~gone].mean(), x[~gone].mean().round(1)):
         assert line in said({"x": np.where(gone, mean, x), "y": draw.standard_normal(400)})
+    skewed = np.exp(x / 10).round(3)
+    assert line in said({"x": np.where(gone, np.median(skewed[~gone]), skewed), "y": x})
     assert line not in said({"x": x, "y": draw.standard_normal(400)})
     assert line not in said({"x": np.where(gone, 0.0, x), "y": draw.standard_normal(400)})
     assert line not in said({"x": np.where(gone, 0.0, np.abs(x - 50)), "y": draw.standard_normal(400)})

@@ -6,7 +6,7 @@ import numpy as np
 
 from dagora.base.wording import render
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.overview import Overview
+from dagora.data.columns.overview import ColumnSummary, Overview
 from dagora.data.columns.reading_warnings import codes_in, missing_option, no_header, reading_warnings
 from dagora.data.schema import Kind, Variable
 
@@ -22,8 +22,8 @@ def test_dropped_rows_are_told_where_they_are_more_than_a_twentieth() -> None:
 
 def test_many_levels_are_more_than_a_tenth_of_the_rows() -> None:
     def told(levels: int, rows: int) -> int:
-        column = Column(discrete("a", *map(str, range(levels))), np.zeros(rows, dtype=np.uint16), why="text")
-        return sum("expect few edges" in line for line in reading_warnings(Overview((), rows), [], [column]))
+        overview = Overview((ColumnSummary("a", "discrete", "text", levels=levels),), rows)
+        return sum("expect few edges" in line for line in reading_warnings(overview, [], []))
 
     assert [told(30, 299), told(30, 300), told(20, 50), told(21, 50)] == [1, 0, 0, 1]
 

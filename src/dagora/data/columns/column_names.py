@@ -15,9 +15,18 @@ from dagora.data.schema import Kind
 MOST_COLUMNS = 20_000
 
 
+def name_text(name: object) -> str:
+    """A name as text; None, and NaN in its place, are none.
+
+    >>> name_text(7), name_text(float("nan")), name_text(None)
+    ('7', '', '')
+    """
+    return "" if name is None or name != name else str(name)  # noqa: PLR0124 (NaN)
+
+
 def check_names(names: Sequence[object]) -> tuple[str, ...]:
     """Trim the names; an empty one, or the same one twice, is refused."""
-    trimmed = tuple(str(name).strip() for name in names)
+    trimmed = tuple(name_text(name).strip() for name in names)
     seen: set[str] = set()
     for position, name in enumerate(trimmed, start=1):
         if not name:

@@ -30,6 +30,7 @@ from dagora.data.columns.levels import (
 from dagora.data.columns.missing import often_means_missing
 from dagora.data.columns.names import (
     IS_CODE,
+    IS_DAY,
     IS_MOMENT,
     IS_PLACE,
     UNNAMED,
@@ -37,6 +38,7 @@ from dagora.data.columns.names import (
     called_identifier,
     called_unit,
 )
+from dagora.data.columns.several_values import WRITTEN_TOGETHER, answers_in_digits
 from dagora.data.columns.spelled_numbers import SEEN_EACH, plainly
 from dagora.data.schema import MAX_LEVELS, Kind
 
@@ -58,6 +60,11 @@ NUMBERS_IN_TEXT = "numbers written as text"
 NEARLY_ALL = 0.9  # share of the texts that are numbers with units, or without
 MOST_UNITS = 3  # of one column; more are parts of codes
 SECONDS = (946_684_800, 2_208_988_800)  # since 1970, until the first day of 2000 and of 2040
+SHEET_DAYS = (14_611, 55_153)  # since 1900, as spreadsheets count: the first day of 1940, the last of 2050
+LONG = 9  # digits of numbers that are no measurements, if all have as many and none occurs twice
+EXACT = 2.0**53  # larger whole numbers are rounded
+SURE_DIGITS = 14  # at least, of a number that was rounded because it has many; 1.5e20 has two
+LONG_CODES = "a different long number in every row"
 NUMBERED_DATES = "dates written as numbers"
 # Reasons that `decide_kind` gives for numbers that nobody declared.
 OF_NUMBERS = re.compile("([0-9]+ distinct |whole )?(whole )?numbers?\\b")
@@ -141,6 +148,22 @@ class ColumnProfile:
         return count_seconds(ends["min"], ends["max"])
 
     @cached_property
+    def are_long_codes(self) -> bool:
+        """True if the smallest and the largest number have as many digits, more than are measured."""
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(self._column).as_py()
+        return are_long(ends["min"], ends["max"])
+
+    @cached_property
+    def are_sheet_days(self) -> bool:
+        """True if a spreadsheet would show all numbers as days of the years 1940 to 2050."""
+        import pyarrow.compute as pc
+
+        ends = pc.min_max(self._column).as_py()
+        return bool(SHEET_DAYS[0] <= ends["min"] and ends["max"] <= SHEET_DAYS[1])
+
+    @cached_property
     def are_days(self) -> bool:
         """True if every whole number spells a day, as 20180317 does."""
         return spell_days(self._column)
@@ -153,6 +176,17 @@ def count_seconds(low: float, high: float) -> bool:
     (True, False)
     """
     return any(unit * SECONDS[0] <= low and high <= unit * SECONDS[1] for unit in (1, 1000))
+
+
+def are_long(low: float, high: float) -> bool:
+    """Return True if two whole numbers have as many digits, nine or more, and all of them say something.
+
+    >>> are_long(103_456_789, 998_765_432), are_long(99_999_999, 100_000_000), are_long(1.5e20, 9.25e20)
+    (True, False, False)
+    """
+    digits = [f"{number:.0f}" for number in (low, high)]
+    exact = all(len(str(int(word)).rstrip("0")) > SURE_DIGITS for word in digits) if high > EXACT else True
+    return bool(low > 0 and len(digits[0]) == len(digits[1]) >= LONG and exact)
 
 
 def decide_kind(profile: ColumnProfile) -> Decision:
@@ -177,6 +211,10 @@ def decide_kind(profile: ColumnProfile) -> Decision:
             return Decision(Kind.DISCRETE, f"{number} distinct numbers")
         if number <= MAX_INTEGER_LEVELS or not profile.is_whole:
             return Decision(Kind.CONTINUOUS, "numbers")
+    answers = answers_in_digits(profile.values.to_pylist())
+    if answers is not None:
+        how = f"{WRITTEN_TOGETHER} ('{answers}')"
+        return Decision(Kind.DISCRETE, f"{number} distinct whole numbers, which {how}")
     if number <= MAX_INTEGER_LEVELS:
         return Decision(Kind.DISCRETE, f"{number} distinct whole number{'s' * (number != 1)}")
     hint = f"if they are codes, {option('discrete', profile.name)}"
@@ -293,8 +331,9 @@ def reason_numbers_identify(profile: ColumnProfile) -> str | None:
     many = profile.values is None or len(profile.values) > FEWEST_VALUES
     if IS_CODE.match(name) and many and (whole or pa.types.is_floating(profile.type)):
         return CODES
-    if not whole and not (called_so and pa.types.is_floating(profile.type) and profile.is_whole):
-        return None
+    real = pa.types.is_floating(profile.type) and profile.is_whole
+    if not whole and not (called_so and real):
+        return LONG_CODES if real and many and profile.are_long_codes and profile.all_differ else None
     if profile.runs_on:
         return "numbers the rows"
     if (called_identifier(name) or called_unit(name)) and profile.all_differ:
@@ -305,9 +344,17 @@ def reason_numbers_identify(profile: ColumnProfile) -> str | None:
         return UNIT
     if IS_PLACE.match(name):
         return PLACES
-    if IS_MOMENT.search(name) and profile.are_seconds:
+    if are_moments(profile):
         return NUMBERED_DATES
-    return NUMBERED_DATES if profile.are_days else None
+    long = profile.are_long_codes and not profile.are_seconds
+    return LONG_CODES if long and profile.all_differ else None
+
+
+def are_moments(profile: ColumnProfile) -> bool:
+    """Return True if whole numbers are days or seconds, by themselves or by the name of their column."""
+    if IS_MOMENT.search(profile.name) and profile.are_seconds:
+        return True
+    return profile.are_days or bool(IS_DAY.search(profile.name) and profile.are_sheet_days)
 
 
 def is_constant(column: pa.ChunkedArray, *, whole_numbers: bool = False) -> bool:

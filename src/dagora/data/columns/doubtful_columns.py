@@ -65,12 +65,12 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     yield from level_copy_warning(typed)
     yield from indicator_warning(typed)
     yield from shifted_warning(typed)
-    filled = [column.variable.name for column in typed if filled_by_mean(column)]
+    filled = [column.variable.name for column in typed if filled_by_middle(column)]
     if filled:
         told = some_of([f"'{name}'" for name in filled], MOST_NAMED)
         yield (
-            "one value stands in many rows and is the mean of all others, as where missing values were "
-            f"filled with it: {told}; leave those cells empty, and they are modelled"
+            "one value stands in many rows and is the mean or the median of all others, as where missing "
+            f"values were filled with it: {told}; leave those cells empty, and they are modelled"
         )
 
 
@@ -158,12 +158,12 @@ def standardise(rows: Floats) -> Floats:
     return scaled
 
 
-def filled_by_mean(column: Column) -> bool:
-    """Return True if one number stands in many rows, no other does, and it is the mean of the others.
+def filled_by_middle(column: Column) -> bool:
+    """Return True if one number stands in many rows, no other does, and it is the middle of the others.
 
     >>> from dagora.data.schema import Variable
     >>> others = np.arange(100) * 1.5
-    >>> filled_by_mean(Column(Variable("x", Kind.CONTINUOUS), np.r_[others, [others.mean()] * 20]))
+    >>> filled_by_middle(Column(Variable("x", Kind.CONTINUOUS), np.r_[others, [others.mean()] * 20]))
     True
     """
     if column.variable.kind is not Kind.CONTINUOUS:
@@ -178,7 +178,9 @@ def filled_by_mean(column: Column) -> bool:
         return False
     others = numbers[numbers != different[usual]]
     rounding = 0.51 * 10.0 ** -most_decimals(others)
-    return bool(abs(others.mean() - different[usual]) <= max(rounding, 1e-9 * others.std()))
+    below, above = int((others < different[usual]).sum()), int((others > different[usual]).sum())
+    mean = abs(others.mean() - different[usual]) <= max(rounding, 1e-9 * others.std())
+    return bool(mean or abs(below - above) <= 1)  # or the median
 
 
 def decimals(number: float) -> int:

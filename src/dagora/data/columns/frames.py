@@ -15,7 +15,7 @@ import numpy as np
 from dagora.base.errors import DataError
 from dagora.base.phrases import amount, some_of
 from dagora.base.wording import col
-from dagora.data.columns.column_names import kept_positions
+from dagora.data.columns.column_names import kept_positions, name_text
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
 from dagora.data.columns.mixed_types import MixedTypesError, refuse_mixed
@@ -76,7 +76,7 @@ def raw_of_frame(
         raise DataError(f"two columns have the same name: rename one of them ({one_line(problem)})") from None
     except NarwhalsError as problem:
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
-    names = [str(column.name) for column in series]
+    names = [name_text(column.name) for column in series]
     kept = kept_positions(names, reading)
     columns: list[pa.ChunkedArray] = []
     mixed: list[MixedTypesError] = []

@@ -35,6 +35,7 @@ IS_MOMENT = re.compile(
     r"|[a-z](At|Time|Stamp|Date)$",
     re.IGNORECASE,
 )
+IS_DAY = re.compile(r"(^|[^a-z])(dates?|datum|dob|birth_?day)([^a-z]|$)|[a-z]Date$", re.IGNORECASE)
 IS_COUNT = re.compile(r"^(n|count|counts|freq|freqs|frequency|frequencies|cases|n_?obs)$", re.IGNORECASE)
 IS_WEIGHT = re.compile(
     r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",

@@ -34,7 +34,7 @@ from dagora.data.columns.missing_codes import (
 )
 from dagora.data.columns.names import MAY_BE_NONE, NEVER_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
-from dagora.data.columns.several_values import several_values, words_among_numbers
+from dagora.data.columns.several_values import WRITTEN_TOGETHER, several_values, words_among_numbers
 from dagora.data.columns.spelled_numbers import AMOUNTS_IN, WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
 
@@ -134,15 +134,16 @@ def reading_warnings(
         if AMOUNTS_IN in column.why:
             how = column.why[column.why.index(AMOUNTS_IN) :]
             yield f"column '{column.name}' has {how}, read as if they were of one currency: convert them"
+        if WRITTEN_TOGETHER in column.why:
+            how = column.why[column.why.index(WRITTEN_TOGETHER) :]
+            yield f"the numbers of column '{column.name}' {how}: make each answer a column of its own"
         if WITH_EXPONENTS in column.why:
             how = column.why[column.why.index(WITH_EXPONENTS) :]
             keep = option("discrete", column.name)
             yield f"column '{column.name}' has numbers {how}: if they are codes, {keep} keeps them as written"
-    for made in typed:
-        levels = len(made.variable.levels)
-        told_already = made.why == DECLARED or made.variable.name in numbers
-        if levels > max(MAX_INTEGER_LEVELS, rows / 10) and not told_already:
-            yield f"column '{made.variable.name}' has {levels} levels in {rows} rows: expect few edges at it"
+        told_already = column.why == DECLARED or column.name in numbers
+        if column.levels > max(MAX_INTEGER_LEVELS, rows / 10) and not told_already:
+            yield f"column '{column.name}' has {column.levels} levels in {rows} rows: expect few edges at it"
 
 
 def names_warning(names: Sequence[str]) -> Iterator[str]:

@@ -18,6 +18,9 @@ TWO_NUMBERS = re.compile(
 WORD = re.compile(r"[^\W\d_]{3,}( [^\W\d_]+)*")
 PADDED = re.compile("[+-]?0[0-9]")  # codes
 FEWEST_NUMBERS = 6  # beside one or two words
+FEWEST_LISTS = 8  # different lists of digits; fewer may be so by chance
+MOST_ANSWERS = 3  # digits of the longest list, at least; shorter lists occur, too
+WRITTEN_TOGETHER = "seem to be several answers each, written together"
 MANY_PAIRS = 20  # fewer levels may be names of groups
 
 
@@ -48,6 +51,19 @@ def several_answers(levels: Sequence[str], mark: str) -> str | None:
     if not sets or len(seen) >= len(levels) or len({*map(len, parts)}) < 2:
         return None
     return next(level for level, answers in zip(levels, parts, strict=True) if len(answers) > 1)
+
+
+def answers_in_digits(numbers: Sequence[float]) -> str | None:
+    """A number that lists answers by their digits, as 134 does; None where the numbers are not all such.
+
+    >>> answers_in_digits([1, 2, 3, 5, 12, 13, 25, 134]), answers_in_digits([1, 2, 3, 10, 12, 13, 25, 134])
+    ('134', None)
+    """
+    words = [str(int(number)) for number in numbers]
+    lists = all(word[0] > "0" and sorted({*word}) == [*word] for word in words)
+    if not lists or len(words) < FEWEST_LISTS or len({*map(len, words)}) < MOST_ANSWERS:
+        return None
+    return next(word for word in words if len(word) >= MOST_ANSWERS)
 
 
 def words_among_numbers(levels: Sequence[str]) -> list[str]:

@@ -35,6 +35,10 @@ TOTALS = re.compile(
     "(grand |sub[ -]?)?totals?|sums?|averages?|means?|summe|gesamt|insgesamt|mittelwert|somme|moyenne",
     re.IGNORECASE,
 )
+# About 50; 2.4 thousand.
+ABOUT = re.compile(rf"(~|≈|±|ca\.? ?|circa |about |approx\.? |etwa ) ?(?P<number>{NUMBER})", re.IGNORECASE)
+SHORT = re.compile(rf"(?P<number>{NUMBER}) ?(?P<unit>[kKM])")
+SHORTENED = {"k": 1e3, "m": 1e6}
 RowNumber = Callable[[int], int | None]
 
 
@@ -81,6 +85,11 @@ def refuse_together(problems: Iterable[DataError]) -> None:
 def describe_one(column: SpoiltColumn, na: Na) -> str:
     """The message about one column."""
     (word, row), *others = column.words.items()
+    if plain := [f"'{word}' as {number}" for word in column.words if (number := nearly_number(word))]:
+        return (
+            f"{col(column.name)} has numbers, but also {list_words(column)}{first_row(column)}: write plain "
+            f"numbers, {plain[0]}, or leave it out ({option('drop', column.name)})"
+        )
     other = f"otherwise leave it out ({option('drop', column.name)})"
     if not column.crowded:
         other = f"if the column holds categories, use {option('discrete', column.name)}"
@@ -90,6 +99,18 @@ def describe_one(column: SpoiltColumn, na: Na) -> str:
         f"{col(column.name)} has numbers, but also {list_words(column)}{first_row(column)}: "
         f"if that means missing, use {words_meant([column], na)}; {other}"
     )
+
+
+def nearly_number(word: str) -> str:
+    """The number that an approximate or abbreviated one stands for; empty for other words.
+
+    >>> [nearly_number(word) for word in ("~50.8", "ca. 7", "2.4k", "1.5M", "<0.5", "5 kg")]
+    ['50.8', '7', '2400', '1500000', '', '']
+    """
+    about, short = ABOUT.fullmatch(word), SHORT.fullmatch(word)
+    if about:
+        return about["number"]
+    return f"{float(short['number']) * SHORTENED[short['unit'].lower()]:.15g}" if short else ""
 
 
 def describe_declared(columns: Sequence[SpoiltColumn], na: Na) -> str:

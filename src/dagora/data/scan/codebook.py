@@ -19,7 +19,9 @@ from dagora.data.columns.column_profile import (
     CONSTANT,
     DATES,
     EMPTY,
+    SHEET_DAYS,
     ColumnProfile,
+    are_long,
     count_seconds,
     decide_kind,
     is_constant,
@@ -393,3 +395,5 @@ class ManyNumbers(ColumnProfile):
         self.runs_on = profile.numbers_the_rows
         self.are_days = profile.spells_days
         self.are_seconds = count_seconds(profile.low, profile.high)
+        self.are_long_codes = are_long(profile.low, profile.high)
+        self.are_sheet_days = SHEET_DAYS[0] <= profile.low and profile.high <= SHEET_DAYS[1]

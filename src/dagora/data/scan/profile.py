@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+MOST_EXACT = 2.0**62  # larger numbers do not run on without a gap
 WRAP = (1 << 64) - 1  # sums are taken modulo 2⁶⁴, so that they never overflow
 
 
@@ -277,7 +278,8 @@ class Profile:
         if self.whole and not self.repeats:
             ordered = np.sort(values)
             self.repeats = bool((ordered[1:] == ordered[:-1]).any())
-            exact = values.astype(np.int64).astype(np.uint64)
+            bounded = np.clip(values, -MOST_EXACT, MOST_EXACT) if values.dtype.kind == "f" else values
+            exact = bounded.astype(np.int64).astype(np.uint64)
             self.sums[0] = (self.sums[0] + int(exact.sum())) & WRAP
             self.sums[1] = (self.sums[1] + int((exact * exact).sum())) & WRAP
 
