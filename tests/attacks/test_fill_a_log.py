@@ -3,6 +3,7 @@
 import errno
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from dagora.parties.horizontal.policy.drafted_policy import draft_policy
 from dagora.parties.horizontal.policy.policy import PolicyError
 from dagora.parties.horizontal.secure_sum.identity import hand_out_keys
 from dagora.parties.horizontal.secure_sum.roster import ENTRY
-from dagora.parties.horizontal.session.questions import PlanQuestion
+from dagora.parties.horizontal.session import serving
+from dagora.parties.horizontal.session.questions import ANSWER, SHOWN, PlanQuestion
 from dagora.parties.privacy.terms import agree_on_terms
 from dagora.parties.transport.messages import encode
 from tests.parties.horizontal.meeting import Meeting
@@ -130,6 +132,75 @@ def test_a_plan_that_not_all_have_signed_is_a_short_line(tmp_path, roster):
     first, again, other = np.diff(sizes)
     assert again < 700 < first < 5000
     assert 700 < other < 5000
+
+
+def test_refused_plans_are_short_lines_after_the_first_hundred(tmp_path, monkeypatch):
+    """Each had 4 kB in the log: fifty a second would have been a gigabyte in an hour and a half."""
+    monkeypatch.setattr(serving, "MOST_OFFERED", 3)
+    path, sizes = tmp_path / "log", [0]
+    for number in range(6):
+        with open_log(path) as log:
+            meeting = Meeting(
+                SITES,
+                plan={"settings": {"number": number, "more": ["x" * 900] * 10}},
+                logs={"west": log},
+                keys=KEYS,
+                policies={"west": {"methods": ("ges",)}},
+            )
+            with pytest.raises(ProtocolError, match="refused the plan"), meeting.session as session:
+                session.agree()
+            meeting.lines()
+        sizes.append(path.stat().st_size)
+    events = read_log(path).events
+    assert len({event["offered"] for event in events}) == 6
+    assert (np.diff(sizes)[:3] > 4000).all()
+    assert (np.diff(sizes)[3:] < 700).all()
+
+
+def long_question(number):
+    """A question to a site alone of nearly a megabyte."""
+    forbidden = [["x", "y"]] * 80_000
+    return {
+        "model": "pc", "alpha": 0.01, "knowledge": {"forbidden": forbidden}, "seconds": -1.0, "seed": number
+    }  # fmt: skip
+
+
+def test_a_long_question_is_written_when_it_is_asked(tmp_path):
+    """Before, a plan that all had signed was a megabyte in the log, though it asked nothing and counted nothing."""
+    path, sizes = tmp_path / "log", [0]
+    tasks = {"local-graph": lambda site, _: {"graph": np.zeros((4, 4), bool), "learned": np.ones(1, bool)}}
+    names = []
+    for number, asks in ((0, False), (1, False), (2, True), (2, True)):
+        question = long_question(number)
+        settings = {"number": len(sizes)}
+        plan = {"shows": ("local-graph",), "shown_questions": {"local-graph": question}, "settings": settings}
+        policies = {"west": {"shows": ("vote",), "shown_for_ever": 1}}
+        with open_log(path) as log:
+            meeting = Meeting(
+                SITES, method="vote", plan=plan, logs={"west": log}, keys=KEYS, policies=policies, tasks=tasks
+            )
+            with meeting.session as session:
+                session.agree()
+                if asks:
+                    session._ask(PlanQuestion(SHOWN, task="local-graph", content={}))
+                    session._collect(ANSWER, {"answer": dict})
+            assert meeting.lines()["west"] == ""
+        names.append(meeting.plan.shown_name("local-graph"))
+        sizes.append(path.stat().st_size)
+    signed, other, asked, again = np.diff(sizes)
+    assert max(signed, other, again) < 5000
+    assert 900_000 < asked < 1_000_000
+    events = read_log(path).events
+    assert list(History.of(events).shown) == [names[-1]]
+    plans = [event for event in events if event["event"] == "plan"]
+    # The name under which it is counted tells in which line it stands.
+    assert [event["plan"]["shown_questions"]["local-graph"]["sha256"] for event in plans] == [
+        name.split()[1] for name in names
+    ]
+    said = list(log_in_words(events))
+    assert sum(line.strip().startswith(f"plan {event['plan_digest'][:16]},") for line, event in product(said, plans)) == 4
+    assert sum(f"(told by its hash {name.split()[1][:16]})" in line for line, name in product(said, set(names))) == 4
+    assert sum("forbidden x → y" in line for line in said) == 1
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from dagora.base.errors import ProtocolError
 from dagora.parties.horizontal.flower.daemon import Daemon
 from dagora.parties.horizontal.flower.local_socket import DaemonAddress, visit
 from dagora.parties.horizontal.flower.relay import Hello, Welcome, decode_welcome, encode_hello
@@ -79,3 +80,14 @@ def test_where_few_files_may_be_open(monkeypatch):
                 visit(daemon.place, TOKEN, HELLO, 5.0)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_runs_that_are_begun_without_end_take_no_memory(tmp_path):
+    """Each was kept until the site came to it, which then failed in one after the other before the last."""
+    with Daemon("a", DaemonAddress(path=str(tmp_path / "s")), TOKEN) as daemon:
+        for number in range(50):
+            hello = encode_hello(Hello(number.to_bytes(16, "big"), ("a",)))
+            assert decode_welcome(visit(daemon.place, TOKEN, hello, 5.0), "x") == Welcome("a", joins=True)
+        assert daemon.next_run(5.0).run == (49).to_bytes(16, "big")
+        with pytest.raises(ProtocolError, match="nobody began a run"):
+            daemon.next_run(0.1)

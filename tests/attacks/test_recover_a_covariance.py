@@ -10,9 +10,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from dagora.base.errors import ProtocolError
+from dagora.base.errors import DataError, ProtocolError
 from dagora.data.partition import split_rows
 from dagora.data.table import Table
+from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.log_text import log_in_words
@@ -91,10 +92,10 @@ class Liar:
         self.policies = {name: {"shows": ("vote",), "shown_for_ever": shown_for_ever} for name in NAMES}
         self.keys = None
 
-    def meet(self, task, question, sites=SITES, **plan):
+    def meet(self, task, question, sites=SITES, tasks=TASKS, **plan):
         plan = {"shows": (task,), "shown_questions": {task: question}, **plan}
         meeting = Meeting(
-            sites, method="vote", keys=self.keys, logs=self.logs, policies=self.policies, plan=plan
+            sites, method="vote", keys=self.keys, logs=self.logs, policies=self.policies, plan=plan, tasks=tasks
         )
         self.keys = meeting.keys
         return meeting
@@ -205,6 +206,41 @@ def test_a_question_that_cannot_be_answered_counts():
     with pytest.raises(ProtocolError, match="refused the plan"):
         liar.answer("local-weights", question, "weights")
     assert [event["bytes"] for event in liar.shown()] == [0]
+
+
+def rows_or_none(least):
+    """A task that can answer from so many rows; the answer is their number."""
+
+    def answer(site, _question):
+        if site.table.n_rows < least:
+            raise DataError("too few rows")
+        return {"weights": np.full((4, 4), float(site.table.n_rows))}
+
+    return {"local-weights": answer}
+
+
+@pytest.mark.parametrize("in_a_new_file", [False, True])
+def test_a_question_without_an_answer_is_not_tried_on_other_rows(tmp_path, monkeypatch, in_a_new_file):
+    """Before, each run with the same question told whether rows had come, and then what they tell, free of charge."""
+    liar = Liar()
+    few, question = {**SITES, "east": SITES["east"].take(range(50))}, weights_question()
+    same = {"codebook": Meeting(SITES, method="vote").codebook, "largest_rows": 400, "tasks": rows_or_none(60)}
+    with open_log(tmp_path / "log") as log:
+        liar.logs["east"] = log
+        with pytest.raises(ProtocolError, match=r"cannot answer \(DataError\)"):
+            liar.answer("local-weights", question, "weights", sites=few, **same)
+        if in_a_new_file:
+            monkeypatch.setattr(site_log, "LONG_FILE", 0)
+            log.hand_over(liar.keys["east"])
+            assert len(log.events) == 1
+        lines = []
+        for sites in (few, SITES):
+            with pytest.raises(ProtocolError, match="was asked before, and had no answer") as refused:
+                liar.answer("local-weights", question, "weights", sites=sites, **same)
+            lines.append(str(refused.value))
+            assert "had no answer" in [event for event in log.events if event["event"] == "refused"][-1]["reason"]
+        assert lines[0] == lines[1]
+        assert len(History.of(log.events).shown) == 1
 
 
 def test_the_log_has_the_whole_question(tmp_path, monkeypatch):
@@ -321,3 +357,34 @@ def test_runs_in_rounds_are_counted_in_a_new_file(tmp_path, monkeypatch):
         assert len(log.events) == 1
         with pytest.raises(ProtocolError, match="refused the plan"):
             run_admm(SITES["east"], {"east": log}, keys, 1)
+
+
+UNANSWERABLE = {
+    "more rows than it says": {"n": 5},
+    "units that are too small": {"unit": np.full(4, 1e-200)},
+    "weights that are too large": {"weights": np.full((4, 4), 1e308)},
+    "no number": {"rho": float("nan")},
+    "fields of its own": {"more": [{"x": b"y"}, 10**400]},
+}
+
+
+@pytest.mark.parametrize("change", UNANSWERABLE)
+def test_a_round_that_is_refused_counts_as_one_that_is_answered(tmp_path, change):
+    """Whether a round is refused may depend on rows: before, a coordinator tried as often as it liked, and no line said so."""
+    keys = hand_out_keys(["coordinator", *NAMES])
+    question = {**first_round("local"), **UNANSWERABLE[change]}
+    plan = {"codebook": Meeting(SITES).codebook, "largest_rows": 400, "shows": ("admm-step",)}
+    policies = {name: {"shows": ("admm",), "shown_for_ever": 1} for name in NAMES}
+    with open_log(tmp_path / "log") as log:
+        for said in ("cannot answer", "refused the plan"):
+            meeting = Meeting(
+                SITES, method="admm", plan=plan, policies=policies, logs={"east": log}, keys=keys
+            )
+            with pytest.raises(ProtocolError, match=said), meeting.session as session:
+                ask(session, "admm-step", question)
+            meeting.lines()
+    events = read_log(tmp_path / "log").events
+    (shown,) = [event for event in events if event["event"] == "shown"]
+    assert (shown["task"], shown["bytes"]) == ("admm-step", 0)
+    assert len(History.of(events).shown) == 1
+    assert any("admm-step" in line and "no answer" in line for line in log_in_words(events))

@@ -109,7 +109,7 @@ def test_where_python_is_not_known_that_is_said(file, monkeypatch):
 
 
 def test_processes_are_limited_in_number(file, monkeypatch):
-    monkeypatch.setattr(file_process, "_turns", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(file_process._kept, "turns", threading.BoundedSemaphore(2))
     monkeypatch.setattr(file_process, "TURN_SECONDS", 0.1)
     about = describe(file, "parquet")
     passes = [read_batches(file, "parquet", about, [0], 10) for _ in range(3)]
@@ -171,6 +171,26 @@ def test_a_fork_has_a_process_of_its_own(file):
             os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
     assert kept.is_alive
+
+
+FORK = """
+import os
+from dagora.data import file_process
+file_process.TURN_SECONDS = 0.5
+for _ in range(file_process.MOST_PROCESSES):
+    file_process._kept.turns.acquire()
+if not (child := os.fork()):
+    with file_process.file_process():
+        os._exit(7)
+print(os.waitpid(child, 0)[1] >> 8, file_process._kept.turns.acquire(timeout=0))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_has_turns_of_its_own():
+    """Before, what was forked while many files were read could read none: nobody there gave a turn back."""
+    ran = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["7", "False"]
 
 
 def test_a_file_that_changes_between_its_description_and_its_rows(file):

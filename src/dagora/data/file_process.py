@@ -175,11 +175,11 @@ def damaged(why: str) -> DataError:
 
 
 class KeptProcess:
-    """At most one process that waits for a question."""
+    """At most one process that waits for a question; `turns` limits those that answer at a time."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: FileProcess | None = None
+        self._waiting: FileProcess | None
+        self._forget()
         atexit.register(self.end)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -211,18 +211,19 @@ class KeptProcess:
             found.end()
 
     def _forget(self) -> None:
-        """Leave the process to the program that was forked."""
+        """Leave the process, and the turns that are taken, to the program that was forked."""
         self._lock, self._waiting = threading.Lock(), None
+        self.turns = threading.BoundedSemaphore(MOST_PROCESSES)
 
 
 _kept = KeptProcess()
-_turns = threading.BoundedSemaphore(MOST_PROCESSES)
 
 
 @contextlib.contextmanager
 def file_process() -> Iterator[FileProcess]:
     """A process that answers questions about files; one more than there may be waits for its turn."""
-    if not _turns.acquire(timeout=TURN_SECONDS):
+    turns = _kept.turns  # those of a fork are others
+    if not turns.acquire(timeout=TURN_SECONDS):
         raise DataError(f"{MOST_PROCESSES} other files are being read: try again when one of them is done")
     try:
         process = _kept.take()
@@ -231,4 +232,4 @@ def file_process() -> Iterator[FileProcess]:
         finally:
             _kept.keep(process)
     finally:
-        _turns.release()
+        turns.release()

@@ -193,6 +193,21 @@ def test_ctrl_c_at_the_coordinator_leaves_the_whole_account(
         assert run("federate", "log", keys / site).out.endswith("ended: done\n")
 
 
+@pytest.mark.full
+def test_the_account_of_a_run_after_a_hand_over(play: Callable, keys: Path, monkeypatch) -> None:
+    """Before, the owner was told that nothing was answered, whatever had left."""
+    play()
+    with open_log(keys / "south" / FILE_NAME) as log:
+        log.add("refused", {"reason": "x" * 100_000})
+    monkeypatch.setattr(site_log, "LONG_FILE", 100_000)
+    said = play(agreed=True)["south"].err
+    handover, *events = log_of(keys, "south")
+    assert handover["event"] == "handover"
+    number = sum(map(len, answers(events)))
+    assert number > 10
+    assert f"dagora: answered {number} tables of counts\n" in said
+
+
 MOMENTS = [
     "got plan", "before keys", "after keys", "got roster", "got ask", "before answer", "after answer",
     "before answer 3", "after answer 3",

@@ -126,10 +126,11 @@ def client(
     identity = CertifiedIdentity(credentials)
 
     def answer(transport: Transport, log: FileLog) -> None:
-        with transport, account_of(log, quiet=quiet), overview_first(table, data, ignore):
-            log.hand_over(identity)
-            site = Site(credentials.name, table, panel=panel)
-            serve_site(transport, site, policy, identity, log, TASKS)
+        with transport:
+            log.hand_over(identity)  # before the account, which is of the events from here on
+            with account_of(log, quiet=quiet), overview_first(table, data, ignore):
+                site = Site(credentials.name, table, panel=panel)
+                serve_site(transport, site, policy, identity, log, TASKS)
 
     # The log stays open, so that no other run of this site can begin meanwhile.
     with open_log(path) as log:

@@ -312,6 +312,8 @@ class Daemon:
             if before is not None and not before.is_over:
                 before.break_off(": another run began")
             self._current = DaemonTransport(self.name, hello.run, limits=self._limits, idle=self._idle)
+            with contextlib.suppress(queue.Empty):
+                self._begun.get_nowait()  # the one before, which the site had not come to
             self._begun.put(self._current)
         return Welcome(self.name, joins=True)
 

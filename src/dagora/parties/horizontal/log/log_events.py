@@ -237,6 +237,10 @@ class History:
         """The privacy spent in all (zero-concentrated differential privacy, ρ)."""
         return sum(self.rho.values())
 
+    def had_no_answer(self, question: str) -> bool:
+        """Return True for a question to this site alone that was asked and could not be answered."""
+        return question in self.shown and self.shown[question] is None
+
     def hand_over(self, file: str) -> dict[str, Any]:
         """All of it as JSON, for the next file of a log; what stands in this one is in `file` then."""
 

@@ -42,7 +42,7 @@ def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator
         elif kind == "plan":
             plans[event.get("hash", "")] = plan = plans.get(event.get("again", "")) or _plan_of(event)
             names, answers = plan.codebook.schema.names, 0
-            first, *others = plan_in_words(plan)
+            first, *others = plan_in_words(plan, event["plan_digest"])
             yield f"{when}  accepted {first}, on {event['rows']} rows"
             yield from (f"    {line}" for line in others)
         elif kind in {"answer", "shown"}:
@@ -54,12 +54,12 @@ def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator
             yield f"{when}  ended: {event['reason']}"
 
 
-def plan_in_words(plan: RunPlan) -> list[str]:
-    """Describe a plan: coordinator, sites, columns, kinds of sums and their limits."""
+def plan_in_words(plan: RunPlan, digest: str = "") -> list[str]:
+    """Describe a plan: coordinator, sites, columns, kinds of sums and their limits; `digest` if it is cut."""
     lines = [
         f"a plan for {plan.method} over {len(plan.codebook.columns)} columns with {', '.join(plan.sites)}"
     ]
-    lines.append(f"plan {plan.digest.hex()[:16]}, coordinator {plan.coordinator or 'not named yet'}")
+    lines.append(f"plan {(digest or plan.digest.hex())[:16]}, coordinator {plan.coordinator or 'not named yet'}")
     lines.append(f"columns: {', '.join(plan.codebook.schema.names)}")
     if "question" in plan.settings:
         lines.append(f"the question: {plan.settings['question']}")
@@ -112,7 +112,11 @@ def question_in_words(question: Mapping[str, Any], *, everything: bool = False) 
 
     >>> question_in_words({"model": "pc", "alpha": 0.01, "seconds": -1.0, "seed": 0, "knowledge": {}})
     'model pc, alpha 0.01, no time limit, seed 0, no knowledge'
+    >>> question_in_words({"sha256": 64 * "0"})
+    'told by its hash 0000000000000000'
     """
+    if set(question) == {"sha256"}:
+        return f"told by its hash {question['sha256']}"[:33]
     parts = []
     for name, value in question.items():
         if name == "seconds":
@@ -164,7 +168,8 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
         asked = "the same question as before, and the same answer"
         if "again" not in event:
             asked = question_in_words(event.get("question", {}), everything=everything)
-        return f"shown as its own: {event['task']}{f' ({asked})' if asked else ''}, {event['bytes']} bytes"
+        size = f"{event['bytes']} bytes" if event["bytes"] else "no answer"
+        return f"shown as its own: {event['task']}{f' ({asked})' if asked else ''}, {size}"
     if event["asks"] == COUNTS:
         tables = event["tables"]
         named = tables if everything else tables[:NAMED]
@@ -197,7 +202,7 @@ def summarise(events: Iterable[Mapping[str, Any]]) -> str:
     listed = list(events)
     tables = sum(len(event["tables"]) for event in listed if event.get("asks") == COUNTS)
     sums = sum(event["event"] == "answer" and event.get("asks") != COUNTS for event in listed)
-    own = sum(event["event"] == "shown" for event in listed)
+    own = sum(event["event"] == "shown" and event["bytes"] > 0 for event in listed)
     parts = [
         f"{number} {one if number == 1 else many}"
         for number, one, many in (

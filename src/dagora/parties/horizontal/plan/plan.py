@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from math import comb, prod
@@ -54,6 +54,7 @@ LONGEST_PLAN = 1 << 22
 # up to 40,000 edges between names of ten letters. Columns must be those of the owner's policy.
 LONGEST_SETTINGS, LONGEST_QUESTIONS = 1 << 14, 1 << 20
 LONGEST_SETTING = 1000
+LOGGED_QUESTION = 4000  # characters of a question that the log holds before it is asked
 FINGERPRINT = "sha256:"
 
 FIELDS = {
@@ -218,6 +219,16 @@ class RunPlan:
             **({ASKED_ALONE: asked} if asked else {}),
             **({SETS: [list(names) for names in self.sets]} if self.sets else {}),
         }
+
+    def for_log(self) -> dict[str, Any]:
+        """The plan as a log holds it: of a long question to a site alone its hash, until it is asked."""
+        short = {
+            task: question
+            if len(json.dumps(dict(question))) <= LOGGED_QUESTION
+            else {"sha256": self.shown_name(task).split()[-1]}
+            for task, question in self.shown_questions.items()
+        }
+        return replace(self, shown_questions=short).to_dict()
 
     def encode(self) -> bytes:
         """The one way to write this plan."""

@@ -54,6 +54,7 @@ OWNER_KNOWS = "see its own output"
 # answers.
 MOST_REPEATED, MOST_SHOWN = 100, 100_000
 LOGGED_PLAN = 4000  # bytes of a refused plan that the log keeps
+MOST_OFFERED = 100  # refused plans of which a file of the log keeps more than the digest
 
 
 def serve_site(
@@ -196,13 +197,14 @@ class _Service:
         for event in self.log.events:
             if event["event"] == "plan" and event["plan_digest"] == plan.digest.hex() and "plan" in event:
                 return {"again": event["hash"]}
-        return {"plan": plan.to_dict()}
+        return {"plan": plan.for_log()}
 
     def _offer_for_log(self, plan: bytes) -> dict[str, str]:
-        """The beginning of a refused plan, or only its digest where the present file has it."""
+        """The beginning of a refused plan, or only its digest where the present file has it, or many others."""
         offer = beginning_of(plan)
-        known = any(event.get("offered") == offer["offered"] for event in self.log.events)
-        return {"offered": offer["offered"]} if known else offer
+        kept = [event["offered"] for event in self.log.events if "offered" in event and "plan" in event]
+        short = offer["offered"] in kept or len(kept) >= MOST_OFFERED
+        return {"offered": offer["offered"]} if short else offer
 
     def answer_next(self) -> bool:
         """Answer one question; return False when the coordinator is done."""
@@ -236,6 +238,9 @@ class _Service:
     def _count_shown(self, task: str) -> None:
         if task in SHOWN_ONCE and task in self.sums_asked:
             raise ProtocolError(f"the coordinator asks for '{task}' a second time")
+        if task in SHOWN_ONCE and self.history.had_no_answer(self.plan.shown_name(task)):
+            # Whether other rows can answer it would tell something about them, which nobody counts.
+            raise ProtocolError(f"what '{task}' asks was asked before, and had no answer: ask another question")
         self.sums_asked.add(task)
         self.shown += 1
 
@@ -306,7 +311,13 @@ class _Service:
             raise ProtocolError(f"this site does not know the task '{one_line(task)}'")
         if task in SHOWN_ONCE:
             return self._answer_once(task, content)
-        payload = encode({"answer": dict(self.tasks[task](self.site, content))})
+        try:
+            payload = encode({"answer": dict(self.tasks[task](self.site, content))})
+        except BaseException:
+            # That there is no answer tells something, too. Fields that were refused may be anything.
+            asked = {"sha256": sha256(encode(dict(content))).hexdigest()}
+            self._log("shown", {"task": task, "question": asked, "bytes": 0})
+            raise
         asked = {name: summary_of(value) for name, value in content.items()}
         self._log("shown", {"task": task, "question": asked, "bytes": len(payload)})
         return payload
@@ -324,7 +335,7 @@ class _Service:
             return payload
         try:
             payload = encode({"answer": dict(self.tasks[task](self.site, question))})
-        except Exception:
+        except BaseException:
             self._log("shown", entry)  # that there is no answer tells something, too
             raise
         self._log("shown", {**entry, "bytes": len(payload), "answer": b64encode(payload).decode()})
