@@ -1,14 +1,23 @@
 """Whoever sends a file wants the process that reads it to end: the command, or the server of the page."""
 
+import io
 import random
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dagora.base.errors import DagoraError
+from dagora.base.errors import DagoraError, DataError
+from dagora.data import file_limits, file_process
+from dagora.data.binary_files import describe, read_batches
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.program_parser import read_program_file
 from dagora.explore.session import Session
 from tests.attacks.fuzz import SEED, TRIES
 from tests.attacks.hostile_files import hidden_column, honest_files
@@ -92,6 +101,92 @@ def test_damaged_files_of_arrow(tmp_path):
         check=False,
     )
     assert ran.returncode == 0, (ran.returncode, ran.stdout.splitlines()[-1:], ran.stderr[-2000:])
+
+
+def stream(column: pa.Array) -> bytes:
+    out = io.BytesIO()
+    batch = pa.record_batch([column], names=["x"])
+    with pa.ipc.new_stream(out, batch.schema) as sink:
+        sink.write_batch(batch)
+    return out.getvalue()
+
+
+def exchange(content: bytes, numbers: Sequence[int], others: Sequence[int], kind: str = "<i4") -> bytes:
+    """Numbers of a stream replaced by others."""
+    before, after = (np.array(each, dtype=kind).tobytes() for each in (numbers, others))
+    assert content.count(before) == 1
+    return content.replace(before, after)
+
+
+WORDS = pa.array(["ab", "cd", "ef"])
+CHOSEN = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1, 1], pa.int32()), ["a", "b"])
+WIDE = stream(pa.array(["x" * 777_777]))
+# Texts and words that lie elsewhere in memory, letters that are none, and a message of a terabyte.
+ROWS = {
+    "offsets": exchange(stream(WORDS), (0, 2, 4, 6), (0, 2, 1 << 30, 6)),
+    "indices": exchange(stream(CHOSEN), (0, 1, 0, 1, 1), (0, 1, 1 << 29, 1, 1)),
+    "letters": stream(WORDS).replace(b"abcdef", b"ab\xff\xfeef"),
+    "a long message": exchange(WIDE, (777_792,), (1 << 40,), "<i8"),
+    "nothing": b"",
+    "half of them": stream(WORDS)[:-30],
+}
+TAKEN_OVER = """
+import sys
+sys.stdin.readline()
+sys.stdout.buffer.write(b'{"rows_follow": true}\\n' + open(ROWS, "rb").read())
+sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_a_parser_that_a_file_has_taken_over(rows, tmp_path, monkeypatch):
+    """Before, they were believed: who took them as they were ended by a fault of memory."""
+    file, sent = tmp_path / "t.parquet", tmp_path / "rows"
+    pq.write_table(pa.table({"x": WORDS}), file)
+    sent.write_bytes(ROWS[rows])
+    about = describe(file, "parquet")
+    file_process._kept.end()
+    with monkeypatch.context() as patch:
+        patch.setattr(file_process, "SCRIPT", TAKEN_OVER.replace("ROWS", repr(str(sent))))
+        with pytest.raises(DataError, match="the file cannot be read, it may be damaged: "):
+            list(read_batches(file, "parquet", about, [0]))
+    file_process._kept.end()
+    assert [batch.num_rows for batch in read_batches(file, "parquet", about, [0])] == [3]
+
+
+def test_an_answer_without_an_end(tmp_path, monkeypatch):
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": WORDS}), file)
+    said = '{"schema": "%s", "rows": 1, "cells": 1, "bytes": 1, "largest": 1, "rows_follow": false}'
+    script = f"import sys; sys.stdin.readline(); print({said!r} % (3_000_000 * 'A'), flush=True)"
+    file_process._kept.end()
+    monkeypatch.setattr(file_process, "LONGEST_ANSWER", 1 << 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(file_process, "SCRIPT", script)
+        with pytest.raises(DataError, match="parsing it failed"):
+            describe(file, "parquet")
+    file_process._kept.end()
+    assert describe(file, "parquet").rows == 3
+
+
+def test_a_sheet_without_an_end(tmp_path, monkeypatch):
+    """A parser that hands out one batch after the other."""
+    file = tmp_path / "t.xlsx"
+    file.write_bytes(b"whatever")
+    said = {"names": ["x"], "text_cells": False, "words_nulled": False, "notes": [], "rows_follow": True}
+    script = (
+        f"import json, sys, pyarrow as pa; sys.stdin.readline(); print(json.dumps({said!r}), flush=True)\n"
+        "batch = pa.record_batch([pa.array([0.0] * (1 << 20))], names=['x'])\n"
+        "with pa.ipc.new_stream(sys.stdout.buffer, batch.schema) as out:\n"
+        "    for _ in range(40): out.write_batch(batch)\n"
+        "sys.stdout.flush()"
+    )
+    file_process._kept.end()
+    monkeypatch.setattr(file_limits, "PROGRAM_MEMORY", 1 << 26)
+    monkeypatch.setattr(file_process, "SCRIPT", script)
+    with pytest.raises(DataError, match="the file cannot be read, it may be damaged: it has more rows than fit"):
+        read_program_file(file, ".xlsx", ReadingOptions())
+    file_process._kept.end()
 
 
 def test_the_server_of_the_page_goes_on(tmp_path):

@@ -44,7 +44,27 @@ ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 PIPE_BYTES = 1 << 20
 # Processes at a time, and seconds that a reader waits for its turn.
 MOST_PROCESSES, TURN_SECONDS = 16, 60.0
+LONGEST_ANSWER = 1 << 28  # bytes of a line: the names and types of millions of columns
 ODD_ANSWER = "its parser gave an odd answer"
+
+
+class BoundedStream:
+    """What a process writes, for who reads a number of bytes at a time that the process says."""
+
+    closed = False
+
+    def __init__(self, source: IO[bytes], most: int) -> None:
+        self._source, self._most = source, most
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or fewer at the end; more than the process may hold is refused."""
+        if not 0 <= size <= self._most:
+            raise OSError(ODD_ANSWER)
+        return self._source.read(size)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
 
 
 class FileProcess:
@@ -96,7 +116,7 @@ class FileProcess:
         with contextlib.suppress(BrokenPipeError):  # what ended it is told below
             line.write(json.dumps(question).encode() + b"\n")
             line.flush()
-        said = self._answers.readline()
+        said = self._answers.readline(LONGEST_ANSWER)
         if not said.endswith(b"\n"):
             raise self._ended()
         try:
@@ -114,7 +134,7 @@ class FileProcess:
         import pyarrow as pa
 
         try:
-            stream = pa.ipc.open_stream(self._answers)
+            stream = pa.ipc.open_stream(BoundedStream(self._answers, self._most_memory or most_memory()))
         except (pa.ArrowException, OSError):
             raise self._ended() from None
         return stream.schema, self._batches(stream)
@@ -127,6 +147,7 @@ class FileProcess:
                 batch, more = stream.read_next_batch_with_custom_metadata()
                 if more is not None and ERROR in more:
                     refuse_break(more[ERROR])
+                batch.validate(full=True)  # one that is damaged would end who takes it as it is
                 yield batch
         except StopIteration:
             self.is_free = True

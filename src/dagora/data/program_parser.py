@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from dagora.data.file_process import damaged, file_process
 from dagora.data.raw_table import RawTable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from dagora.data.file_questions import Answer, Question
 
 # What such parsers look at of the reading options: names of columns, and the rest.
@@ -24,16 +26,25 @@ def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTa
     """Read a spreadsheet, or a file of Stata, SPSS or R."""
     import pyarrow as pa
 
+    memory = Limits.of(file).program_memory
     with file_process() as process:
-        said = process.ask(
-            "table", file, memory=Limits.of(file).program_memory, ending=ending, reading=written(reading)
-        )
+        said = process.ask("table", file, memory=memory, ending=ending, reading=written(reading))
         schema, batches = process.rows()
-        columns = pa.Table.from_batches(batches, schema).columns
+        columns = pa.Table.from_batches(at_most(batches, memory), schema).columns
     if len(columns) != len(said["names"]):
         raise damaged("its parser names other columns than it hands out")
     reading.check_width(len(columns))
     return RawTable(said["names"], columns, said["text_cells"], said["words_nulled"], tuple(said["notes"]))
+
+
+def at_most(batches: Iterator[pa.RecordBatch], memory: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a table that the parser has had in this memory as a whole."""
+    total = 0
+    for batch in batches:
+        total += batch.nbytes
+        if total > memory:
+            raise damaged("it has more rows than fit into its parser's memory")
+        yield batch
 
 
 def written(reading: ReadingOptions) -> dict[str, Any]:
