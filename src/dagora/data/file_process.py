@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
 
 from dagora.base import errors
 from dagora.base.errors import DagoraError, DataError
-from dagora.data.file_limits import Limits, most_memory
+from dagora.data.file_limits import MEMORY_OF_A_BATCH, Limits, most_memory
 from dagora.data.file_questions import ERROR, PATIENCE, QUESTIONS
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ class FileProcess:
         import pyarrow as pa
 
         try:
-            stream = pa.ipc.open_stream(BoundedStream(self._answers, self._most_memory or most_memory()))
+            most = (self._most_memory or most_memory()) + MEMORY_OF_A_BATCH
+            stream = pa.ipc.open_stream(BoundedStream(self._answers, most))
         except (pa.ArrowException, OSError):
             raise self._ended() from None
         return stream.schema, self._batches(stream)

@@ -1,10 +1,12 @@
 """Queries to a file of DuckDB, in a process of their own, which opens no other file whatever they say.
 
-The database keeps the limit on its memory itself, and is interrupted when it has had its time.
+The database keeps the limit on its memory itself, and is interrupted when it has had its time. Rows on their
+way out and long texts are beyond that limit: Linux keeps another one, as for other files.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from contextlib import closing, contextmanager
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from dagora.base.errors import DataError
 from dagora.base.wording import by_door
+from dagora.data.file_answers import limit
+from dagora.data.file_limits import MEMORY_OF_A_BATCH
 from dagora.data.scan.other_sources import arrow_batches, own_line
 
 if TYPE_CHECKING:
@@ -21,9 +25,11 @@ if TYPE_CHECKING:
 
     from dagora.data.file_questions import Answer, Question
 
-# A view in a file may read, and a function may load, what its sender likes.
-CLOSED = {"enable_external_access": "false", "lock_configuration": "true"}
+# A view in a file may read, and a function may load, what its sender likes. What does not fit into memory would
+# be written beside the file, up to nine tenths of the disk.
+CLOSED = {"enable_external_access": "false", "lock_configuration": "true", "temp_directory": ""}
 LOOK_SECONDS = 0.5
+MEMORY_OF_A_THREAD = 1 << 24  # its stack, and what its allocator keeps
 
 
 def connect(file: str, **more: str) -> Any:  # noqa: ANN401 (DuckDB's own)
@@ -38,6 +44,8 @@ def answer_query(question: Question) -> Answer:
     import duckdb
 
     most = question["most_seconds"]
+    threads = os.cpu_count() or 1
+    limit(question["most_memory"] + MEMORY_OF_A_BATCH + threads * MEMORY_OF_A_THREAD, None)
     try:
         connection = connect(question["file"], memory_limit=f"{question['most_memory'] >> 20}MiB")
         with at_most(connection, most):
