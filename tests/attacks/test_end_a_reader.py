@@ -184,7 +184,9 @@ def test_a_sheet_without_an_end(tmp_path, monkeypatch):
     file_process._kept.end()
     monkeypatch.setattr(file_limits, "PROGRAM_MEMORY", 1 << 26)
     monkeypatch.setattr(file_process, "SCRIPT", script)
-    with pytest.raises(DataError, match="the file cannot be read, it may be damaged: it has more rows than fit"):
+    with pytest.raises(
+        DataError, match="the file cannot be read, it may be damaged: it has more rows than fit"
+    ):
         read_program_file(file, ".xlsx", ReadingOptions())
     file_process._kept.end()
 

@@ -198,8 +198,17 @@ def test_a_long_question_is_written_when_it_is_asked(tmp_path):
         name.split()[1] for name in names
     ]
     said = list(log_in_words(events))
-    assert sum(line.strip().startswith(f"plan {event['plan_digest'][:16]},") for line, event in product(said, plans)) == 4
-    assert sum(f"(told by its hash {name.split()[1][:16]})" in line for line, name in product(said, set(names))) == 4
+    assert (
+        sum(
+            line.strip().startswith(f"plan {event['plan_digest'][:16]},")
+            for line, event in product(said, plans)
+        )
+        == 4
+    )
+    assert (
+        sum(f"(told by its hash {name.split()[1][:16]})" in line for line, name in product(said, set(names)))
+        == 4
+    )
     assert sum("forbidden x → y" in line for line in said) == 1
 
 

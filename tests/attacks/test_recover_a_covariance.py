@@ -95,7 +95,13 @@ class Liar:
     def meet(self, task, question, sites=SITES, tasks=TASKS, **plan):
         plan = {"shows": (task,), "shown_questions": {task: question}, **plan}
         meeting = Meeting(
-            sites, method="vote", keys=self.keys, logs=self.logs, policies=self.policies, plan=plan, tasks=tasks
+            sites,
+            method="vote",
+            keys=self.keys,
+            logs=self.logs,
+            policies=self.policies,
+            plan=plan,
+            tasks=tasks,
         )
         self.keys = meeting.keys
         return meeting
@@ -224,7 +230,11 @@ def test_a_question_without_an_answer_is_not_tried_on_other_rows(tmp_path, monke
     """Before, each run with the same question told whether rows had come, and then what they tell, free of charge."""
     liar = Liar()
     few, question = {**SITES, "east": SITES["east"].take(range(50))}, weights_question()
-    same = {"codebook": Meeting(SITES, method="vote").codebook, "largest_rows": 400, "tasks": rows_or_none(60)}
+    same = {
+        "codebook": Meeting(SITES, method="vote").codebook,
+        "largest_rows": 400,
+        "tasks": rows_or_none(60),
+    }
     with open_log(tmp_path / "log") as log:
         liar.logs["east"] = log
         with pytest.raises(ProtocolError, match=r"cannot answer \(DataError\)"):
@@ -238,7 +248,10 @@ def test_a_question_without_an_answer_is_not_tried_on_other_rows(tmp_path, monke
             with pytest.raises(ProtocolError, match="was asked before, and had no answer") as refused:
                 liar.answer("local-weights", question, "weights", sites=sites, **same)
             lines.append(str(refused.value))
-            assert "had no answer" in [event for event in log.events if event["event"] == "refused"][-1]["reason"]
+            assert (
+                "had no answer"
+                in [event for event in log.events if event["event"] == "refused"][-1]["reason"]
+            )
         assert lines[0] == lines[1]
         assert len(History.of(log.events).shown) == 1
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from dagora.data.file_questions import Answer, Question
 
-# A view in a file may read, and a function may load, what its sender likes. What does not fit into memory would
-# be written beside the file, up to nine tenths of the disk.
+# A view in a file may read, and a function may load, what its sender likes. What does not fit into memory
+# would be written beside the file, up to nine tenths of the disk.
 CLOSED = {"enable_external_access": "false", "lock_configuration": "true", "temp_directory": ""}
 LOOK_SECONDS = 0.5
 MEMORY_OF_A_THREAD = 1 << 24  # its stack, and what its allocator keeps

@@ -59,7 +59,9 @@ def plan_in_words(plan: RunPlan, digest: str = "") -> list[str]:
     lines = [
         f"a plan for {plan.method} over {len(plan.codebook.columns)} columns with {', '.join(plan.sites)}"
     ]
-    lines.append(f"plan {(digest or plan.digest.hex())[:16]}, coordinator {plan.coordinator or 'not named yet'}")
+    lines.append(
+        f"plan {(digest or plan.digest.hex())[:16]}, coordinator {plan.coordinator or 'not named yet'}"
+    )
     lines.append(f"columns: {', '.join(plan.codebook.schema.names)}")
     if "question" in plan.settings:
         lines.append(f"the question: {plan.settings['question']}")

@@ -200,7 +200,7 @@ class _Service:
         return {"plan": plan.for_log()}
 
     def _offer_for_log(self, plan: bytes) -> dict[str, str]:
-        """The beginning of a refused plan, or only its digest where the present file has it, or many others."""
+        """The beginning of a refused plan, or its digest alone where the present file has it, or many."""
         offer = beginning_of(plan)
         kept = [event["offered"] for event in self.log.events if "offered" in event and "plan" in event]
         short = offer["offered"] in kept or len(kept) >= MOST_OFFERED
@@ -240,7 +240,9 @@ class _Service:
             raise ProtocolError(f"the coordinator asks for '{task}' a second time")
         if task in SHOWN_ONCE and self.history.had_no_answer(self.plan.shown_name(task)):
             # Whether other rows can answer it would tell something about them, which nobody counts.
-            raise ProtocolError(f"what '{task}' asks was asked before, and had no answer: ask another question")
+            raise ProtocolError(
+                f"what '{task}' asks was asked before, and had no answer: ask another question"
+            )
         self.sums_asked.add(task)
         self.shown += 1
 
