@@ -317,7 +317,7 @@ class _Service:
             payload = encode({"answer": dict(self.tasks[task](self.site, content))})
         except BaseException:
             # That there is no answer tells something, too. Fields that were refused may be anything.
-            asked = {"sha256": sha256(encode(dict(content))).hexdigest()}
+            asked: dict[str, object] = {"sha256": sha256(encode(dict(content))).hexdigest()}
             self._log("shown", {"task": task, "question": asked, "bytes": 0})
             raise
         asked = {name: summary_of(value) for name, value in content.items()}
