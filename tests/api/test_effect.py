@@ -120,3 +120,31 @@ def test_a_column_that_the_graph_has_and_the_table_lacks(patients):
     hidden = dagora.DAG(nodes, [("age", "drug"), ("age", "death"), ("drug", "death")])
     with pytest.raises(dagora.DataError, match="no valid adjustment set is in the table, which lacks age"):
         dagora.effect(patients, "drug", "death", graph=hidden)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5])
+def test_what_is_no_seed_is_refused_in_the_same_words(seed):
+    rows = {"a": [0.1, 1.2, 1.9, 3.3], "b": [0.4, 1.0, 2.2, 2.9]}
+    graph = dagora.DAG("ab", [("a", "b")])
+    for ask in (
+        lambda: dagora.effect(rows, "a", "b", graph=graph, seed=seed),
+        lambda: dagora.fit(graph, rows).query("P(b | a=1)", seed=seed),
+        lambda: dagora.compare(graph, graph).adjustment_distances(seed=seed),
+    ):
+        with pytest.raises(dagora.OptionError, match="seed must be a whole number"):
+            ask()
+
+
+@pytest.mark.parametrize(("scale", "words"), [(1e200, "too large"), (1e-200, "too small")])
+def test_numbers_that_cannot_be_squared_are_named(scale, words):
+    """And are not said never to change."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=50)
+    graph = dagora.DAG("abc", [("a", "b"), ("c", "a"), ("c", "b")])
+    rows = {"a": a, "b": a + rng.normal(size=50), "c": rng.normal(size=50)}
+    for name in rows:
+        scaled = {**rows, name: rows[name] * scale}
+        with pytest.raises(
+            dagora.DataError, match=f"the values of column '{name}' are {words} to be squared"
+        ):
+            dagora.effect(scaled, "a", "b", graph=graph)

@@ -86,3 +86,20 @@ def test_bad_input(run: Callable, graph: Path, arguments: list[str], words: str)
     assert ran.code == 2
     assert words in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+def test_a_question_is_handed_over(run: Callable, graph: Path, tmp_path: Path) -> None:
+    line = ("adjust", graph, "--from", "a", "--to", "y", "--hand-over")
+    assert run(*line, tmp_path / "question.dagitty").code == 0
+    text = (tmp_path / "question.dagitty").read_text()
+    assert "a [exposure]\nb [adjusted]\n" in text
+    assert dagora.read_graph(tmp_path / "question.dagitty") == dagora.read_graph(graph)
+    assert run(*line, tmp_path / "question.gml").code == 0
+    assert (tmp_path / "question.gml").read_text().startswith("graph [\ndirected 1\n")
+    for target, words in (("question.txt", ".dagitty or .gml"), (graph, "is read and would be overwritten")):
+        ran = run(*line, tmp_path / target)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert words in ran.err
+    ran = run("adjust", graph, "--from", "y", "--to", "a", "--hand-over", tmp_path / "zero.gml")
+    assert "there is no adjustment set to hand over: the verdict is 'zero'" in ran.err
+    assert not (tmp_path / "zero.gml").exists()

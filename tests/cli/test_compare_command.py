@@ -106,3 +106,12 @@ def test_effects_that_would_be_wrong_beside_random_graphs(run: Callable, graphs:
     out = run("compare", *graphs).out
     assert f"DAG{found['dag']['parent'] / 20:23.3f}" in out
     assert "the median of 20 random graphs with as many edges (seed 0)" in out
+
+
+def test_it_says_where_no_effects_are_counted(run: Callable, tmp_path: Path) -> None:
+    """A graph that knowledge has directed in part is neither a DAG nor a CPDAG."""
+    dagora.write_graph(dagora.DAG("abc", [("a", "b"), ("b", "c")]), tmp_path / "truth.json")
+    dagora.write_graph(dagora.CPDAG("abc", [("a", "b"), ("b", "c")], [("a", "c")]), tmp_path / "partly.json")
+    ran = run("compare", tmp_path / "partly.json", tmp_path / "truth.json")
+    assert (ran.code, ran.err) == (0, "")
+    assert "effects that would be wrong are counted only where both graphs" in ran.out

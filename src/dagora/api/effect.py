@@ -24,6 +24,7 @@ from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.interventions import directed_by_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.learners.checks import check_circumstances
 from dagora.learners.result import Result
 from dagora.learners.source import read_rows
 from dagora.posterior.registry import SAMPLERS
@@ -102,6 +103,7 @@ def effect(
     >>> found.verdict, found.adjustment, round(found.estimate, 2)
     ('adjustment', ('ill',), -0.1)
     """
+    check_circumstances(seed, None, 1)
     known = as_knowledge(knowledge, None)
     asked = (x,) if isinstance(x, str) else tuple(x)
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dagora.cli import completing
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 from dagora.cli.terminal import echo
+
+if TYPE_CHECKING:
+    from dagora.graph.adjustment import Adjustment
 
 MOST_SETS = 1000  # that are listed
 
@@ -16,6 +21,7 @@ Examples:
   dagora adjust network.bif --from drug --to death
   dagora adjust graph.dot --from drug --from dose --to death --knowledge tiers.json
   dagora adjust network.json --from drug --to death --set age,severity --all --json
+  dagora adjust network.json --from drug --to death --hand-over question.dagitty
 """
 
 
@@ -39,6 +45,12 @@ Examples:
     shell_complete=completing.files,
     help="Directs edges that the graph leaves open.",
 )
+@click.option(
+    "--hand-over",
+    "target",
+    metavar="FILE",
+    help="Write graph, question and set: FILE.dagitty for DAGitty, FILE.gml for DoWhy.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option()
 def command(
@@ -49,6 +61,7 @@ def command(
     chosen: tuple[str, ...],
     list_all: bool,
     knowledge: str | None,
+    target: str | None,
     as_json: bool,
 ) -> None:
     """Tell from GRAPH whether observed rows determine the effect of setting a variable.
@@ -63,6 +76,8 @@ def command(
     from dagora.data.columns.reading_options import NameList
 
     found = adjustment(graph, causes, outcome, knowledge=knowledge)
+    if target is not None:
+        hand_over(found, target, graph)
     names = resolve(map(NameList, chosen), found.graph.nodes) if chosen else None
     valid = None if names is None else found.is_valid(names)
     sets = list(found.minimal_sets(MOST_SETS)) if list_all else None
@@ -81,3 +96,23 @@ def command(
         echo(f"valid: {', '.join(one) or 'nothing'}")
     if sets is not None and len(sets) == MOST_SETS:
         echo(f"no more than {MOST_SETS} sets are listed")
+
+
+def hand_over(found: Adjustment, target: str, source: str) -> None:
+    """Write the question for another program."""
+    from pathlib import Path
+
+    from dagora.base.errors import OptionError
+    from dagora.base.files import write_whole
+    from dagora.cli.outputs import check_overwriting
+    from dagora.formats.dagitty import render_question
+    from dagora.formats.hand_over import dowhy_question
+
+    check_overwriting([target], [source])
+    match Path(target).suffix.lower():
+        case ".dagitty":
+            write_whole(target, render_question(found))
+        case ".gml":
+            write_whole(target, dowhy_question(found)["graph"])
+        case _:
+            raise OptionError("--hand-over needs a file that ends in .dagitty or .gml")

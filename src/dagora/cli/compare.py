@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 100  # edges of a kind that are printed; --json has all
 
+NO_DISTANCES = (
+    "effects that would be wrong are counted only where both graphs, without lags, are DAGs or CPDAGs"
+)
+
 EXAMPLES = """\b
 Examples:
   dagora compare learned.json truth.bif.gz
@@ -78,6 +82,8 @@ def command(*, estimate: str, truth: str, picture: str | None, report: str | Non
         show_comparison(comparison)
         if distances is not None:
             show_distances(distances)
+        elif isinstance(comparison, Comparison):
+            echo(f"\n{NO_DISTANCES}")
         if listed is not None:
             show_differences(listed)
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
+
 from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -20,6 +22,7 @@ from dagora.effects.linear import regress
 from dagora.effects.logistic import regress_event
 from dagora.effects.set_estimate import SetEstimate
 from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, standardise, support_of
+from dagora.scores.usable_moments import refuse_unusable
 
 
 def estimate_with(
@@ -27,6 +30,7 @@ def estimate_with(
 ) -> SetEstimate:
     """The effect adjusted for a set of columns."""
     adjust = [name for name in adjust if name not in contrast.given]  # constant among the rows
+    refuse_extremes(table, (*contrast.x, contrast.y, *adjust))
     if contrast.event is None:
         return regress(table, contrast, adjust)
     if not all_discrete(table, (*contrast.x, *adjust)):
@@ -36,6 +40,17 @@ def estimate_with(
         with suppress(DataError):  # too few rows for a regression
             return in_place_of_strata(regress_event(table, contrast, adjust), adjust)
     return standardise(table, contrast, adjust, seed)
+
+
+def refuse_extremes(table: Table, names: Sequence[str]) -> None:
+    """Refuse numbers that vary, but are too large or too small for a regression."""
+    for name in names:
+        place = table.schema.index(name)
+        values = table.columns[place]
+        if table.schema[place].kind is Kind.CONTINUOUS and (values != values[0]).any():
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, variance = np.array([values.mean()]), np.array([values.var()])
+            refuse_unusable([name], mean, variance, "an effect")
 
 
 def in_place_of_strata(found: SetEstimate, adjust: Sequence[str]) -> SetEstimate:

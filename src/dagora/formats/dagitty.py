@@ -8,12 +8,14 @@ The parser reads `dag` and `pdag`, chains and groups in braces, and ignores attr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
 
 from dagora.base.errors import FormatError
 from dagora.formats.arrows import Arrow, Direction, graph_of, parse_drawing, quote
 from dagora.formats.graphs import build_pag
-from dagora.graph.ancestral.pag import PAG
+from dagora.graph.adjustment import Adjustment
+from dagora.graph.ancestral.pag import PAG, MarkedEdge
 
 if TYPE_CHECKING:
     from dagora.graph.any_graph import AnyGraph
@@ -33,7 +35,9 @@ MARKED = {
     "--@": "--o",
     "@--": "o--",
 }
-WRITTEN = {sign: written for written, sign in MARKED.items()}
+WRITTEN = {sign: short for short, sign in MARKED.items()}
+Role = Literal["exposure", "outcome", "adjusted"]
+Roles = Mapping[str, Role]
 
 
 def parse_graph(text: str) -> AnyGraph:
@@ -59,26 +63,23 @@ def parse_graph(text: str) -> AnyGraph:
     return graph_of(drawing, direction)
 
 
-def render_graph(graph: Graph) -> str:
-    """Write a graph, every node first, so that their order is kept.
+def render_graph(graph: Graph, roles: Roles | None = None) -> str:
+    """Write a graph, every node first, so that their order is kept, with its role in a question.
 
     >>> from dagora.graph.dag import DAG
-    >>> print(render_graph(DAG("ab", [("a", "b")])), end="")
+    >>> print(render_graph(DAG("ab", [("a", "b")]), {"a": "exposure"}), end="")
     dag {
-    a
+    a [exposure]
     b
     a -> b
     }
     """
-    names = {node: quote(node, PLAIN.fullmatch) for node in graph.nodes}
-    lines = list(names.values())
-    lines += [f"{names[tail]} -> {names[head]}" for tail, head in graph.edges]
-    lines += [f"{names[tail]} -- {names[head]}" for tail, head in graph.undirected]
-    kind = "pdag" if graph.undirected else "dag"
-    return f"{kind} {{\n" + "".join(line + "\n" for line in lines) + "}\n"
+    edges = [(tail, "-->", head) for tail, head in graph.edges]
+    edges += [(tail, "---", head) for tail, head in graph.undirected]
+    return written("pdag" if graph.undirected else "dag", graph.nodes, edges, roles)
 
 
-def render_pag(graph: PAG) -> str:
+def render_pag(graph: PAG, roles: Roles | None = None) -> str:
     """Write a PAG.
 
     >>> print(render_pag(PAG("ab", [("a", "o->", "b")])), end="")
@@ -88,7 +89,34 @@ def render_pag(graph: PAG) -> str:
     a @-> b
     }
     """
-    names = {node: quote(node, PLAIN.fullmatch) for node in graph.nodes}
-    lines = [*names.values()]
-    lines += [f"{names[one]} {WRITTEN[sign]} {names[other]}" for one, sign, other in graph.marked_edges]
-    return "pag {\n" + "".join(line + "\n" for line in lines) + "}\n"
+    return written("pag", graph.nodes, graph.marked_edges, roles)
+
+
+def render_question(found: Adjustment) -> str:
+    """Write a graph with the question what x does to y, and what to adjust for.
+
+    >>> from dagora.graph.dag import DAG
+    >>> print(render_question(Adjustment(DAG("xyz", ["zx", "zy", "xy"]), "x", "y")), end="")
+    dag {
+    x [exposure]
+    y [outcome]
+    z [adjusted]
+    x -> y
+    z -> x
+    z -> y
+    }
+    """
+    adjusted = found.minimal if found.optimal is None else found.optimal
+    roles: dict[str, Role] = dict.fromkeys(adjusted or (), "adjusted")
+    roles |= {**dict.fromkeys(found.x, "exposure"), found.y: "outcome"}
+    if isinstance(found.graph, PAG):
+        return render_pag(found.graph, roles)
+    return render_graph(found.graph, roles)
+
+
+def written(kind: str, nodes: Iterable[str], edges: Iterable[MarkedEdge], roles: Roles | None) -> str:
+    """A graph as text: nodes with their roles, then edges with their marks."""
+    names = {node: quote(node, PLAIN.fullmatch) for node in nodes}
+    lines = [f"{name} [{roles[node]}]" if roles and node in roles else name for node, name in names.items()]
+    lines += [f"{names[one]} {WRITTEN[sign]} {names[other]}" for one, sign, other in edges]
+    return f"{kind} {{\n" + "".join(line + "\n" for line in lines) + "}\n"

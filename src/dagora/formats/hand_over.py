@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import GraphError, OptionError
+from dagora.graph.adjustment import Adjustment
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Network, require_network
 
@@ -106,6 +107,54 @@ def to_dowhy(graph: DAG, frame: Any, treatment: str, outcome: str) -> Any:  # no
         graph.parents(name)  # refuses a name that is no node
     dowhy = library("dowhy", "dowhy")
     return dowhy.CausalModel(data=frame, treatment=treatment, outcome=outcome, graph=graph.to_networkx())
+
+
+def dowhy_question(found: Adjustment) -> dict[str, Any]:
+    """A question and its adjustment set as arguments of DoWhy's `CausalModel`, which is not needed for it.
+
+    The graph is text in GML: a DAG as it is; of a class or a PAG, which DoWhy does not take, the variables of
+    the question with the adjustment set as their common causes.
+
+    >>> question = dowhy_question(Adjustment(DAG("xyz", ["zx", "zy", "xy"]), "x", "y"))
+    >>> question["treatment"], question["outcome"], question["adjustment"]
+    (['x'], 'y', ['z'])
+    >>> model = dowhy.CausalModel(  # doctest: +SKIP
+    ...     data=frame, treatment=question["treatment"], outcome=question["outcome"], graph=question["graph"]
+    ... )
+    """
+    adjusted = found.minimal if found.optimal is None else found.optimal
+    if adjusted is None:
+        raise GraphError(f"there is no adjustment set to hand over: the verdict is '{found.verdict}'")
+    graph = found.graph
+    if not isinstance(graph, DAG):
+        edges = [(z, node) for z in adjusted for node in (*found.x, found.y)]
+        graph = DAG((*adjusted, *found.x, found.y), [*edges, *((x, found.y) for x in found.x)])
+    return {"treatment": list(found.x), "outcome": found.y, "adjustment": list(adjusted), "graph": gml(graph)}
+
+
+def gml(graph: DAG) -> str:
+    """A DAG as text in GML, which networkx and DoWhy read.
+
+    >>> print(gml(DAG("ab", [("a", "b")])), end="")
+    graph [
+    directed 1
+    node [ id 0 label "a" ]
+    node [ id 1 label "b" ]
+    edge [ source 0 target 1 ]
+    ]
+    """
+    lines = [f'node [ id {place} label "{gml_text(name)}" ]' for place, name in enumerate(graph.nodes)]
+    lines += [f"edge [ source {graph.index(tail)} target {graph.index(head)} ]" for tail, head in graph.edges]
+    return "graph [\ndirected 1\n" + "".join(line + "\n" for line in lines) + "]\n"
+
+
+def gml_text(name: str) -> str:
+    """A name as GML has it: letters beyond ASCII, quotes and ampersands by number.
+
+    >>> gml_text('"pH" & größe')
+    '&#34;pH&#34; &#38; gr&#246;&#223;e'
+    """
+    return "".join(one if " " <= one <= "~" and one not in '"&' else f"&#{ord(one)};" for one in name)
 
 
 def library(package: str, module: str) -> Any:  # noqa: ANN401

@@ -26,7 +26,7 @@ from dagora.base.errors import GraphError
 from dagora.graph.adjustment_kernels import SEEN, count_mistakes
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
-from dagora.graph.random_graphs import random_dag
+from dagora.graph.random_graphs import generator_of, random_dag
 
 Matrix = NDArray[np.bool_]
 Integers = NDArray[np.int32]
@@ -114,7 +114,7 @@ def adjustment_distances(estimate: Graph, truth: Graph, seed: int = 0) -> Adjust
         return None
     size, edges = len(truth), len(estimate.edges) + len(estimate.undirected)
     controls = CONTROLS if size <= MANY_NODES else FEW_CONTROLS
-    generator = np.random.default_rng(seed)
+    generator = generator_of(seed)
     drawn = [random_dag("er", size, edges / size, generator, exact=True).to_numpy() for _ in range(controls)]
     classes = [require_lists(cpdag_matrix(matrix)) for matrix in drawn]
     like = classes if isinstance(estimate, CPDAG) else [require_lists(matrix) for matrix in drawn]

@@ -63,7 +63,7 @@ def random_dag(
         raise OptionError(option="degree", value=degree, must="be a whole number for a scale-free graph")
     if kind == "sf" and exact:
         raise OptionError('exact=True is for kind="er": the number of edges of a scale-free graph is fixed')
-    generator = _generator(seed)
+    generator = generator_of(seed)
     size = int(nodes)
     if kind == "sf":
         matrix = _scale_free(size, int(degree), generator)
@@ -75,7 +75,8 @@ def random_dag(
     return DAG.from_numpy(matrix[np.ix_(positions, positions)])
 
 
-def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+def generator_of(seed: int | np.random.Generator) -> np.random.Generator:
+    """A source of random numbers from a seed; refuses what is none."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:

@@ -9,6 +9,7 @@ from operator import index
 from dagora.base.errors import OptionError
 from dagora.base.memory import free_memory
 from dagora.base.wording import option
+from dagora.network.drawing import seed_sequence
 from dagora.network.inference.factors import MemoryLimit
 
 METHODS = ("auto", "exact", "sampling")
@@ -45,6 +46,7 @@ def check_settings(method: str, samples: int, seed: int, memory: int | str | Non
         enough = False
     if not enough:
         raise OptionError(f"{option('samples')} must be a whole number of at least 1, not {samples}")
+    seed_sequence(seed)  # refuses what is no seed
     return QuerySettings(method, int(samples), seed, MemoryLimit(bytes_of(memory)))
 
 
