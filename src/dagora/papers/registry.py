@@ -240,6 +240,15 @@ ITEMS = (
         needs=(MATPLOTLIB, *FOR_OWNERS, GMPY2),
     ),
     Item(
+        "private-k2/growth",
+        "bytes and gates of two owners over rows and over the limit on parents",
+        "dagora.papers.private_k2.growth:growth",
+        PRIVATE_K2,
+        quick="up to 65,536 rows and 4 parents",
+        full="up to a million rows and 6 parents",
+        needs=FOR_OWNERS,
+    ),
+    Item(
         "private-k2/f-vs-g",
         "structures by the exact score f and by its approximation g",
         "dagora.papers.private_k2.f_vs_g:f_vs_g",

@@ -34,6 +34,8 @@ LAMBDAS = (0.0, 0.5, 1.0)
 NONLINEAR = 1.0
 OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not run here
 PAPER_GRAPHS = 100  # per line of figure 1
+# Weights that are worth fewer draws, or chains further from mixed, are compared with nothing, and marked.
+FEWEST_DRAWS, LARGEST_RHAT, MARK = 100, 1.05, " †"
 
 Paper = Mapping[tuple[float, str, str], PublishedSimulation]
 Key = tuple[str, float, str, str, str]  # simulator, λ, prior, method, sampler
@@ -48,10 +50,12 @@ PC and DiBS+: 94 to 100) from the result files of its authors, at their best par
 lines that aim at the same posterior; its data came from the simulator “code”. Kernel PC and DiBS+ are not run
 here: their values are from those files too.
 
-“GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is the paper's
-algorithm 1, a chain on Laplace scores whose draws are then weighted by those marginal likelihoods; “GP,
-bridge” is algorithm 1 by bridge sampling: one chain of 101 draws, weighted by bridge sampling (300 + 300
-particles). The paper's Laplace score also leaves a Jacobian out, and its chain starts at the best graph; ours
+† Weights that are worth fewer than 100 draws, or an R-hat above 1.05: such a number is compared with nothing.
+
+“GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is a chain on
+Laplace scores whose draws are then weighted by those marginal likelihoods, where the paper's algorithm 1 has
+bridge sampling; “GP, bridge” is algorithm 1 with its bridge sampling (300 + 300 particles): one chain of 101
+draws. The paper's Laplace score also leaves a Jacobian out, and its chain starts at the best graph; ours
 does neither.
 """
     + PRIOR_NOTE
@@ -139,7 +143,7 @@ def summary(found: Found, paper: Paper) -> ResultTable:
             for sampler in SAMPLERS:
                 runs = [found.get((simulator, decay, prior, method, sampler), []) for method, prior in shown]
                 if any(runs):
-                    ours = [median(some, "shd") for some in runs]
+                    ours = [marked(some) for some in runs]
                     gp, bge = (paper[decay, method, sampler].shd for method in (GP, BGE))
                     others = [paper[decay, method, ""].shd for method in OTHERS]
                     rows.append((simulator, decay, sampler, gp, *ours[:5], bge, *ours[5:], *others))
@@ -163,7 +167,12 @@ def claims(found: Found, paper: Paper) -> ResultTable:
                     both = shd_by_graph(gp), shd_by_graph(bge)
                     middle, quartile, share = holds_in(*both)
                     graphs = len(both[0].keys() & both[1].keys())
-                    said = f"{verdict(share, graphs)} ({several(graphs)}; the paper: {PAPER_GRAPHS})"
+                    found_here = (
+                        verdict(share, graphs)
+                        if comparable(gp) and comparable(bge)
+                        else f"not compared{MARK}"
+                    )
+                    said = f"{found_here} ({several(graphs)}; the paper: {PAPER_GRAPHS})"
                     rows.append((simulator, f"{method}, {sampler}", middle, quartile, share, said))
     for sampler in SAMPLERS:
         gp_line, bge_line = (paper[NONLINEAR, method, sampler] for method in (GP, BGE))
@@ -189,11 +198,12 @@ def control(measured: Sequence[MeasuredCell], found: Found, paper: Paper) -> Ite
         ratios = []
         for method in (BGE, WEIGHTED):
             runs = found.get(("code", decay, PUBLISHED, method, "partition"), [])
-            if runs:
+            if runs and comparable(runs):
                 theirs_here = paper[decay, paper_name(method), "partition"].shd
-                ratios.append(statistics.median(one["shd"] for one in runs) / theirs_here)
-        if len(ratios) == 2:
-            parts.append(f"at λ = {decay:g} {ratios[0]:.2f} for BGe and {ratios[1]:.2f} for weighted GP")
+                ratio = statistics.median(one["shd"] for one in runs) / theirs_here
+                ratios.append(f"{ratio:.2f} for {'BGe' if method == BGE else 'weighted GP'}")
+        if ratios:
+            parts.append(f"at λ = {decay:g} {' and '.join(ratios)}")
     if parts:
         yield (
             f"Ours beside the paper's. Our graphs have {statistics.fmean(edges.values()):.1f} edges on "
@@ -215,7 +225,7 @@ def lines(found: Found, paper: Paper) -> Iterator[tuple[Entry, ...]]:
                     for sampler in SAMPLERS:
                         runs = found.get((simulator, decay, prior, method, sampler))
                         if runs:
-                            like = prior == PUBLISHED
+                            like = prior == PUBLISHED and comparable(runs)
                             theirs = paper.get((decay, paper_name(method), sampler)) if like else None
                             yield (simulator, decay, prior, f"{method}, {sampler}", *numbers(runs, theirs))
 
@@ -237,6 +247,25 @@ def numbers(runs: Sequence[dict[str, Any]], theirs: PublishedSimulation | None) 
         median(runs, "families"),
         len(runs),
     )
+
+
+def comparable(runs: Sequence[dict[str, Any]]) -> bool:
+    """True if chains have mixed and weights are worth enough draws for a number to stand beside another.
+
+    >>> comparable([{"rhat": 1.01, "weight_ess": None}]), comparable([{"rhat": 1.01, "weight_ess": 19.0}])
+    (True, False)
+    >>> comparable([{"rhat": 1.22, "weight_ess": None}, {"rhat": 1.0, "weight_ess": None}])
+    False
+    """
+    weights = median(runs, "weight_ess")
+    worst = max((one["rhat"] for one in runs if one["rhat"] is not None), default=1.0)
+    return (weights is None or weights >= FEWEST_DRAWS) and worst <= LARGEST_RHAT
+
+
+def marked(runs: Sequence[dict[str, Any]]) -> Entry:
+    """The median E-SHD of runs, with a mark where it is compared with nothing."""
+    middle = median(runs, "shd")
+    return middle if middle is None or comparable(runs) else f"{middle:.2f}{MARK}"
 
 
 def median(runs: Sequence[dict[str, Any]], number: str) -> float | None:
