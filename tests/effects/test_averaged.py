@@ -1,6 +1,7 @@
 """Effects averaged over graphs: against sums over all DAGs on four nodes, with means in closed form."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from dagora.api.all_effects import all_effects
 from dagora.api.effect import effect
 from dagora.base.events import Budget, ignore
 from dagora.data.interventions import Interventions
-from dagora.effects.all_pairs import column_quantiles
+from dagora.effects.all_pairs import AllEffects, column_quantiles
+from dagora.effects.averaged import EffectDraws, effective_draws, summarise_draws
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import read_contrast
 from dagora.effects.drawn_graphs import drawn_from, random_member
@@ -184,14 +186,16 @@ def test_given_a_level_graphs_in_which_it_depends_on_x_are_left_out(words):
     truth = all_graphs(words, "bdeu")
     contrast = read_contrast(words, "c", "d", given={"a": "yes"})
     rows = EffectRows(words)
-    mean = weight = 0.0
+    mean = weight = cause = 0.0
     for place, probability in enumerate(truth.probabilities):
         graph = truth.graph(place)
         if "a" not in graph.descendants("c"):
             weight += probability
+            cause += probability * ("d" in graph.descendants("c"))
             mean += probability * effect_by_graph(graph, rows, contrast).estimate if probability > 1e-5 else 0
     found = effect(words, "c", "d", given={"a": "yes"}, method="exact", draws=1500)
     assert found.estimate == pytest.approx(mean / weight, abs=0.01)
+    assert found.over_graphs.cause_probability == pytest.approx(cause / weight, abs=0.04)
     said = f"averaged over the graphs in which a does not depend on c, {weight:.0%} of the weight"
     share = int(next(note for note in found.notes if "does not depend" in note).split("%")[0].split()[-1])
     assert share == pytest.approx(100 * weight, abs=3), said
@@ -268,6 +272,45 @@ def test_quantiles_with_equal_weights():
     plain = column_quantiles(values, None)
     weighed = column_quantiles(values, np.full(999, 1 / 999))
     np.testing.assert_allclose(plain, weighed, atol=0.05)
+
+
+def test_a_weight_counts_as_so_many_equal_draws():
+    rng = np.random.default_rng(1)
+    values, times = rng.lognormal(size=(20, 2)), np.array([1, 3, 1, 1, 2, 4, 1, 2, 3, 2] * 2)
+    weighed, repeated = (
+        EffectDraws(some[None], np.ones((1, len(some)), dtype=bool), counts[None] / counts.sum())
+        for some, counts in ((values, times), (np.repeat(values, times, axis=0), np.ones(times.sum())))
+    )
+    contrast = SimpleNamespace(scales=("difference", "ratio"))
+    one, other = (summarise_draws(draws, contrast) for draws in (weighed, repeated))
+    assert [one[scale].value for scale in one] == pytest.approx([other[scale].value for scale in other])
+    for low_or_high, same in zip(
+        column_quantiles(values, times.astype(float)),
+        column_quantiles(np.repeat(values, times, axis=0), None),
+        strict=True,
+    ):
+        assert low_or_high.tolist() == same.tolist()
+
+
+def test_draws_are_worth_no_more_than_their_weights_or_their_chain():
+    rng = np.random.default_rng(2)
+    free, sticky = rng.normal(size=(2, 1, 400, 1))
+    sticky = np.cumsum(sticky, axis=1)
+    causes, even = np.ones((1, 400), dtype=bool), np.full((1, 400), 1 / 400)
+    uneven = np.where(np.arange(400) < 4, 0.24, 0.04 / 396)[None]
+    assert 250 < effective_draws(EffectDraws(free, causes, even)) <= 400
+    assert effective_draws(EffectDraws(sticky, causes, even)) < 40
+    assert effective_draws(EffectDraws(free, causes, uneven)) < 6
+
+
+def test_standardised_effects_have_no_units():
+    rng = np.random.default_rng(3)
+    mean, spread, unit = rng.normal(size=(3, 3)), rng.random(3) + 0.5, np.array([1.0, 10.0, 0.2])
+    one, other = (
+        AllEffects(tuple("abc"), made, made, made, made, deviations, "a test").standardised
+        for made, deviations in ((mean, spread), (mean * unit / unit[:, None], spread * unit))
+    )
+    np.testing.assert_allclose(one, other)
 
 
 def test_a_method_that_learns_one_graph_gives_no_table(numbers):
