@@ -133,6 +133,7 @@ def test_columns_of_both_kinds():
     found = falsify(dag, rows, permutations=100)
     assert found.test == default_test(rows) == "mixed"
     assert found.p_value < 0.05
+    assert found.p_value == (1 + found.as_good) / (1 + len(found.permuted_shares))
 
 
 def test_the_same_seed_gives_the_same_answer():
