@@ -18,6 +18,7 @@ from dagora.effects.contrast import read_contrast
 from dagora.effects.drawn_graphs import drawn_from, random_member
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
+from dagora.effects.set_estimate import hold_causes, summarise
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
@@ -323,3 +324,19 @@ def test_no_conditions_among_linear_models():
     table = rows_with(np.eye(3), rng)
     with pytest.raises(dagora.DagoraError, match="continuous: an effect is given levels"):
         effect(table, "x0", "x1", given={"x2": "1"})
+
+
+def test_an_interval_holds_95_percent_of_the_draws_in_which_x_is_a_cause():
+    rng = np.random.default_rng(0)
+    causes = np.arange(10_000) < 3000
+    values = np.where(causes, rng.normal(1, 0.1, 10_000), 0)
+    weights = np.full(10_000, 1e-4)
+    plain = summarise(0.3, values, weights)
+    assert np.mean((values >= plain.low) & (values <= plain.high), where=causes) < 0.925
+    found = hold_causes(plain, values, weights, causes)
+    assert (found.value, found.low) == (0.3, 0.0)
+    assert np.mean((values >= found.low) & (values <= found.high), where=causes) == pytest.approx(
+        0.975, abs=2e-3
+    )
+    rare = np.arange(10_000) < 400
+    assert hold_causes(plain, values, weights, rare) == plain

@@ -17,7 +17,7 @@ from dagora.base.files import json_text
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
-from dagora.effects.set_estimate import TAILS, Interval
+from dagora.effects.set_estimate import TAILS, Interval, hold_causes
 from dagora.stats.statistics import Statistics
 
 Array = NDArray[np.float64]
@@ -123,6 +123,10 @@ def average_all(
         changes = propagate(coefficients, orders, is_set, is_set.astype(np.float64))
         mean[x] = weights @ changes
         low[x], high[x] = column_quantiles(changes, None if even else weights)
+        for y in set(range(size)) - {x}:
+            whole = Interval(0.0, low[x, y], high[x, y])
+            found = hold_causes(whole, changes[:, y], weights, graphs.reach[index, x, y])
+            low[x, y], high[x, y] = found.low, found.high
     for matrix in (mean, low, high):
         np.fill_diagonal(matrix, 0.0)
     moments = statistics.moments()

@@ -3,7 +3,7 @@
 Linear columns: the coefficients of each drawn graph are drawn, and the effect runs along all its paths.
 Others: each graph says what to adjust for, and the effect adjusted for that set is drawn from its posterior.
 Where x is no cause of y in a graph, the effect is zero there. The interval lies between quantiles of all
-draws.
+draws, and of those in which x is a cause.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_graph import zero
 from dagora.effects.result import Effect, OverGraphs
-from dagora.effects.set_estimate import Interval, summarise
+from dagora.effects.set_estimate import Interval, hold_causes, summarise
 from dagora.graph.adjustment import Adjustment, listed
 from dagora.graph.cpdag import CPDAG
 from dagora.posterior.summary.diagnostics import mean_ess
@@ -152,7 +152,7 @@ def summarise_draws(
     found = {}
     for place, scale in enumerate(contrast.scales):
         values = draws.values[some, place]
-        whole = summarise(0.0, values, weights)
+        whole = hold_causes(summarise(0.0, values, weights), values, weights, draws.causes[some])
         if scale == "difference":
             centre = float((values * weights).sum() / weights.sum())
         else:
