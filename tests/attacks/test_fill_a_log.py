@@ -14,6 +14,7 @@ from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.log.log_text import log_in_words
 from dagora.parties.horizontal.log.site_log import open_log, read_log
+from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
 from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.policy.drafted_policy import draft_policy
@@ -106,6 +107,11 @@ def test_what_a_coordinator_may_write_into_a_plan_is_short():
     vote = {"method": "vote", "shows": ("local-graph",)}
     with pytest.raises(FormatError, match="shown_questions of a plan have at most 1048576 characters"):
         replace(plan, **vote, shown_questions=asked)
+    names = [f"{letter}{'x' * 99}" for letter in "abcd"]
+    book = Codebook(tuple(replace(coding, name=name) for coding, name in zip(BOOK, names, strict=True)))
+    replace(plan, codebook=book, sets=(tuple(names[:3]),) * 200)
+    with pytest.raises(FormatError, match="sets of a plan have at most 65536 characters"):
+        replace(plan, codebook=book, sets=(tuple(names[:3]),) * 300)
 
 
 @pytest.mark.parametrize("roster", [None, b"nonsense"])

@@ -52,7 +52,7 @@ MOST_LAGS = 100
 LONGEST_PLAN = 1 << 22
 # A log keeps every plan. Settings are a few options of a method; a question to a site alone has knowledge, of
 # up to 40,000 edges between names of ten letters. Columns must be those of the owner's policy.
-LONGEST_SETTINGS, LONGEST_QUESTIONS = 1 << 14, 1 << 20
+LONGEST_SETTINGS, LONGEST_SETS, LONGEST_QUESTIONS = 1 << 14, 1 << 16, 1 << 20
 LONGEST_SETTING = 1000
 LOGGED_QUESTION = 4000  # characters of a question that the log holds before it is asked
 FINGERPRINT = "sha256:"
@@ -115,6 +115,7 @@ class RunPlan:
         for what, content, most in (
             ("settings", self.settings, LONGEST_SETTINGS),
             (ASKED_ALONE, self.shown_questions, LONGEST_QUESTIONS),
+            (SETS, {SETS: self.sets}, LONGEST_SETS),
         ):
             if len(json.dumps(dict(content))) > most:
                 raise FormatError(f"the {what} of a plan have at most {most} characters")
