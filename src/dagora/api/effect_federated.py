@@ -11,7 +11,8 @@ import numpy as np
 
 from dagora.api.adjustment import Source, class_of, notes_about
 from dagora.api.effect import ONE_LEARNED, with_knowledge
-from dagora.api.learn_federated import AT_SITES, FEWEST, read_sites
+from dagora.api.learn_federated import AT_SITES, FEWEST, FROM_ROWS, read_sites
+from dagora.base.errors import OptionError
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -22,6 +23,7 @@ from dagora.graph.any_graph import AnyGraph
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.result import Result
 from dagora.parties.horizontal.learners.tasks import TASKS
+from dagora.parties.horizontal.methods_over_sites import privacy_terms
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of, draft_effect_plan
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
@@ -44,6 +46,7 @@ def effect_federated(
     secure: bool = True,
     minimum: int = FEWEST,
     codebook: Codebook | None = None,
+    privacy: Mapping[str, object] | str | None = None,
     **reading: Any,  # noqa: ANN401
 ) -> Effect:
     """Tell the effect of setting `x` on `y` from the tables of several sites; it equals that of pooled rows.
@@ -63,6 +66,9 @@ def effect_federated(
         Fewest sites.
     codebook : Codebook, optional
         As for `learn_federated`.
+    privacy : mapping or str, optional
+        Such as {"epsilon": 1}: everything is told from one release with noise, which the interval includes
+        (docs/privacy.md).
     {reading}
 
     Returns
@@ -89,18 +95,25 @@ def effect_federated(
     notes = notes_about(source[1]) + ([ONE_LEARNED] if isinstance(graph, Result) else [])
     if not question.sets:
         return question.answer(None, notes)
+    if not secure and privacy is not None:
+        raise OptionError("privacy goes with secure sums: leave secure=False out")
     if not secure:
         return question.answer(OpenFederation.over(parties, TASKS, question.codebook), notes, seed)
+    terms = privacy_terms(privacy, question.codebook.schema, len(parties), joint=True)
     draft = partial(
         draft_effect_plan,
         question.codebook,
         sets=question.sets,
         settings=question.settings,
         cells_per_table=MOST_CELLS,
-        largest_rows=largest_rows(parties, None),
+        largest_rows=largest_rows(parties, terms),
+        privacy=terms,
     )
     with run_plan(parties, draft) as (session, _):
-        return question.answer(session, notes, seed)
+        if terms is None:
+            return question.answer(session, notes, seed)
+        notes += [] if codebook is not None else [FROM_ROWS]
+        return question.answer_from_release(terms, session.release_sums(), notes, seed)
 
 
 def read_question(

@@ -32,6 +32,10 @@ from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.transport.transport import check_name
 
 FEWEST = 3  # sites: of two, each could subtract its own part from a sum
+FROM_ROWS = (
+    "levels and ranges were taken from the rows, which the promise of privacy does not cover: give a "
+    "codebook that was made without looking at them"
+)
 AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal")  # of each site
 
 
@@ -120,11 +124,8 @@ def learn_federated(
     if terms is None:
         return add_traffic(add_readings(result, parties), books())
     # How many rows were dropped is not covered by the promise, so it is not said.
-    note = (
-        "levels and ranges were taken from the rows, which the promise of privacy does not cover: give a "
-        "codebook that was made without looking at them"
-    )
-    return add_traffic(replace(result, warnings=(*result.warnings, *[note] * (codebook is None))), books())
+    notes = [FROM_ROWS] * (codebook is None)
+    return add_traffic(replace(result, warnings=(*result.warnings, *notes)), books())
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -18,6 +18,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.data.schema import Kind, Schema
@@ -27,6 +28,7 @@ from dagora.effects.contrast import EffectContrast, written
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.linear import ONE_SLOPE, no_variation, student, with_hidden_cause
+from dagora.effects.noisy_effects import NoisySource
 from dagora.effects.overlap import refuse_too_few
 from dagora.effects.result import Effect
 from dagora.effects.set_estimate import SetEstimate, Support
@@ -37,6 +39,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.session.federation import Federation
 from dagora.parties.horizontal.session.fourth_sums import MOST_COLUMNS, FourthMoments
+from dagora.parties.privacy.terms import PrivacyTerms
 
 MOST_ROWS = 1 << 26
 """Rows that are made of joint counts."""
@@ -133,6 +136,14 @@ class SiteQuestion:
             return {"question": self.contrast.to_text(), "graph": sha256(marks.encode()).hexdigest()}
         return {"question": self.contrast.to_text(), "graph": listed}
 
+    def answer_from_release(
+        self, terms: PrivacyTerms, sums: NDArray[np.int64], notes: Sequence[str] = (), seed: int = 0
+    ) -> Effect:
+        """The effect from one release with noise."""
+        source = NoisySource(terms, self.codebook, self.contrast, sums)
+        found = effect_by_graph(self.graph, source, self.contrast, notes, seed)
+        return replace(found, notes=(*found.notes, *terms.describe()))
+
     def answer(self, federation: Federation | None, notes: Sequence[str] = (), seed: int = 0) -> Effect:
         """Ask the sites, and tell the effect; where there are no sets, nobody is asked."""
         source = EffectSites(federation, self.codebook, self.contrast, self.sets)
@@ -224,9 +235,7 @@ class EffectSites:
         return notes
 
 
-def rows_of_counts(
-    schema: Schema, places: Sequence[int], counts: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> Table:
+def rows_of_counts(schema: Schema, places: Sequence[int], counts: NDArray[np.int64]) -> Table:
     """A table of rows with these joint counts; the first column varies slowest.
 
     >>> from dagora.data.schema import Variable

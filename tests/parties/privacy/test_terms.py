@@ -94,7 +94,7 @@ def changed(**changes: object) -> dict[str, object]:
         (changed(epsilon=True), "option 'epsilon' takes a number|must be"),
         (changed(delta=0.5), "option 'delta' must be at most 0.001"),
         (changed(delta=0), "option 'delta' must be at least"),
-        (changed(release="triples"), "option 'release' is one of pairs, moments, not 'triples'"),
+        (changed(release="triples"), "option 'release' is one of pairs, table, moments, not 'triples'"),
         (changed(columns=1), "option 'columns' must be at least 2"),
         (changed(columns=3.5), "option 'columns' takes a whole number, not 3.5"),
         (changed(sites=0), "option 'sites' must be at least 1"),

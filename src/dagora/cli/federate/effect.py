@@ -8,7 +8,15 @@ from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.cli import completing
 from dagora.cli.effect import read_levels, split_pair
 from dagora.cli.federate.keys import MINIMUM
-from dagora.cli.federate.planning import CODEBOOK, KEYS, SITES, WRITE_PLAN, convene, with_certificates
+from dagora.cli.federate.planning import (
+    CODEBOOK,
+    KEYS,
+    PRIVACY,
+    SITES,
+    WRITE_PLAN,
+    convene,
+    with_certificates,
+)
 from dagora.cli.federate.waiting import meet_sites, save_plan
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
@@ -19,6 +27,7 @@ EXAMPLES = """\b
 Examples: the coordinator's line; each site runs `dagora federate client` as always
   dagora federate effect --keys keys/coordinator --from drug --to death --graph graph.json
   dagora federate effect --keys keys/coordinator --from dose --to pressure --graph network.json --json
+  dagora federate effect --keys keys/coordinator --from drug --to death --graph g.json --privacy epsilon=1
   dagora federate effect --keys keys/coordinator --from drug --to death --graph g.json --write-plan p.json
 """
 
@@ -66,6 +75,7 @@ Examples: the coordinator's line; each site runs `dagora federate client` as alw
 @CODEBOOK
 @SITES
 @MINIMUM
+@PRIVACY
 @listening_host("host")
 @listening_port(7100)
 @seconds_option("--wait", 300.0, "Seconds to wait for all sites to connect.")
@@ -87,6 +97,7 @@ def effect(
     codebook: str | None,
     sites: str | None,
     minimum: int,
+    privacy: str | None,
     host: str,
     port: int,
     wait: float,
@@ -107,6 +118,7 @@ def effect(
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
     from dagora.graph.knowledge import as_knowledge
+    from dagora.parties.horizontal.methods_over_sites import privacy_terms
     from dagora.parties.horizontal.plan.drafting import draft_effect_plan
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 
@@ -119,6 +131,7 @@ def effect(
     question = read_question(class_, consortium.codebook, causes, outcome, pairs, None, conditions, known)
     found = None if question.sets else question.answer(None, notes_about(directions))
     if found is None:
+        terms = privacy_terms(privacy, question.codebook.schema, len(listed), joint=True)
         plan = draft_effect_plan(
             question.codebook,
             listed,
@@ -128,6 +141,7 @@ def effect(
             columns_per_table=consortium.columns_per_table,
             cells_per_table=consortium.cells_per_table,
             largest_rows=consortium.largest_rows,
+            privacy=terms,
         )
         if write_plan:
             save_plan(plan, write_plan)
@@ -136,7 +150,12 @@ def effect(
         plan = with_certificates(plan, transport.fingerprints)
         with CoordinatorSession(transport, plan, identity, patience=patience) as session:
             echo("dagora: all sites are connected", err=True)
-            found = question.answer(session, notes_about(directions), seed)
+            if terms is None:
+                found = question.answer(session, notes_about(directions), seed)
+            else:
+                found = question.answer_from_release(
+                    terms, session.release_sums(), notes_about(directions), seed
+                )
     if output is not None:
         write_whole(output, found.to_json())
     echo(json_text(found.to_dict()) if as_json else found.to_text())

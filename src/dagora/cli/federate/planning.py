@@ -55,6 +55,12 @@ CODEBOOK = click.option(
     help="The columns that the sites agreed on; default: codebook.toml in the folder of --keys.",
 )
 SITES = click.option("--sites", metavar="A,B,C", help="Names of the sites; default: those of the codebook.")
+PRIVACY = click.option(
+    "--privacy",
+    metavar="epsilon=1",
+    help="Answer from one release with noise (differential privacy), with these terms: epsilon, delta, "
+    "colluders, rows_per_person, row_bound.",
+)
 WRITE_PLAN = click.option(
     "--write-plan", metavar="PLAN.json", help="Write the plan for the sites to look at, and end."
 )
@@ -78,12 +84,7 @@ def planning_options(command: F) -> F:
             type=click.IntRange(1),
             help="Most cells of a joint table; default: what the codebook says.",
         ),
-        click.option(
-            "--privacy",
-            metavar="epsilon=1",
-            help="Learn from one release with noise (differential privacy), with these terms: epsilon, "
-            "delta, colluders, rows_per_person, row_bound.",
-        ),
+        PRIVACY,
         MINIMUM,
     )
     return gather_options(command, Planning, "planning", options)

@@ -72,14 +72,13 @@ def statistics_over(federation: Federation, method: str, settings: Mapping[str, 
 
 
 def privacy_terms(
-    options: Mapping[str, object] | str | None, schema: Schema, sites: int
+    options: Mapping[str, object] | str | None, schema: Schema, sites: int, *, joint: bool = False
 ) -> PrivacyTerms | None:
     """The terms of a release with noise, where one is asked for; options as a mapping or as written."""
     if options is None:
         return None
-    return agree_on_terms(
-        schema, sites, **(parse_options(options) if isinstance(options, str) else dict(options))
-    )
+    chosen = parse_options(options) if isinstance(options, str) else dict(options)
+    return agree_on_terms(schema, sites, joint=joint, **chosen)
 
 
 def check_over_sites(

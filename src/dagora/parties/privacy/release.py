@@ -9,6 +9,7 @@ can be averaged away. A key must never serve two releases.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ def feature_size(terms: PrivacyTerms, schema: Schema) -> int:
     if terms.release == "moments":
         return feature_count(len(schema))
     sizes = [int(size) for size in schema.cardinalities]
+    if terms.release == "table":
+        return math.prod(sizes)
     return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 

@@ -6,6 +6,7 @@ holds even if `colluders` of the sites tell the others their noise: the noise of
 
 - `pairs`: the joint counts of all pairs of discrete columns. A row adds 1 to one cell of each of the
   k = d(d − 1)/2 tables, so Δ² = k.
+- `table`: the joint counts of all discrete columns. A row adds 1 to one cell, so Δ² = 1.
 - `moments`: the number of rows, sums and products of continuous columns (`moment_features`).
 """
 
@@ -23,7 +24,7 @@ from dagora.data.schema import Kind, Schema
 from dagora.parties.privacy.accounting import require_wide_noise, rho_of
 from dagora.parties.privacy.moment_features import GRID, moment_sensitivity
 
-Release = Literal["pairs", "moments"]
+Release = Literal["pairs", "table", "moments"]
 
 OPTIONS = (
     Option("epsilon", "float", 1.0, "how much one person can change the odds of anything, as a power of e",
@@ -37,7 +38,7 @@ OPTIONS = (
            "either way)", low=0.0, open_low=True),
 )  # fmt: skip
 SHAPE = (
-    Option("release", "text", "", "what is summed", choices=("pairs", "moments"), required=True),
+    Option("release", "text", "", "what is summed", choices=("pairs", "table", "moments"), required=True),
     Option("columns", "int", None, "number of columns", low=2, high=10_000, required=True),
     Option("sites", "int", None, "number of sites", low=1, high=10_000, required=True),
 )
@@ -45,8 +46,9 @@ SHAPE = (
 USUAL_SQUARE = Fraction(1, 6)
 # Noise is made for a share less than all of ρ. The rest pays for sums of discrete Gaussians.
 SHARE = 1 - Fraction(1, 10**6)
+_WHAT = {"pairs": "pairs", "table": "a table"}
 # Below these, results are more noise than structure (benchmarks/privacy.py).
-ENOUGH = {"pairs": 5e4, "moments": 2e4}
+ENOUGH = {"pairs": 5e4, "table": 0.0, "moments": 2e4}
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,10 @@ class PrivacyTerms:
                 f"the option 'row_bound' must be a number up to that of the columns ({self.columns}), "
                 f"not {self.row_bound}"
             )
-        if self.release == "pairs" and self.row_bound is not None:
-            raise OptionError("the option 'row_bound' belongs to moments, not to pairs: leave it out")
+        if self.release != "moments" and self.row_bound is not None:
+            raise OptionError(
+                f"the option 'row_bound' belongs to moments, not to {_WHAT[self.release]}: leave it out"
+            )
         require_wide_noise(self.sigma2_site)
 
     @property
@@ -95,7 +99,9 @@ class PrivacyTerms:
     @property
     def sensitivity_squared(self) -> int:
         """Δ²: by how much one person can move the sum, as the square of a Euclidean length."""
-        if self.release == "pairs":
+        if self.release == "table":
+            one_row = 1
+        elif self.release == "pairs":
             one_row = self.columns * (self.columns - 1) // 2
         else:
             one_row = moment_sensitivity(self.columns, Fraction(self.row_bound or 0)) ** 2
@@ -133,7 +139,9 @@ class PrivacyTerms:
         what = f"the joint counts of all {pairs} pairs of {self.columns} columns"
         if self.release == "moments":
             what = f"the number of rows, the sums and the products of {self.columns} columns"
-        size = self.sigma_site / (1 if self.release == "pairs" else GRID)
+        elif self.release == "table":
+            what = f"the joint counts of {self.columns} columns"
+        size = self.sigma_site / (GRID if self.release == "moments" else 1)
         who = "each number gets noise" if self.sites == 1 else f"each of {self.sites} sites adds noise"
         each = "" if self.sites == 1 else " to each number"
         collude = f"; the promise holds if {self.colluders} " + (
@@ -175,8 +183,10 @@ class PrivacyTerms:
         return cls(**checked)  # type: ignore[arg-type]  # checked just above
 
 
-def agree_on_terms(schema: Schema, sites: int, **options: object) -> PrivacyTerms:
+def agree_on_terms(schema: Schema, sites: int, *, joint: bool = False, **options: object) -> PrivacyTerms:
     """Terms for columns and sites, with what is usual where nothing is said (`OPTIONS`).
+
+    With `joint`, the joint table of discrete columns is released, and not that of each pair.
 
     >>> from dagora.data.schema import Variable
     >>> schema = Schema([Variable(name, Kind.CONTINUOUS) for name in "abcdef"])
@@ -185,7 +195,8 @@ def agree_on_terms(schema: Schema, sites: int, **options: object) -> PrivacyTerm
 rows_per_person=1, row_bound=1.0)
     """
     checked = check_options("privacy", OPTIONS, options)
-    release: Release = "pairs" if schema.kinds == {Kind.DISCRETE} else "moments"
+    counts: Release = "table" if joint else "pairs"
+    release: Release = counts if schema.kinds == {Kind.DISCRETE} else "moments"
     require_kind(schema, release)
     if checked["colluders"] is None:
         checked["colluders"] = sites // 3
@@ -219,7 +230,7 @@ rows_per_person, row_bound); did you mean 'epsilon'?
 
 def require_kind(schema: Schema, release: Release) -> None:
     """Refuse columns that a release cannot hold."""
-    wanted = Kind.DISCRETE if release == "pairs" else Kind.CONTINUOUS
+    wanted = Kind.CONTINUOUS if release == "moments" else Kind.DISCRETE
     if len(schema) < 2:
         raise DataError(f"there is {len(schema)} column, a network needs 2")
     for variable in schema:

@@ -177,9 +177,10 @@ class RunPlan:
                 f"a release of {size:,} numbers is too large, at most {MOST_RELEASED:,} are possible: "
                 "use fewer columns, or fewer levels"
             )
-        if self._cells(2) > self.cells_per_table:
+        largest = self._released_cells(terms)
+        if largest > self.cells_per_table:
             raise FormatError(
-                f"a release has tables of up to {self._cells(2)} cells, and the plan allows "
+                f"a release has tables of up to {largest} cells, and the plan allows "
                 f"{self.cells_per_table} (cells_per_table): use fewer levels, or allow more cells"
             )
 
@@ -251,14 +252,18 @@ class RunPlan:
 
     @property
     def largest_table(self) -> int:
-        """The most cells that a table of this plan can have; a release has those of pairs.
+        """The most cells that a table of this plan can have; for regressions, the most sums of products.
 
-        For regressions it is the most sums of products.
+        A release has the tables of pairs, or one of all columns.
         """
         if FOURTH in self.questions:
             return max(comb(len(names) + 4, 4) for names in self.sets)
-        columns = self.columns_per_table if self.privacy is None else 2
-        return min(self.cells_per_table, self._cells(columns))
+        if self.privacy is not None:
+            return min(self.cells_per_table, self._released_cells(self.privacy))
+        return min(self.cells_per_table, self._cells(self.columns_per_table))
+
+    def _released_cells(self, terms: PrivacyTerms) -> int:
+        return self._cells(len(self.codebook.columns) if terms.release == "table" else 2)
 
     def _cells(self, columns: int) -> int:
         """The most cells that a table of so many columns can have."""

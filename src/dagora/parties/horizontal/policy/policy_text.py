@@ -52,7 +52,7 @@ methods = {_toml_list(policy.methods)}
 # "indicators" (moments of continuous columns, their squares, and indicators of levels),
 # "lagged" (moments of windows of time: steps with the steps before them, of series),
 # "fourth" (for effects: sums of products of up to four of the columns of a regression),
-# "release" (pairs of columns or moments, once, with noise).
+# "release" (pairs of columns, one joint table, or moments; once, with noise).
 questions = {_toml_list(policy.questions)}
 
 # Methods that show the coordinator what this site alone has: "vote", "average", "best" (the weights learned

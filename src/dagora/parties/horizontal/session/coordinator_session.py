@@ -177,9 +177,15 @@ class CoordinatorSession:
 
     def release(self) -> NoisyPairs | NoisyMoments:
         """The release with noise that the plan describes, as statistics to learn from."""
+        sums = self.release_sums()
+        assert self.plan.privacy is not None
+        return read_release(sums, self.plan, self.plan.privacy)
+
+    def release_sums(self) -> NDArray[np.int64]:
+        """The numbers of the release with noise that the plan describes."""
         if self.plan.privacy is None:
             raise ProtocolError("the plan has no release with noise")
-        return read_release(self._sum(PlanQuestion(RELEASE)), self.plan, self.plan.privacy)
+        return self._sum(PlanQuestion(RELEASE))
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name; a question that is asked once must be the plan's."""

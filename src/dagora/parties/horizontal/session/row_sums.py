@@ -187,6 +187,8 @@ def count_cells(
 
 def sums_to_release(rows: CodedRows, terms: PrivacyTerms) -> NDArray[np.int64]:
     """The sums over the rows, without noise; one row moves them by at most the terms' sensitivity."""
+    if terms.release == "table":
+        return joint_counts(rows, [tuple(range(len(rows.schema)))])
     if terms.release == "pairs":
         return joint_counts(rows, pairs_of(len(rows.schema)))
     # No more bits than squares and products of a row have room for.

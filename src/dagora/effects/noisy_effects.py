@@ -1,0 +1,246 @@
+"""Effects from one release with noise for privacy; their intervals include the noise.
+
+Of discrete columns, the joint table of all columns of the question is released. Given a noisy count, the true
+one is a normal around it that is not negative; for each draw of all counts, the tables of standardisation
+are drawn from their posterior. Of continuous columns, moments are released. With X and y in the units of the
+ranges, noise E on the sums moves the coefficients b by (XᵀX)⁻¹ E c, c = (1, −b) over y and the columns of X,
+to first order. That variance is added to the usual one: robust standard errors would need more sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.errors import DataError
+from dagora.effects.contrast import EffectContrast, Value, compare_means, written
+from dagora.effects.effect_source import OfferedSet
+from dagora.effects.linear import ONE_SLOPE, student
+from dagora.effects.set_estimate import FEW_ROWS, SetEstimate, Support, summarise
+from dagora.effects.standardise import BLOCK, DRAWS, PRIOR_ROWS
+from dagora.graph.any_graph import AnyGraph
+from dagora.parties.horizontal.plan.codebook import Codebook
+from dagora.parties.privacy.moment_features import GRID, MEAN_BITS, ROOT_BITS, ROOT_TWO, mean_weight
+from dagora.parties.privacy.terms import PrivacyTerms
+
+Array = NDArray[np.float64]
+Names = tuple[str, ...]
+
+CLEAR = 4.0
+"""Standard deviations of the noise that a count must have to carry an answer."""
+LARGEST_MOVE = 0.25
+"""Noise of the products, in units in which they are the identity, up to which the first order is enough."""
+TOO_NOISY = (
+    "the noise is as large as what the columns tell apart: release from more rows, in narrower ranges, or "
+    "with a larger epsilon"
+)
+LEAST = 1e-9  # rows of a stratum in a draw
+SAME_NOISE = "what the columns leave open of y varies alike in all rows (the release allows no robust errors)"
+INCLUDED = "the interval includes the noise for privacy"
+
+
+@dataclass(frozen=True)
+class NoisySource:
+    """A release as a source of effects."""
+
+    terms: PrivacyTerms
+    codebook: Codebook
+    contrast: EffectContrast
+    sums: NDArray[np.int64]
+
+    @property
+    def names(self) -> Names:
+        """The columns of the release."""
+        return self.codebook.schema.names
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, as the release tells it."""
+        total = self.sums[0] / GRID if self.codebook.continuous else self.sums.sum()
+        if total < 2:
+            raise DataError(
+                "the noise is larger than the number of rows: release from more rows, or with a larger "
+                "epsilon"
+            )
+        return round(float(total))
+
+    def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: Names) -> OfferedSet:  # noqa: ARG002
+        """What the release gives for an effect adjusted for a set."""
+        adjust = tuple(name for name in adjust if name not in contrast.given)
+        if self.codebook.continuous:
+            return OfferedSet(adjust, self.n_rows, 1.0, lambda _seed: self._slope(adjust), (INCLUDED,))
+        found = NoisyStrata.of(self, adjust)
+        return OfferedSet(adjust, found.rows, found.share, found.estimate, (INCLUDED,))
+
+    @cached_property
+    def _products(self) -> tuple[Array, Array]:
+        """Sums of products of 1 and the columns, in units of the ranges, and the variance of their noise."""
+        d = len(self.names)
+        values, variance = self.sums / GRID, self.terms.sum_variance / GRID**2
+        weight = mean_weight(Fraction(self.terms.row_bound or 0)) / 2**MEAN_BITS
+        scale = np.ones((d + 1, d + 1))
+        scale[0, 1:] = 1 / weight
+        scale[1:, 1:][np.triu_indices(d, 1)] = 2**ROOT_BITS / ROOT_TWO
+        whole = np.zeros((d + 1, d + 1))
+        whole[np.triu_indices(d + 1)] = values
+        upper = whole * scale
+        return np.triu(upper) + np.triu(upper, 1).T, np.triu(scale**2) * variance + np.triu(
+            scale**2, 1
+        ).T * variance
+
+    def _slope(self, adjust: Names) -> SetEstimate:
+        sums, noise = self._products
+        rows, contrast = self.n_rows, self.contrast
+        places = [0, *(1 + self.names.index(name) for name in (*adjust, *contrast.x))]
+        y = 1 + self.names.index(contrast.y)
+        inner, inner_noise = (part[np.ix_(places, places)] for part in (sums, noise))
+        if np.linalg.eigvalsh(inner)[0] <= 0:
+            raise DataError(TOO_NOISY)
+        inverse = np.linalg.inv(inner)
+        own = np.diag(inverse)
+        if float((inner_noise * (np.outer(own, own) + inverse**2)).sum()) > LARGEST_MOVE**2:
+            raise DataError(TOO_NOISY)
+        b = inverse @ sums[places, y]
+        left = float(sums[y, y] - b @ sums[places, y])
+        moved = np.outer(b, b) * inner_noise  # c_i c_k Var(E_ik)
+        np.fill_diagonal(moved, inner_noise @ b**2 + noise[places, y])
+        freedom = max(1, rows - len(places))
+        spread = max(left, 0.0) / freedom + math.sqrt(float(noise[y, y])) / rows  # not below its own noise
+        covariance = inverse * spread + inverse @ moved @ inverse
+        width = {coding.name: coding.half_width for coding in self.codebook.continuous}
+        weights = np.zeros(len(places))
+        for place, (name, to, base) in enumerate(zip(contrast.x, contrast.to, contrast.base, strict=True)):
+            step = (float(to) - float(base)) * width[contrast.y] / width[name]
+            weights[1 + len(adjust) + place] = step
+        value, variance = float(weights @ b), float(weights @ covariance @ weights)
+        return student(value, variance, freedom, Support(rows), (ONE_SLOPE, SAME_NOISE))
+
+
+@dataclass(frozen=True)
+class NoisyStrata:
+    """Noisy counts of an effect, `[value or others, event or not, stratum]`, and the variance of each."""
+
+    contrast: EffectContrast
+    adjust: Names
+    counts: Array
+    variances: Array
+
+    @classmethod
+    def of(cls, source: NoisySource, adjust: Names) -> NoisyStrata:
+        """Sum a released table over what a question does not need."""
+        schema, contrast = source.codebook.schema, source.contrast
+        names = list(schema.names)
+        table = source.sums.astype(np.float64).reshape([int(size) for size in schema.cardinalities])
+        for name, level in contrast.given.items():
+            place = names.index(name)
+            table = table.take(schema[schema.index(name)].levels.index(level), axis=place)
+            names.pop(place)
+        order = [*(names.index(name) for name in (*contrast.x, contrast.y, *adjust))]
+        rest = [place for place in range(len(names)) if place not in order]
+        merged = int(np.prod([table.shape[place] for place in rest], dtype=np.int64))
+        table = (
+            table.transpose([*order, *rest])
+            .reshape([*(table.shape[place] for place in order), merged])
+            .sum(axis=-1)
+        )
+        causes = len(contrast.x)
+        shape = table.shape[:causes]
+        table = table.reshape([math.prod(shape), table.shape[causes], -1])
+        event = schema[schema.index(contrast.y)].levels.index(contrast.event or "")
+        sides = []
+        for values in (contrast.to, contrast.base):
+            codes = [
+                schema[schema.index(name)].levels.index(str(value))
+                for name, value in zip(contrast.x, values, strict=True)
+            ]
+            sides.append(int(np.ravel_multi_index(codes, shape)))
+        split = np.stack([table[:, event], table.sum(axis=1) - table[:, event]], axis=1)
+        others = table.shape[1] - 1
+        counts = np.zeros((3, 2, table.shape[2]))
+        counts[:2] = split[sides]
+        counts[2] = split.sum(axis=0) - counts[:2].sum(axis=0)
+        variances = np.full(counts.shape, source.terms.sum_variance * merged)
+        variances[:, 1] *= others
+        variances[2] *= max(0, len(table) - 2)
+        return cls(contrast, adjust, counts, variances)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return max(0, round(float(self.counts.sum())))
+
+    @property
+    def _rows_at(self) -> Array:
+        return np.asarray(self.counts[:2].sum(axis=1))
+
+    @cached_property
+    def share(self) -> float:
+        """The share of rows in strata in which both values clearly have rows."""
+        clear = (self._rows_at > CLEAR * np.sqrt(self.variances[:2].sum(axis=1))).all(axis=0)
+        rows = np.maximum(self.counts.sum(axis=(0, 1)), 0)
+        return float(rows[clear].sum() / max(rows.sum(), 1.0))
+
+    def estimate(self, seed: int) -> SetEstimate:
+        """The effect, with an interval that includes the noise."""
+        totals = self._rows_at.sum(axis=1)
+        noise = np.sqrt(self.variances[:2].sum(axis=(1, 2)))
+        for values, total, spread in zip((self.contrast.to, self.contrast.base), totals, noise, strict=True):
+            if total < CLEAR * spread:
+                raise DataError(
+                    f"the noise hides whether any row has {self._said(values)}: use a larger epsilon"
+                )
+        found = self.draw(DRAWS, np.random.default_rng(seed))
+        estimates = {}
+        for drawn, scale in zip(found.T, self.contrast.scales, strict=True):
+            centre = drawn.mean() if scale == "difference" else np.median(drawn)
+            estimates[scale] = summarise(float(centre), drawn)
+        return SetEstimate(estimates, self.draw, self._support(), "standardisation of noisy counts")
+
+    def draw(self, number: int, rng: np.random.Generator) -> Array:
+        """Draw the effect on every scale: true counts around the noisy ones, then the tables given them."""
+        means = np.empty((2, number))
+        step = max(1, BLOCK // self.counts.size)
+        for start in range(0, number, step):
+            size = min(step, number - start)
+            counts = self._true_counts(size, rng)
+            weights = rng.standard_gamma(np.maximum(counts.sum(axis=(1, 2)), LEAST))
+            weights /= weights.sum(axis=1, keepdims=True)
+            for side in (0, 1):
+                events, others = counts[:, side, 0], counts[:, side, 1]
+                total = events.sum(axis=1) + others.sum(axis=1)
+                share = ((events.sum(axis=1) + 0.5) / (total + 1.0) * PRIOR_ROWS)[:, None]
+                chances = rng.beta(events + share, others + PRIOR_ROWS - share)
+                means[side, start : start + size] = (weights * chances).sum(axis=1)
+        return np.stack([compare_means(means[0], means[1], scale) for scale in self.contrast.scales], axis=1)
+
+    def _true_counts(self, number: int, rng: np.random.Generator) -> Array:
+        """Counts that are not negative, normal around the noisy ones; `[draw, value, event, stratum]`."""
+        from scipy.special import ndtr, ndtri
+
+        spread = np.sqrt(self.variances)
+        safe = np.where(spread > 0, spread, 1.0)
+        below = ndtr(np.clip(-self.counts / safe, -8, 8))
+        places = below + rng.random((number, *self.counts.shape)) * (1 - below)
+        drawn = self.counts + safe * ndtri(np.clip(places, 1e-15, 1 - 1e-15))
+        return np.asarray(np.maximum(np.where(spread > 0, drawn, self.counts), 0.0))
+
+    def _said(self, values: Sequence[Value]) -> str:
+        return " and ".join(f"{a}={written(b)}" for a, b in zip(self.contrast.x, values, strict=True))
+
+    def _support(self) -> Support:
+        totals = self._rows_at.sum(axis=1).tolist()
+        sides = (self.contrast.to, self.contrast.base)
+        rows_at = {self._said(values): round(total) for values, total in zip(sides, totals, strict=True)}
+        notes = [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+        if self.share < 1:
+            notes.append(
+                f"thin strata: {1 - self.share:.0%} of the rows are in strata of {', '.join(self.adjust)} "
+                "whose counts are hardly above the noise; there the answer is drawn to the unadjusted one"
+            )
+        return Support(self.rows, self.share, self.counts.shape[2], rows_at, tuple(notes))
