@@ -139,7 +139,8 @@ class NoisyStrata:
         table = source.sums.astype(np.float64).reshape([int(size) for size in schema.cardinalities])
         for name, level in contrast.given.items():
             place = names.index(name)
-            table = table.take(schema[schema.index(name)].levels.index(level), axis=place)
+            level_place = schema[schema.index(name)].levels.index(level)
+            table = np.asarray(np.moveaxis(table, place, 0)[level_place])
             names.pop(place)
         order = [*(names.index(name) for name in (*contrast.x, contrast.y, *adjust))]
         rest = [place for place in range(len(names)) if place not in order]

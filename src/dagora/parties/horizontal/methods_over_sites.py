@@ -78,7 +78,7 @@ def privacy_terms(
     if options is None:
         return None
     chosen = parse_options(options) if isinstance(options, str) else dict(options)
-    return agree_on_terms(schema, sites, joint=joint, **chosen)
+    return agree_on_terms(schema, sites, joint, **chosen)
 
 
 def check_over_sites(

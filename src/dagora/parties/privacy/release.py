@@ -108,7 +108,7 @@ def release(
         ),
     )
     schema, columns = in_declared_levels(table, declared)
-    terms = agree_on_terms(schema, sites=1, **options)
+    terms = agree_on_terms(schema, 1, **options)
     listed = None
     if terms.release == "moments":
         listed = require_ranges(schema, [given[name] for name in schema.names if name in given])

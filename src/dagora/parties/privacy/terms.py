@@ -183,14 +183,14 @@ class PrivacyTerms:
         return cls(**checked)  # type: ignore[arg-type]  # checked just above
 
 
-def agree_on_terms(schema: Schema, sites: int, *, joint: bool = False, **options: object) -> PrivacyTerms:
+def agree_on_terms(schema: Schema, sites: int, joint: bool = False, /, **options: object) -> PrivacyTerms:
     """Terms for columns and sites, with what is usual where nothing is said (`OPTIONS`).
 
     With `joint`, the joint table of discrete columns is released, and not that of each pair.
 
     >>> from dagora.data.schema import Variable
     >>> schema = Schema([Variable(name, Kind.CONTINUOUS) for name in "abcdef"])
-    >>> agree_on_terms(schema, sites=5, epsilon=2.0)
+    >>> agree_on_terms(schema, 5, epsilon=2.0)
     PrivacyTerms(release='moments', columns=6, sites=5, epsilon=2.0, delta=1e-06, colluders=1, \
 rows_per_person=1, row_bound=1.0)
     """
