@@ -61,6 +61,15 @@ def test_standard_errors_are_those_of_repeated_samples(outcome):
     assert np.mean(widths) == pytest.approx(np.std(values), rel=0.2)
 
 
+def test_people_who_differ_widen_the_interval_of_a_mean_without_noise():
+    rng = np.random.default_rng(4)
+    x, z = rng.integers(0, 2, 400), rng.normal(size=400)
+    table = table_of(x=np.where(x, "yes", "no"), z=z, y=x * z)
+    found = estimate_with(table, read_contrast(table, "x", "y"), ["z"]).estimates["difference"]
+    assert abs(found.value) == pytest.approx(abs(z.mean()))
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * z.std() / 20, rel=0.02)
+
+
 def test_draws_agree_with_the_interval():
     table = mixed_rows(np.random.default_rng(0), 500)
     for found in (event_of(table), estimate_with(table, read_contrast(table, "x", "y"), ["z"])):
