@@ -39,6 +39,17 @@ def test_a_logistic_curve(table):
         assert 0 < point.y.low < point.y.value < point.y.high < 1
 
 
+def test_units_change_no_band(table):
+    small = table_of(**{name: table.values(table.names.index(name)) * 1e-6 for name in "zx"}, e=table.codes(3))
+    graph = dagora.DAG("zxe", ["zx", "ze", "xe"])
+    found, plain = (
+        [point.y for point in dagora.effect(rows, "x", "e", graph=graph, curve=True).curve]
+        for rows in (small, table)
+    )
+    ends = [(one.low, one.high) for one in (found[0], plain[0])]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("x", "y", "asked", "words"),
     [

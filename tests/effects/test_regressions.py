@@ -123,3 +123,22 @@ def test_a_cause_that_the_set_determines():
     for outcome in ("y", "e"):
         with pytest.raises(DataError, match=r"^z determines x: no rows differ in the one alone"):
             estimate_with(table, read_contrast(table, "x", outcome), ["z"])
+
+
+@pytest.mark.parametrize(("unit", "start"), [(1e-3, 0.0), (1e-12, 0.0), (1e12, 0.0), (1.0, 1e6)])
+@pytest.mark.parametrize("cause", ["x", "d"])
+def test_units_and_zeros_of_columns_change_no_interval(unit, start, cause):
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(300)
+    d = z + rng.standard_normal(300)
+    x = np.where(rng.random(300) < logistic(z), "yes", "no")
+    e = np.where(rng.random(300) < logistic(d + z + (x == "yes")), "ill", "fine")
+
+    def found(unit, start):
+        table = table_of(z=z * unit + start, d=d * unit + start, x=x, e=e)
+        levels = [unit + start, start] if cause == "d" else ["yes", "no"]
+        contrast = read_contrast(table, cause, "e", levels, event="ill")
+        return estimate_with(table, contrast, ["z"]).estimates["difference"]
+
+    plain, other = found(1.0, 0.0), found(unit, start)
+    assert (other.value, other.low, other.high) == pytest.approx((plain.value, plain.low, plain.high), rel=1e-4)

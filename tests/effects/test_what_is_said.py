@@ -158,3 +158,14 @@ def test_equal_quartiles_ask_for_values_to_compare():
     x = np.where(rng.random(200) < 0.8, 0.0, rng.standard_normal(200))
     with pytest.raises(dagora.OptionError, match=r"quartiles of 'x' are equal: say which two"):
         dagora.effect({"x": x, "y": said(rng.random(200) < 0.5)}, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+
+
+def test_a_value_of_x_with_no_event_or_only_events_makes_standardisation_too_sure():
+    x = np.repeat([0, 1], 100)
+    rare = np.where(x == 1, 0, np.arange(200) % 2)
+    for y, words in [(rare, "none of 100 rows with x=yes"), (1 - rare, "all 100 rows with x=yes")]:
+        found = dagora.effect({"x": said(x), "y": said(y)}, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+        assert f"{words} have y=yes: the prior makes too little of that" in found.to_text()
+    assert "too narrow" not in dagora.effect(
+        {"x": said(x), "y": said(np.arange(200) % 2)}, "x", "y", graph=dagora.DAG("xy", ["xy"])
+    ).to_text()

@@ -78,9 +78,9 @@ def points_of_event(
     from scipy.special import expit, logit, ndtri
 
     event = is_level(table, contrast.y, contrast.event or "")
-    fitted = fit_event(z, x[:, None], event, np.ones(len(x), dtype=np.bool_), contrast, ())
+    fitted = fit_event(z, (x - x.mean())[:, None], event, np.ones(len(x), dtype=np.bool_), contrast, ())
     found = []
-    for value in grid:
+    for value in grid - x.mean():
         mean, influence = average(fitted, np.column_stack([np.ones(len(x)), z, np.full(len(x), value)]))
         mean = min(max(mean, LEAST_CHANCE), 1 - LEAST_CHANCE)
         error = np.sqrt(influence @ influence) / len(x) / (mean * (1 - mean))

@@ -45,12 +45,15 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     """The effect on the probability of an event, adjusted for a set of columns."""
     discrete, continuous = split_causes(table, contrast)
     z = covariates(table, adjust)
-    causes = numbers_of_causes(table, contrast, continuous)
+    numbers = numbers_of_causes(table, contrast, continuous)
+    centre = numbers.mean(axis=0)
+    causes = numbers - centre
     sides = rows_compared(table, contrast, discrete)
     support = overlap_of(table, contrast, sides, z, adjust)
     event = is_level(table, contrast.y, contrast.event or "")
     support = replace(support, notes=(*support.notes, *one_sided(contrast, sides, event)))
-    values = [np.array([float(side[k]) for k in continuous]) for side in (contrast.to, contrast.base)]
+    sets = (contrast.to, contrast.base)
+    values = [np.array([float(one[k]) for k in continuous]) - centre for one in sets]
     assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
     columns = 1 + causes.shape[1] + z.shape[1]
     if discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
@@ -108,7 +111,7 @@ def fit_event(
     contrast: EffectContrast,
     adjust: Sequence[str],
 ) -> FittedEvent:
-    """Regress an event on columns in some rows."""
+    """Regress an event on centred columns in some rows."""
     design = np.column_stack([np.ones(len(z)), z, causes])
     refuse_too_few(int(rows.sum()), design.shape[1])
     kept = independent_columns(design[rows])
@@ -118,12 +121,16 @@ def fit_event(
     intercepts, slopes = fit_softmax(event[rows].astype(np.int64), x[:, 1:], 2)
     found = np.concatenate([intercepts[1:], slopes[1]])
     chance = 1 / (1 + np.exp(-x @ found))
-    inverse = np.linalg.inv((x * (chance * (1 - chance))[:, None]).T @ x + RIDGE * np.eye(len(found)))
-    leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", x, inverse, x)
-    scores = x * ((y - chance) / np.maximum(1 - leverage, FULL_LEVERAGE))[:, None]
+    unit = np.concatenate([[1.0], x[:, 1:].std(axis=0)])  # the ridge is one of standardised columns
+    scaled = x / unit
+    inverse = np.linalg.inv(
+        (scaled * (chance * (1 - chance))[:, None]).T @ scaled + RIDGE * np.eye(len(found))
+    )
+    leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
+    scores = scaled * ((y - chance) / np.maximum(1 - leverage, FULL_LEVERAGE))[:, None]
     coefficients, influence = np.zeros(len(kept)), np.zeros(design.shape)
     coefficients[kept] = found
-    influence[np.ix_(np.flatnonzero(rows), np.flatnonzero(kept))] = len(z) * scores @ inverse
+    influence[np.ix_(np.flatnonzero(rows), np.flatnonzero(kept))] = len(z) * scores @ inverse / unit
     separated = 0 < y.sum() < len(y) and chance[y == 1].min() > chance[y == 0].max()
     return FittedEvent(coefficients, influence, bool(separated))
 

@@ -143,6 +143,12 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
         for values, rows in zip((contrast.to, contrast.base), counts.rows.sum(axis=1), strict=True)
     }
     notes = [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+    for (said, rows), events in zip(rows_at.items(), counts.events.sum(axis=1), strict=True):
+        if events in {0, rows}:
+            notes.append(
+                f"{'all' if events else 'none of'} {rows} rows with {said} have {contrast.y}="
+                f"{contrast.event}: the prior makes too little of that, so that the interval is too narrow"
+            )
     if share < 1:
         notes.append(
             f"extrapolation: {1 - share:.0%} of the rows are in strata of {', '.join(adjust)} in which not "
