@@ -40,7 +40,9 @@ def test_a_logistic_curve(table):
 
 
 def test_units_change_no_band(table):
-    small = table_of(**{name: table.values(table.names.index(name)) * 1e-6 for name in "zx"}, e=table.codes(3))
+    small = table_of(
+        **{name: table.values(table.names.index(name)) * 1e-6 for name in "zx"}, e=table.codes(3)
+    )
     graph = dagora.DAG("zxe", ["zx", "ze", "xe"])
     found, plain = (
         [point.y for point in dagora.effect(rows, "x", "e", graph=graph, curve=True).curve]

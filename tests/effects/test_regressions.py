@@ -141,4 +141,6 @@ def test_units_and_zeros_of_columns_change_no_interval(unit, start, cause):
         return estimate_with(table, contrast, ["z"]).estimates["difference"]
 
     plain, other = found(1.0, 0.0), found(unit, start)
-    assert (other.value, other.low, other.high) == pytest.approx((plain.value, plain.low, plain.high), rel=1e-4)
+    assert (other.value, other.low, other.high) == pytest.approx(
+        (plain.value, plain.low, plain.high), rel=1e-4
+    )

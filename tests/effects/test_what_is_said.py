@@ -166,6 +166,9 @@ def test_a_value_of_x_with_no_event_or_only_events_makes_standardisation_too_sur
     for y, words in [(rare, "none of 100 rows with x=yes"), (1 - rare, "all 100 rows with x=yes")]:
         found = dagora.effect({"x": said(x), "y": said(y)}, "x", "y", graph=dagora.DAG("xy", ["xy"]))
         assert f"{words} have y=yes: the prior makes too little of that" in found.to_text()
-    assert "too narrow" not in dagora.effect(
-        {"x": said(x), "y": said(np.arange(200) % 2)}, "x", "y", graph=dagora.DAG("xy", ["xy"])
-    ).to_text()
+    assert (
+        "too narrow"
+        not in dagora.effect(
+            {"x": said(x), "y": said(np.arange(200) % 2)}, "x", "y", graph=dagora.DAG("xy", ["xy"])
+        ).to_text()
+    )
