@@ -163,6 +163,31 @@ def test_a_column_that_others_determine():
         effect_federated(sites(same_as_z), **question, secure=False)
 
 
+def test_an_interval_allows_for_the_rounding_of_sums_where_columns_nearly_determine_each_other():
+    """Correlations of 0.9999999998: the pooled rows still tell the slope, but sums of products do not."""
+    z, w, x, y = measured().columns
+    near = Table.from_numpy(np.column_stack([2 * x + 1e-4 * z, w, x, y]), names=["z", "w", "x", "y"])
+    found = effect_federated(sites(near), "x", "y", graph=MEASURED, secure=False)
+    pooled = dagora.effect(near, "x", "y", graph=MEASURED)
+    assert found.interval[0] < pooled.interval[0] < pooled.interval[1] < found.interval[1]
+    assert "the interval is wider, as sums are rounded" in found.to_text()
+
+
+def test_a_row_with_all_the_leverage_is_told():
+    """Its own leverage makes the interval of the rows far wider."""
+    z, w, x, y = measured().columns
+    far = Table.from_numpy(np.column_stack([z, w, np.r_[1e4, x[1:]], y]), names=["z", "w", "x", "y"])
+    found = effect_federated(sites(far), "x", "y", graph=MEASURED, secure=False)
+    widths = [
+        one.interval[1] - one.interval[0] for one in (found, dagora.effect(far, "x", "y", graph=MEASURED))
+    ]
+    assert widths[1] > 10 * widths[0]
+    (note,) = found.support.notes
+    assert note.startswith("single rows may have a leverage of up to 1: ")
+    plain = effect_federated(sites(measured()), "x", "y", graph=MEASURED, secure=False)
+    assert plain.support.notes == ()
+
+
 def test_both_kinds_are_refused_with_a_way_out():
     table = measured(90)
     columns = {**dict(zip(table.names, table.columns, strict=True)), "g": ["a", "b", "c"] * 30}

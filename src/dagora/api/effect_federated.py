@@ -49,7 +49,9 @@ def effect_federated(
     privacy: Mapping[str, object] | str | None = None,
     **reading: Any,  # noqa: ANN401
 ) -> Effect:
-    """Tell the effect of setting `x` on `y` from the tables of several sites; it equals that of pooled rows.
+    """Tell the effect of setting `x` on `y` from the tables of several sites, as of pooled rows.
+
+    Of continuous columns the interval is robust by the mean leverage of all rows in place of each row's.
 
     Parameters
     ----------

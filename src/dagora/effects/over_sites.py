@@ -43,6 +43,8 @@ from dagora.parties.privacy.terms import PrivacyTerms
 
 MOST_ROWS = 1 << 26
 """Rows that are made of joint counts."""
+WORTH_TELLING = 0.01  # share of a variance that rounding may move
+MUCH_LEVERAGE = 0.55  # of a row: its residual counts more than twice in HC3
 LONGEST_GRAPH = 8000  # characters of a graph in a plan; of a longer one, the plan has a hash
 Names = tuple[str, ...]
 
@@ -216,6 +218,15 @@ class EffectSites:
         weights = np.concatenate([np.zeros(len(fit.kept) - len(steps)), steps])
         value, variance, t = fit.combine(weights, found.fourth)
         notes = self._beyond_ranges()
+        rounding, leverage = fit.rounding(weights, found.fourth), fit.largest_leverage(found.fourth)
+        if rounding > WORTH_TELLING * variance:
+            variance += rounding
+            notes.append("columns nearly determine each other: the interval is wider, as sums are rounded")
+        elif leverage > MUCH_LEVERAGE:
+            notes.append(
+                f"single rows may have a leverage of up to {leverage:.2g}: the interval of the rows themselves "
+                "(HC3) may be far wider"
+            )
         support = Support(fit.n, notes=tuple(notes))
         estimate = student(value, variance, fit.freedom, support, (ONE_SLOPE,))
         return with_hidden_cause(estimate, t if len(contrast.x) == 1 else None, fit.freedom)

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 DEPENDENT = 1e-5
 """Share of a column's length that others leave over, below which they determine it (of rounded values)."""
+ROUNDING = 1e-15  # of each term of a sum of products, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,19 @@ class SlopeFit:
         away = self.root @ direction
         share = 1 - (1 + int(self.kept.sum())) / self.n
         return value, max(0.0, float(away @ squares @ away)) / share**2, t
+
+    def rounding(self, weights: Array, fourth: Array) -> float:
+        """How far rounding may move the robust variance: much where columns nearly determine each other."""
+        residual = np.abs(np.concatenate([[1.0], self.slopes]))
+        squares = np.einsum("abcd,a,b->cd", np.abs(fourth), residual, residual)[1:, 1:]
+        away = np.abs(self.root @ (weights @ self.root))
+        return ROUNDING * float(away @ squares @ away)
+
+    def largest_leverage(self, fourth: Array) -> float:
+        """A leverage that no row exceeds, but for 1/n: the root of the sum of all their squares."""
+        inverse = self.root @ self.root.T
+        squares = np.einsum("abcd,ab,cd->", fourth[1:, 1:, 1:, 1:], inverse, inverse)
+        return float(np.sqrt(min(max(squares, 0.0), 1.0)))
 
 
 def fit_slopes(moments: Moments) -> SlopeFit:

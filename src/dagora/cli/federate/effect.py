@@ -109,8 +109,8 @@ def effect(
     """Wait for the sites, then tell from sums over them what happens to one variable if another is set.
 
     The plan names the question, the graph and the column sets that are asked for: joint counts of discrete
-    columns, or moments and regressions of continuous ones. Estimates and intervals are those of `dagora
-    effect` on the pooled rows.
+    columns, or sums of products of continuous ones. Estimates are those of `dagora effect` on the pooled
+    rows, and so are intervals, but for the leverage of single rows of continuous columns.
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.api.adjustment import class_of, notes_about
