@@ -224,8 +224,8 @@ class EffectSites:
             notes.append("columns nearly determine each other: the interval is wider, as sums are rounded")
         elif leverage > MUCH_LEVERAGE:
             notes.append(
-                f"single rows may have a leverage of up to {leverage:.2g}: the interval of the rows themselves "
-                "(HC3) may be far wider"
+                f"single rows may have a leverage of up to {leverage:.2g}: the interval of the rows "
+                "themselves (HC3) may be far wider"
             )
         support = Support(fit.n, notes=tuple(notes))
         estimate = student(value, variance, fit.freedom, support, (ONE_SLOPE,))
