@@ -64,7 +64,8 @@ def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_pat
     pd.DataFrame({"a": a, "b": a + rng.standard_normal(100)}).to_csv(tmp_path / "numbers.csv", index=False)
     ran = run("effect", tmp_path / "numbers.csv", "--all", "--option", "draws=100", "--quiet", "-m", "exact")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[-1].startswith("averaged over 400 graphs, exact draws from their posterior")
+    assert "\naveraged over 400 graphs, exact draws from their posterior" in ran.out
+    assert ran.out.splitlines()[-1].startswith("assumed: ")
     dagora.write_graph(dagora.CPDAG("ab", [], ["ab"]), tmp_path / "class.json")
     ran = run("effect", tmp_path / "numbers.csv", "--all", "--graph", tmp_path / "class.json", "--quiet")
     assert (ran.code, ran.err) == (0, "")

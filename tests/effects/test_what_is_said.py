@@ -172,3 +172,11 @@ def test_a_value_of_x_with_no_event_or_only_events_makes_standardisation_too_sur
             {"x": said(x), "y": said(np.arange(200) % 2)}, "x", "y", graph=dagora.DAG("xy", ["xy"])
         ).to_text()
     )
+
+
+def test_all_pairs_say_what_they_assume():
+    rows = dict(zip("xyz", np.random.default_rng(0).standard_normal((3, 50)), strict=True))
+    for found in (dagora.all_effects(rows, draws=20), dagora.all_effects(rows, graph=CONFOUNDED)):
+        assert "assumed: no common cause is missing from the " in found.to_text()
+        assert all(f"assumed: {text}" in found.to_text() for text in found.to_dict()["assumptions"])
+    assert "by the usual standard errors" in found.to_text()  # where that of one pair has HC3

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.files import json_text
+from dagora.effects.averaged import NO_HIDDEN
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
+from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.set_estimate import TAILS, Interval, hold_causes
 from dagora.stats.statistics import Statistics
@@ -46,6 +48,11 @@ class AllEffects:
     source: str
     notes: tuple[str, ...] = ()
     contrasts: Mapping[tuple[str, str], EffectContrast] = field(default_factory=dict)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What all of it rests on."""
+        return (NO_HIDDEN,) if self.contrasts else (NO_HIDDEN, LINEAR)
 
     @property
     def standardised(self) -> Array:
@@ -81,6 +88,7 @@ class AllEffects:
         hidden = len(self.names) * (len(self.names) - 1) - len(shown)
         lines += [f"and {hidden} more pairs"] if hidden else []
         lines.append(f"averaged over {self.source}")
+        lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,6 +100,7 @@ class AllEffects:
                 for x, y, found, chance in self.pairs()
             ],
             "source": self.source,
+            "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }
 

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.files import json_text
 from dagora.base.phrases import some_of
+from dagora.effects.g_formula import LINEAR
+from dagora.effects.one_graph import NO_HIDDEN
 from dagora.effects.set_estimate import TAILS, Interval, written_number
 from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.cpdag import Graph
@@ -39,6 +41,7 @@ Array = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
 SHOWN = 20  # pairs in a text
+SAME_NOISE = "the noise is the same in all rows (intervals by the usual standard errors)"
 
 
 class ParentChoice(NamedTuple):
@@ -84,6 +87,7 @@ class EffectRanges:
     moments: Moments = field(repr=False)
     matrix: NDArray[np.bool_] = field(repr=False)  # of the class
     notes: tuple[str, ...] = ()
+    assumptions = (NO_HIDDEN, LINEAR, SAME_NOISE)
 
     def over_choices(self, x: str, y: str) -> list[ParentChoice]:
         """The effect of x on y for each choice of the parents of x."""
@@ -118,6 +122,7 @@ class EffectRanges:
         hidden = len(self.names) * (len(self.names) - 1) - len(shown)
         lines += [f"and {hidden} more pairs"] if hidden else []
         lines.append(f"each adjusted for the parents of the cause ({self.moments.n} rows)")
+        lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _line(self, i: int, j: int) -> str:
@@ -151,6 +156,7 @@ class EffectRanges:
                 for i, j in self.pairs()
             ],
             "rows": self.moments.n,
+            "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }
 

@@ -8,10 +8,7 @@ import numpy as np
 
 from dagora.base.phrases import amount
 from dagora.effects.all_pairs import AllEffects
-from dagora.effects.averaged import NO_HIDDEN
 from dagora.effects.effect_ranges import EffectRanges
-from dagora.effects.g_formula import LINEAR
-from dagora.effects.one_graph import NO_HIDDEN as NO_HIDDEN_IN_GRAPH
 from dagora.posterior.summary.picture import draw_probabilities
 from dagora.report.effect_sections import between
 from dagora.report.learned import searchable, sentence_list, warnings
@@ -39,7 +36,7 @@ def all_effects_page(found: AllEffects, source: str | None = None) -> str:
     lead = facts([("variables", number(size)), ("pairs", number(size * (size - 1)))])
     lead = f"<p>{text(f'Averaged over {found.source}.')}</p>{lead}"
     sections = [*warnings(found.notes), *heat_sections(found), pair_section(found)]
-    sections.append(Section("Assumed", sentence_list([NO_HIDDEN, *([] if found.contrasts else [LINEAR])])))
+    sections.append(Section("Assumed", sentence_list(found.assumptions)))
     return page(f"All effects in {source}" if source else "The effects of all pairs", lead, sections)
 
 
@@ -73,7 +70,7 @@ def effect_ranges_page(found: EffectRanges, source: str | None = None) -> str:
     sections.append(
         Section("Pairs", searchable(table(head, rows, sortable=True)) + left_out(size, len(rows)))
     )
-    sections.append(Section("Assumed", sentence_list([NO_HIDDEN_IN_GRAPH, LINEAR])))
+    sections.append(Section("Assumed", sentence_list(found.assumptions)))
     return page(f"All effects in {source}" if source else "The effects of all pairs", lead, sections)
 
 
