@@ -180,3 +180,15 @@ def test_all_pairs_say_what_they_assume():
         assert "assumed: no common cause is missing from the " in found.to_text()
         assert all(f"assumed: {text}" in found.to_text() for text in found.to_dict()["assumptions"])
     assert "by the usual standard errors" in found.to_text()  # where that of one pair has HC3
+
+
+def test_a_learned_network_is_told_as_a_result_is(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    rows = {"x": x, "y": x + rng.standard_normal(200)}
+    learned = dagora.learn(rows, "tabu")
+    dagora.write_network(dagora.fit(learned, rows), tmp_path / "learned.json")
+    dagora.write_network(dagora.fit(dagora.DAG("xy", ["xy"]), rows), tmp_path / "given.json")
+    sources = (learned, tmp_path / "learned.json", tmp_path / "given.json")
+    texts = [dagora.effect(rows, "x", "y", graph=source).to_text() for source in sources]
+    assert ["the graph was learned and is taken as true" in text for text in texts] == [True, True, False]

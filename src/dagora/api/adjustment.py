@@ -17,6 +17,7 @@ from dagora.learners.result import Result
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 
 Source = AnyGraph | Result | Network | str | Path
+GIVEN = Directions()  # those of a graph that was not learned
 
 
 def adjustment(
@@ -64,7 +65,7 @@ def adjustment(
 def class_of(source: Source) -> tuple[AnyGraph, Directions]:
     """The graph with lines where the data leave directions open, and what is known about directions."""
     content = read_content(source) if isinstance(source, str | Path) else source
-    directions = Directions()
+    directions = GIVEN
     if isinstance(content, Result):
         graph, directions = content.graph, content.directions
     elif isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork):

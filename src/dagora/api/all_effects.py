@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from dagora.api.adjustment import Source, class_of, notes_about
-from dagora.api.effect import ONE_LEARNED, averages, draw_graphs, effect_rows, with_knowledge
+from dagora.api.adjustment import Source, class_of
+from dagora.api.effect import averages, draw_graphs, effect_rows, notes_on_graph, with_knowledge
 from dagora.base.errors import OptionError
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import split_reading, takes_reading
@@ -20,7 +20,6 @@ from dagora.effects.mixed_pairs import average_pairs
 from dagora.graph.any_graph import without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.knowledge import Knowledge, as_knowledge
-from dagora.learners.result import Result
 from dagora.learners.source import read_rows
 from dagora.stats.table import TableStatistics
 
@@ -97,7 +96,7 @@ def all_effects(
     table = effect_rows(rows)
     if source is not None:
         class_, directions = source
-        notes = notes_about(directions) + ([ONE_LEARNED] if isinstance(graph, Result) else [])
+        notes = notes_on_graph(directions)
         told = with_knowledge(without_pag(class_, "a table of all effects"), known)
         return over_class(without_pag(told, "a table of all effects"), table, notes)
     if not averages(method):

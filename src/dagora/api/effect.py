@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dagora.api.adjustment import Source, class_of, notes_about
+from dagora.api.adjustment import GIVEN, Source, class_of, notes_about
 from dagora.api.bootstrap import bootstrap
 from dagora.api.learn import learn
 from dagora.api.sample import sample
@@ -22,10 +22,10 @@ from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samp
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.directions import Directions
 from dagora.graph.interventions import directed_by_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
-from dagora.learners.result import Result
 from dagora.learners.source import read_rows
 from dagora.posterior.registry import SAMPLERS
 from dagora.stats.capabilities import capabilities_of
@@ -121,10 +121,15 @@ def effect(
     if source is None:
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
-    notes = notes_about(directions) + ([ONE_LEARNED] if graph is None or isinstance(graph, Result) else [])
+    notes = notes_on_graph(directions)
     class_ = with_knowledge(class_, known)
     found = effect_by_graph(class_, table, contrast, notes, seed)
     return with_curve(found, class_, table) if curve else found
+
+
+def notes_on_graph(directions: Directions) -> list[str]:
+    """What the directions of a graph rest on, and that it was learned."""
+    return notes_about(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
 
 
 def averages(method: str | None) -> bool:

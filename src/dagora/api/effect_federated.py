@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dagora.api.adjustment import Source, class_of, notes_about
-from dagora.api.effect import ONE_LEARNED, with_knowledge
+from dagora.api.adjustment import Source, class_of
+from dagora.api.effect import notes_on_graph, with_knowledge
 from dagora.api.learn_federated import AT_SITES, FEWEST, FROM_ROWS, read_sites
 from dagora.base.errors import OptionError
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
@@ -21,7 +21,6 @@ from dagora.effects.over_sites import SiteQuestion
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.knowledge import Knowledge, as_knowledge
-from dagora.learners.result import Result
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.methods_over_sites import privacy_terms
 from dagora.parties.horizontal.plan.codebook import Codebook
@@ -94,7 +93,7 @@ def effect_federated(
     book = codebook or codebook_of({site.name: site.table for site in parties})
     known = as_knowledge(knowledge, None)
     question = read_question(source[0], book, x, y, levels, event, given, known)
-    notes = notes_about(source[1]) + ([ONE_LEARNED] if isinstance(graph, Result) else [])
+    notes = notes_on_graph(source[1])
     if not question.sets:
         return question.answer(None, notes)
     if not secure and privacy is not None:

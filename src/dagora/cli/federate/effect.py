@@ -113,7 +113,8 @@ def effect(
     rows, and so are intervals, but for the leverage of single rows of continuous columns.
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
-    from dagora.api.adjustment import class_of, notes_about
+    from dagora.api.adjustment import class_of
+    from dagora.api.effect import notes_on_graph
     from dagora.api.effect_federated import read_question
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
@@ -129,7 +130,7 @@ def effect(
     class_, directions = class_of(graph)
     identity, consortium, listed, _ = convene(folder, codebook, sites, minimum)
     question = read_question(class_, consortium.codebook, causes, outcome, pairs, None, conditions, known)
-    found = None if question.sets else question.answer(None, notes_about(directions))
+    found = None if question.sets else question.answer(None, notes_on_graph(directions))
     if found is None:
         terms = privacy_terms(privacy, question.codebook.schema, len(listed), joint=True)
         plan = draft_effect_plan(
@@ -151,10 +152,10 @@ def effect(
         with CoordinatorSession(transport, plan, identity, patience=patience) as session:
             echo("dagora: all sites are connected", err=True)
             if terms is None:
-                found = question.answer(session, notes_about(directions), seed)
+                found = question.answer(session, notes_on_graph(directions), seed)
             else:
                 found = question.answer_from_release(
-                    terms, session.release_sums(), notes_about(directions), seed
+                    terms, session.release_sums(), notes_on_graph(directions), seed
                 )
     if output is not None:
         write_whole(output, found.to_json())
