@@ -1,13 +1,16 @@
 """A coordinator wants to learn, over any number of questions, more than sums over all sites."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 from dagora.base.errors import FormatError, ProtocolError
 from dagora.data.table import Table
+from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
+from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
+from dagora.parties.horizontal.session.fourth_sums import FourthSums, fourth_sums
 from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport.messages import decode
@@ -75,3 +78,17 @@ def test_a_plan_cannot_be_shown_more_than_its_method_needs():
     with pytest.raises(FormatError, match="does not need to be shown admm-step"):
         replace(meeting.plan, shows=("admm-step",))
     meeting.session.close("over")
+
+
+def test_products_of_four_columns_with_two_values_are_their_joint_table():
+    """docs/security-officer.md says so; this test would fail if the warning could go."""
+    values = (np.random.default_rng(0).random((90, 4)) < [0.05, 0.1, 0.5, 0.3]).astype(float)
+    book = Codebook(tuple(ColumnCoding(name, low=0.0, high=1.0) for name in "wxyz"))
+    table = Table.from_numpy(values, names=list("wxyz"), continuous=["all"])
+    rows = code_rows(follow_codebook(table, book), book, 1 << 22)
+    sums = FourthSums.read(fourth_sums(rows, [(0, 1, 2, 3)]), 4, rows.bits).sums
+    chosen = list(product([0, 1], repeat=4))
+    told = [sums[tuple((k + 1) * used for k, used in enumerate(some))] >> 4 * rows.bits for some in chosen]
+    signs = [[np.prod(np.where(some, 2 * np.array(cell) - 1, 1)) for cell in chosen] for some in chosen]
+    counts = np.linalg.solve(np.array(signs, float), np.array(told, float))
+    assert np.rint(counts).tolist() == [int((values == cell).all(axis=1).sum()) for cell in chosen]

@@ -59,7 +59,7 @@ def test_with_little_noise_the_effect_is_that_of_the_rows(kind):
     assert (found.estimate, *found.interval) == pytest.approx(
         (pooled.estimate, *pooled.interval), abs=0.4 * width
     )
-    assert found.rows == pytest.approx(20_000, abs=50)
+    assert found.rows == pytest.approx(20_000, abs=200)  # noise of about 28
     assert "the interval includes the noise for privacy" in found.notes
     assert any("differential privacy of one row" in note for note in found.notes)
 
@@ -79,7 +79,7 @@ def test_a_class_is_answered_from_one_release():
 
 
 def test_given_a_level():
-    table = patients(6000)
+    table = patients(30_000)
     question = {"x": "drug", "y": "death", "given": {"severity": "1"}, "graph": PATIENTS}
     found = effect_federated(sites(table), **question, codebook=WORDS, privacy={"epsilon": 1})
     assert found.interval == pytest.approx(dagora.effect(table, **question).interval, abs=0.03)

@@ -193,7 +193,7 @@ NUMBERS = Codebook(tuple(ColumnCoding(name, low=0.0, high=1.0) for name in "xyz"
     ],
 )
 def test_odd_sets_are_refused(book, sets, words):
-    first = [("a",)] if book is WORDS else [("x", "y")]
+    first = [("a",)] if book is WORDS else [("x", "y"), ("x", "z")]
     content = draft_effect_plan(book, PRINTS, first, coordinator="", cells_per_table=20).to_dict()
     with pytest.raises(FormatError, match=words):
         RunPlan.from_dict({**content, "sets": sets})

@@ -79,8 +79,8 @@ class RunPlan:
     sums of products of up to four columns of each of the `sets`; `release`:
     once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
     each site shows as its own, and `shown_questions` what they ask, word for word, where they are asked once.
-    `sets` are column sets that the plan names: then no other tables are counted; with `fourth`, they are
-    regressions of continuous columns, the outcome first.
+    `sets` are column sets that the plan names: then nothing else is asked for, and there are no other
+    columns; with `fourth`, they are regressions of continuous columns, the outcome first.
     `largest_rows` bounds the rows of all sites together. `method` and `settings` say what the coordinator
     does with the sums: its word.
     """
@@ -130,6 +130,8 @@ class RunPlan:
         regresses = FOURTH in self.questions
         if regresses and not self.sets:
             raise FormatError("a plan that asks for fourth moments names its regressions")
+        if self.sets and (self.questions not in {(COUNTS,), (FOURTH,)} or self.shows):
+            raise FormatError("a plan that names sets of columns asks for their sums and nothing else")
         for names in self.sets:
             codings = [coding for name in names if (coding := self.codebook.get(name)) is not None]
             if not len(set(names)) == len(names) == len(codings) > regresses:
@@ -147,13 +149,13 @@ class RunPlan:
                     f"{', '.join(names)} have {cells} {what}, and {self.cells_per_table} are allowed "
                     "(cells_per_table of the codebook): use fewer columns, or agree on more"
                 )
+        if self.sets and {name for names in self.sets for name in names} != set(self.codebook.schema.names):
+            raise FormatError("a plan that names sets of columns has no other columns")
 
     def places(self, names: Sequence[str]) -> tuple[int, ...]:
-        """The places of some columns: in order among all for a table, else among the continuous ones."""
-        if FOURTH not in self.questions:
-            return tuple(sorted(map(self.codebook.schema.index, names)))
-        continuous = [coding.name for coding in self.codebook.continuous]
-        return tuple(map(continuous.index, names))
+        """The places of some columns: in order for a table, as they are named for a regression."""
+        places = map(self.codebook.schema.index, names)
+        return tuple(places if FOURTH in self.questions else sorted(places))
 
     def _check_windows(self) -> None:
         if not self.lags:

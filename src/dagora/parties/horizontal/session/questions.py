@@ -140,7 +140,10 @@ def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
     if kind == COUNTS:
         return PlanQuestion(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
     if kind == FOURTH:
-        return PlanQuestion(FOURTH, sets=tuple(map(plan.places, plan.sets)))
+        question = PlanQuestion(FOURTH, sets=tuple(map(plan.places, plan.sets)))
+        if question.size(plan.codebook.schema) > MOST_CELLS_AT_ONCE:
+            raise ProtocolError(f"{what} asks for too many sums at once")
+        return question
     return PlanQuestion(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))
 
 

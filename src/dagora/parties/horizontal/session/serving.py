@@ -262,7 +262,7 @@ class _Service:
         if question.kind in self.sums_asked:
             if question.kind == RELEASE:
                 raise ProtocolError("the coordinator asks for the release a second time")
-            self.repeated += 1
+            self.repeated += max(1, len(question.sets))
         self.sums_asked.add(question.kind)
         if question.kind != RELEASE:
             named = self.history.sum_names(question.kind, question.sets, question.functions or question.lags)
