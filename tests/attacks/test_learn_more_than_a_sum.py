@@ -1,7 +1,7 @@
 """A coordinator wants to learn, over any number of questions, more than sums over all sites."""
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -10,9 +10,10 @@ from dagora.base.errors import FormatError, ProtocolError
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
+from dagora.parties.horizontal.policy.drafted_policy import draft_limits
 from dagora.parties.horizontal.session.fourth_sums import FourthSums, fourth_sums
 from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
-from dagora.parties.horizontal.session.row_sums import SUMMED
+from dagora.parties.horizontal.session.row_sums import SUMMED, joint_counts
 from dagora.parties.transport.messages import decode
 from tests.attacks.hostile_coordinator import NAMES, tables
 from tests.parties.horizontal.meeting import Meeting
@@ -92,3 +93,36 @@ def test_products_of_four_columns_with_two_values_are_their_joint_table():
     signs = [[np.prod(np.where(some, 2 * np.array(cell) - 1, 1)) for cell in chosen] for some in chosen]
     counts = np.linalg.solve(np.array(signs, float), np.array(told, float))
     assert np.rint(counts).tolist() == [int((values == cell).all(axis=1).sum()) for cell in chosen]
+
+
+def rows_told(rows, columns):
+    """Whole rows from tables of so many columns: of those who are alone in a cell of one column fewer."""
+    d = len(rows.schema)
+    told = set()
+    for some in combinations(range(d), columns - 1):
+        alone = np.flatnonzero(joint_counts(rows, [some]) == 1)
+        if not len(alone):
+            continue
+        found = np.empty((len(alone), d), dtype=int)
+        found[:, some] = np.stack(np.unravel_index(alone, [2] * len(some)), axis=1)
+        for other in sorted(set(range(d)) - set(some)):
+            wider = tuple(sorted((*some, other)))
+            table = joint_counts(rows, [wider]).reshape([2] * columns)
+            found[:, other] = np.moveaxis(table, wider.index(other), -1).reshape(-1, 2)[alone, 1]
+        told |= set(map(tuple, found.tolist()))
+    return told
+
+
+def test_tables_of_a_drafted_policy_tell_whole_rows():
+    """docs/federated.md says so; this test would fail if the warning could go."""
+    rng = np.random.default_rng(0)
+    values = (rng.random((1000, 12)) < rng.uniform(0.05, 0.5, 12)).astype(int)
+    names = [f"x{k}" for k in range(12)]
+    book = Codebook(tuple(ColumnCoding(name, levels=("0", "1")) for name in names))
+    table = Table.from_numpy(values, names=names, discrete=["all"])
+    rows = code_rows(follow_codebook(table, book), book, 1 << 22)
+    columns, _ = draft_limits([2] * 12, 1000)
+    told = rows_told(rows, columns)
+    assert (columns, len(rows_told(rows, 3))) == (6, 0)
+    assert len(told) > 100
+    assert told <= set(map(tuple, values.tolist()))
