@@ -192,3 +192,11 @@ def test_a_learned_network_is_told_as_a_result_is(tmp_path):
     sources = (learned, tmp_path / "learned.json", tmp_path / "given.json")
     texts = [dagora.effect(rows, "x", "y", graph=source).to_text() for source in sources]
     assert ["the graph was learned and is taken as true" in text for text in texts] == [True, True, False]
+
+
+def test_a_cause_with_one_level_has_nothing_to_compare():
+    rows = {"x": ["a"] * 20, "y": said(np.arange(20) % 2)}
+    with pytest.raises(
+        dagora.OptionError, match="'x' has the same level in all rows: no two can be compared"
+    ):
+        dagora.effect(rows, "x", "y", graph=dagora.DAG("xy", ["xy"]))

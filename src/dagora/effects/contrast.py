@@ -189,6 +189,8 @@ def find_pair(
             to, base = (find_level(variable, level) for level in given)
         elif variable.cardinality == 2:
             base, to = variable.levels
+        elif variable.cardinality < 2:
+            raise OptionError(f"'{variable.name}' has the same level in all rows: no two can be compared")
         else:
             raise OptionError(
                 f"'{variable.name}' has {variable.cardinality} levels: say which two to compare "
