@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.base.errors import DataError
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
 from dagora.effects.contrast import read_contrast
 from dagora.effects.one_set import estimate_with
 from dagora.effects.standardise import standardise
@@ -200,3 +203,28 @@ def test_a_cause_with_one_level_has_nothing_to_compare():
         dagora.OptionError, match="'x' has the same level in all rows: no two can be compared"
     ):
         dagora.effect(rows, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+
+
+def test_a_number_that_never_changes_is_named_though_something_is_adjusted_for():
+    z, y = np.random.default_rng(1).standard_normal((2, 50))
+    schema = Schema(Variable(name, Kind.CONTINUOUS) for name in "zxy")
+    table = Table(schema, (z, np.full(50, 2.5), y))
+    with pytest.raises(DataError, match="x never changes, so that no row tells its effect"):
+        estimate_with(table, read_contrast(table, "x", "y"), ["z"])
+
+
+def test_one_level_leaves_the_other_pairs_of_a_table_their_effects():
+    a, b = np.random.default_rng(1).integers(0, 2, (2, 90))
+    table = Table(
+        Schema(
+            [
+                *(Variable(name, Kind.DISCRETE, ("no", "yes")) for name in "ab"),
+                Variable("c", Kind.DISCRETE, ("no",)),
+            ]
+        ),
+        (a.astype(np.uint16), b.astype(np.uint16), np.zeros(90, dtype=np.uint16)),
+    )
+    found = dagora.all_effects(table, method="bootstrap", samples=20)
+    assert np.isfinite(found.mean[0, 1])
+    assert np.isnan(found.mean[2, 0])
+    assert any("pairs cannot be told" in note for note in found.notes)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, OptionError
 from dagora.data.schema import Kind, Variable
 from dagora.data.table import Table
 from dagora.effects.all_pairs import AllEffects, cause_probabilities
@@ -33,10 +33,10 @@ def average_pairs(graphs: DrawnGraphs, rows: EffectRows, seed: int = 0) -> AllEf
         for j, y in enumerate(names):
             if i == j:
                 continue
-            contrast = contrasts[x, y] = default_contrast(table, x, y)
             try:
+                contrast = contrasts[x, y] = default_contrast(table, x, y)
                 values, used = draw_effects(graphs, rows, contrast, seed, np.random.default_rng(seed))
-            except DataError as error:
+            except (DataError, OptionError) as error:
                 refused.append(str(error))
                 mean[i, j] = low[i, j] = high[i, j] = np.nan
                 continue

@@ -30,7 +30,7 @@ def estimate_with(
 ) -> SetEstimate:
     """The effect adjusted for a set of columns."""
     adjust = [name for name in adjust if name not in contrast.given]  # constant among the rows
-    refuse_extremes(table, (*contrast.x, contrast.y, *adjust))
+    refuse_extremes(table, contrast, adjust)
     if contrast.event is None:
         return regress(table, contrast, adjust)
     if not all_discrete(table, (*contrast.x, *adjust)):
@@ -42,15 +42,19 @@ def estimate_with(
     return standardise(table, contrast, adjust, seed)
 
 
-def refuse_extremes(table: Table, names: Sequence[str]) -> None:
-    """Refuse numbers that vary, but are too large or too small for a regression."""
-    for name in names:
+def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> None:
+    """Refuse causes that never change, and numbers that are too large or too small for a regression."""
+    for name in (*contrast.x, contrast.y, *adjust):
         place = table.schema.index(name)
         values = table.columns[place]
-        if table.schema[place].kind is Kind.CONTINUOUS and (values != values[0]).any():
+        if table.schema[place].kind is not Kind.CONTINUOUS:
+            continue
+        if (values != values[0]).any():
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, variance = np.array([values.mean()]), np.array([values.var()])
             refuse_unusable([name], mean, variance, "an effect")
+        elif name in contrast.x:
+            raise DataError(f"{name} never changes, so that no row tells its effect")
 
 
 def in_place_of_strata(found: SetEstimate, adjust: Sequence[str]) -> SetEstimate:

@@ -64,7 +64,7 @@ def plan_in_words(plan: RunPlan, digest: str = "") -> list[str]:
     )
     lines.append(f"columns: {', '.join(plan.codebook.schema.names)}")
     if "question" in plan.settings:
-        lines.append(f"the question: {plan.settings['question']}")
+        lines.append(f"the question, as the coordinator words it: {plan.settings['question']}")
     if COUNTS in plan.questions and plan.sets:
         lines.append(f"counts of these tables and no others: {sets_in_words(plan.sets)}")
     elif COUNTS in plan.questions:
