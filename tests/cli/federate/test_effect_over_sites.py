@@ -87,7 +87,9 @@ def test_the_answer_is_that_of_pooled_rows(
     assert json.loads((tmp_path / "effect.json").read_text())["adjustment"] == ["season", "light"]
     written = run("federate", "log", keys / "east").out
     assert "accepted a plan for effect over 4 columns with east, north, south, on 1000 rows" in written
-    assert "the question, as the coordinator words it: heating=on instead of off, on P(harvest=late)" in written
+    assert (
+        "the question, as the coordinator words it: heating=on instead of off, on P(harvest=late)" in written
+    )
     assert "counts of these tables and no others: season × heating × light × harvest" in written
     assert "into the sum: counts of 1 table (season × heating × light × harvest), 36 cells" in written
 
