@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dagora.base.errors import FormatError, ProtocolError
-from dagora.cli.federate import group
+from dagora.cli.federate import waiting
 from dagora.cli.federate.waiting import AbsenceLines
 from dagora.data import readers
 from dagora.data.columns.reading_options import ReadingOptions
@@ -77,7 +77,7 @@ def test_a_site_that_comes_and_goes_is_not_named_each_time(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(group.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
     tell = AbsenceLines(["a", "b", "c"])
     for _ in range(100):
         tell(("b", "c"))

@@ -26,8 +26,8 @@ from dagora.cli.terminal import echo
 EXAMPLES = """\b
 Examples: the coordinator's line; each site runs `dagora federate client` as always
   dagora federate effect --keys keys/coordinator --from drug --to death --graph graph.json
-  dagora federate effect --keys keys/coordinator --from dose --to pressure --graph network.json --json
-  dagora federate effect --keys keys/coordinator --from drug --to death --graph g.json --privacy epsilon=1
+  dagora federate effect --keys keys/coordinator --from dose --to pressure --graph net.json --json
+  dagora federate effect --keys keys/coordinator --from x --to y --graph g.json --privacy epsilon=1
   dagora federate effect --keys keys/coordinator --from drug --to death --graph g.json --write-plan p.json
 """
 
