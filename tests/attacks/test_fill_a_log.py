@@ -172,6 +172,7 @@ def long_question(number):
     }  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_long_question_is_written_when_it_is_asked(tmp_path):
     """Before, a plan that all had signed was a megabyte in the log, though it asked nothing and counted nothing."""
     path, sizes = tmp_path / "log", [0]
