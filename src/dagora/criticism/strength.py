@@ -1,4 +1,4 @@
-"""How strongly two columns depend on each other given others, on one scale from 0 to 1.
+"""Strength of dependence between two columns given others, on one scale from 0 to 1.
 
 continuous   the absolute partial correlation
 discrete     √(1 − exp(−2 I)) with the conditional mutual information I in nats, which for normal columns is

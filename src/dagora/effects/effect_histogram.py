@@ -1,4 +1,4 @@
-"""How an effect is distributed over graphs and parameters, as shares of the weight in intervals."""
+"""Histogram of an effect over graphs and parameters: shares of the weight in intervals."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def written_number(number: float) -> str:
 
 @dataclass(frozen=True)
 class Support:
-    """How far rows carry the answer: `share` of them are where all values compared are likely."""
+    """The support of an answer in the rows: `share` of them are where all values compared are likely."""
 
     rows: int
     share: float = 1.0

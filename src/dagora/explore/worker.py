@@ -337,7 +337,7 @@ def learn_graph(task: Task, asked: ExploreRequest, budget: Budget, observe: Watc
 
 
 TOLD = ("phase", "step", "score", "total", "bound", "message")
-"""What is passed on of every event."""
+"""The fields that are passed on of every event."""
 
 
 class Watcher:

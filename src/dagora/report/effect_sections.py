@@ -39,7 +39,7 @@ def effect_lead(effect: Effect) -> str:
     named = [("found", VERDICTS[effect.verdict])]
     found = effect.estimates.get("difference")
     if found is not None:
-        named += [("difference", shown(found.value)), ("95 % interval", between(found.low, found.high))]
+        named += [("difference", with_sign(found.value)), ("95 % interval", between(found.low, found.high))]
     elif effect.range is not None:
         named.append(("over the class", between(*effect.range)))
     if effect.over_graphs is not None:
@@ -88,7 +88,7 @@ def picture_section(effect: Effect) -> list[Section]:
 
 
 def graph_in_words(effect: Effect, by: Effect) -> str:
-    """What the picture shows of the effect."""
+    """The words below the picture of the effect."""
     words = []
     if effect.over_graphs is not None:
         chance = effect.over_graphs.best_probability
@@ -122,7 +122,7 @@ def chart_section(effect: Effect) -> list[Section]:
 
 
 def chart_in_words(effect: Effect) -> str:
-    """How to read the charts."""
+    """The words below the charts: how to read them."""
     words = "A dot is the estimate, a line its 95 % interval; grey is no effect."
     if effect.verdict == "not identified":
         return f"{words} Each is the effect if the open edges are directed so: one of them is right."
@@ -179,14 +179,14 @@ def number_section(effect: Effect) -> list[Section]:
     if len(scales) == 1 or not effect.estimates:
         return []
     listed_rows: list[list[Content]] = [
-        [scale, shown(found.value), between(found.low, found.high)]
+        [scale, with_sign(found.value), between(found.low, found.high)]
         for scale, found in effect.estimates.items()
     ]
     return [Section("On all scales", table(("scale", "estimate", "95 % interval"), listed_rows))]
 
 
 def curve_section(effect: Effect) -> Section:
-    """What of y is looked at over the values of x, with its band."""
+    """The section with the curve over the values of x and its band."""
     at = [point.x for point in effect.curve]
     lines = [
         Line(at, [getattr(point.y, name) for point in effect.curve]) for name in ("value", "low", "high")
@@ -216,14 +216,14 @@ def cell(found: Interval) -> Cell:
     return Cell(str(found).replace("-", "−"), found.value)
 
 
-def shown(value: float) -> str:
+def with_sign(value: float) -> str:
     """A number with its sign as people write it."""
     return written_number(value).replace("-", "−")
 
 
 def between(low: float, high: float) -> str:
     """The ends of an interval."""
-    return f"{shown(low)} to {shown(high)}"
+    return f"{with_sign(low)} to {with_sign(high)}"
 
 
 def finite(found: Interval) -> bool:

@@ -143,7 +143,7 @@ def summary(found: Found, paper: Paper) -> ResultTable:
             for sampler in SAMPLERS:
                 runs = [found.get((simulator, decay, prior, method, sampler), []) for method, prior in shown]
                 if any(runs):
-                    ours = [marked(some) for some in runs]
+                    ours = [median_shd(some) for some in runs]
                     gp, bge = (paper[decay, method, sampler].shd for method in (GP, BGE))
                     others = [paper[decay, method, ""].shd for method in OTHERS]
                     rows.append((simulator, decay, sampler, gp, *ours[:5], bge, *ours[5:], *others))
@@ -262,7 +262,7 @@ def comparable(runs: Sequence[dict[str, Any]]) -> bool:
     return (weights is None or weights >= FEWEST_DRAWS) and worst <= LARGEST_RHAT
 
 
-def marked(runs: Sequence[dict[str, Any]]) -> Entry:
+def median_shd(runs: Sequence[dict[str, Any]]) -> Entry:
     """The median E-SHD of runs, with a mark where it is compared with nothing."""
     middle = median(runs, "shd")
     return middle if middle is None or comparable(runs) else f"{middle:.2f}{MARK}"

@@ -19,7 +19,7 @@ from dagora.papers.cell import Parameters
 EDGE_PROBABILITY = 0.2
 ROWS = 100
 SIMULATORS = {"text": False, "code": True}
-"""Whether the edges into a node share their weights."""
+"""True if the edges into a node share their weights, by simulator."""
 
 
 def simulate_cell(parameters: Parameters) -> tuple[DAG, Table]:

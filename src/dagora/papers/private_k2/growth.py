@@ -1,4 +1,4 @@
-"""How the cost of private K2 grows with the rows n and with the limit u on parents.
+"""Growth of the cost of private K2 with the rows n and with the limit u on parents.
 
 Section 4: computation is exponential in u, and a scalar product takes O(n), “the only place that n comes into
 the complexity”. Both are judged by bytes and gates, which are the same on every machine.

@@ -35,7 +35,7 @@ class GPModel(Protocol):
     """A family's likelihood times prior, in the logarithms of its parameters."""
 
     families_at_once: int
-    """How many families are fitted in one call."""
+    """The number of families that are fitted in one call."""
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters, of one family or of one per row."""
