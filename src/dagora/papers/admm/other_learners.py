@@ -24,6 +24,7 @@ from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
+# By hand; without d = 100 of section 6.1.
 QUICK_NODES = (10, 20, 50)
 LINES: dict[str, Parameters] = {
     "ADMM": LINEAR["ADMM"],

@@ -18,6 +18,7 @@ from dagora.papers.private_k2.scaling import K2Session, random_rows, run_session
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 
+# By hand, as the numbers of rows and limits below: the paper measures nothing.
 VARIABLES = 10
 FEW = 4096  # rows, as many as a ciphertext holds
 LIMIT = 2  # where the rows are varied

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import TermsProposal
 
 RANDOM = "random"
+# By hand.
 RANDOM_NODES, RANDOM_PARENTS = 20, 3
 
 
