@@ -19,7 +19,7 @@ from dagora.graph.independences import Independence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-LEAST_P = 1e-300
+LEAST_P = 1e-300  # 37 standard errors; smaller numbers lose digits, and zero has no such distance
 
 
 def strength_of(table: Table, claim: Independence, p_value: float) -> float:
