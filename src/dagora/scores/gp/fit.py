@@ -43,9 +43,6 @@ class GPModel(Protocol):
     def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
         """Log densities with gradients and Hessians."""
 
-    def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
-        """Log density and gradient of one family at one point."""
-
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
         """Starts of the climbs: the number of the family, and its parameters; at least one per family."""
 
