@@ -19,7 +19,7 @@ from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
-from dagora.learners.request import PreparedRequest, prepare
+from dagora.learners.request import GivenData, PreparedRequest, prepare
 from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
 from dagora.posterior.resample.run_samples import run_samples
 from dagora.posterior.resample.sample_file import SampleFile, fingerprint
@@ -111,14 +111,12 @@ def bootstrap(
     way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        data,
+        GivenData(data, jobs, interventions),
         method,
         options,
         clock=clock,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
-        jobs=jobs,
-        interventions=interventions,
         em_rounds=em_rounds,
     )
     source, searching = prepared.source, prepared.searching
