@@ -313,9 +313,10 @@ class LearnedResult:
 
 def learn_graph(task: Task, asked: ExploreRequest, budget: Budget, observe: Watcher) -> LearnedResult:
     """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
-    from dagora.api.bootstrap import before_samples, bootstrap
+    from dagora.api.bootstrap import bootstrap
     from dagora.api.learn import EM_ROUNDS, learn
     from dagora.learners.request import prepare
+    from dagora.posterior.resample.run_samples import before_samples
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
     both = {**asked.reading, **asked.options}
