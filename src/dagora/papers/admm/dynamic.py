@@ -49,8 +49,8 @@ LINES: dict[str, Parameters] = {
     ALL_DATA: {"method": POOLED, "sites": 1},
 }
 TIMING = Timing("t", "series")
-# One series for each of the most sites, and 512 rows in all, as in the paper's sections 6.3 and 6.4. The
-# paper has no experiment in time: λ and the thresholds are by hand.
+# One series for each of the most sites, and 512 rows in all, those of sections 6.3 and 6.4 of the paper. It
+# has no experiment in time: λ and the thresholds are by hand.
 SERIES, STEPS = 32, 16
 SETTINGS: Parameters = {
     "n": SERIES * STEPS, "series": SERIES, "lambda1": 0.05, "lambda_lagged": 0.05,
