@@ -39,7 +39,7 @@ def effect_lead(effect: Effect) -> str:
     named = [("found", VERDICTS[effect.verdict])]
     found = effect.estimates.get("difference")
     if found is not None:
-        named += [("difference", with_sign(found.value)), ("95 % interval", between(found.low, found.high))]
+        named += [("difference", shown(found.value)), ("95 % interval", between(found.low, found.high))]
     elif effect.range is not None:
         named.append(("over the class", between(*effect.range)))
     if effect.over_graphs is not None:
@@ -179,7 +179,7 @@ def number_section(effect: Effect) -> list[Section]:
     if len(scales) == 1 or not effect.estimates:
         return []
     listed_rows: list[list[Content]] = [
-        [scale, with_sign(found.value), between(found.low, found.high)]
+        [scale, shown(found.value), between(found.low, found.high)]
         for scale, found in effect.estimates.items()
     ]
     return [Section("On all scales", table(("scale", "estimate", "95 % interval"), listed_rows))]
@@ -216,14 +216,14 @@ def cell(found: Interval) -> Cell:
     return Cell(str(found).replace("-", "−"), found.value)
 
 
-def with_sign(value: float) -> str:
+def shown(value: float) -> str:
     """A number with its sign as people write it."""
     return written_number(value).replace("-", "−")
 
 
 def between(low: float, high: float) -> str:
     """The ends of an interval."""
-    return f"{with_sign(low)} to {with_sign(high)}"
+    return f"{shown(low)} to {shown(high)}"
 
 
 def finite(found: Interval) -> bool:

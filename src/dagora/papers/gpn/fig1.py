@@ -24,7 +24,6 @@ from dagora.papers.reference_data import reference_file
 NODES, MORE_NODES = 10, 15
 QUICK_GRAPHS, FULL_GRAPHS = 4, 100
 QUICK_MORE = 1
-# By hand: the paper states no length of its chains.
 SETTINGS: Parameters = {"space": "dual-pc", "alpha": 0.05, "chains": 4, "draws": 1000}
 SCORES = ("bge", "gp")
 # Algorithm 1 with bridge sampling: one chain of 101 draws, on so many graphs (by hand: seconds a family); the
