@@ -17,8 +17,8 @@ import numpy as np
 
 import dagora
 from dagora.papers.gpn.other_methods import evaluate_graphs
-from dagora.papers.gpn.others import LAMBDAS, table_parameters
-from dagora.papers.gpn.simulation import simulate_cell
+from dagora.papers.gpn.others import table_parameters
+from dagora.papers.gpn.simulation import LAMBDAS, simulate_cell
 from dagora.papers.gpn.table1 import CONSENSUS, proteins
 from dagora.papers.reference_data import reference_file
 from report import deliver, digits, machine, markdown_table

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,8 +22,11 @@ import numpy as np
 
 import dagora
 from dagora.data.table import Table
+from dagora.graph.dag import DAG
+from dagora.network.networks import DiscreteNetwork
+from dagora.network.sample import sample_network
 from dagora.papers.private_k2.central import k2_graph
-from dagora.papers.private_k2.networks import NetworkRows, leveled_network, sampled_codes
+from dagora.papers.private_k2.networks import RANDOM_PARENTS, NetworkRows
 from dagora.papers.private_k2.scaling import K2Session, costs, random_rows, run_session
 from dagora.parties.crypto.garbling.half_gates import evaluate, garble
 from dagora.parties.vertical.log_factorial import BitWidths
@@ -192,6 +195,30 @@ def wide_section(options: argparse.Namespace) -> Section:
     settings = both_modes(options, rows, variables)[:1]
     lines, judged = session_lines(options, settings, Promise(memory=4.0), promised_modes=("hidden",))
     return ["### Twenty variables each", markdown_table(HEADER, lines)], judged
+
+
+def leveled_network(seed: int, levels: Sequence[int]) -> DiscreteNetwork:
+    """Variables with so many levels and up to three parents each, no probability near 0."""
+    rng = np.random.default_rng(seed)
+    names = tuple(f"x{k}" for k in range(len(levels)))
+    parents = [
+        sorted(rng.choice(child, min(child, int(rng.integers(RANDOM_PARENTS + 1))), replace=False).tolist())
+        for child in range(len(levels))
+    ]
+    graph = DAG.from_parents(names, parents)
+    tables = {}
+    for child, count in enumerate(levels):
+        shape = [levels[parent] for parent in parents[child]]
+        tables[names[child]] = 0.3 / count + 0.7 * rng.dirichlet(np.full(count, 0.5), size=shape or None)
+    codes = {name: tuple(map(str, range(count))) for name, count in zip(names, levels, strict=True)}
+    return DiscreteNetwork(graph, codes, tables)
+
+
+def sampled_codes(network: DiscreteNetwork, rows: int, seed: int) -> NetworkRows:
+    """Sample a network and keep all its levels."""
+    table = sample_network(network, rows, seed)
+    codes = np.column_stack([table.codes(k) for k in range(len(table.schema))]).astype(np.uint8)
+    return NetworkRows(network.graph, codes, network.graph.order_indices)
 
 
 def leveled_rows(rows: int, levels: list[int], seed: int) -> NetworkRows:

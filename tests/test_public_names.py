@@ -1,9 +1,10 @@
-"""Every public name explains itself with an example, which the suite runs."""
+"""Every public name explains itself with an example, which the suite runs; docstrings are plain sentences."""
 
 import inspect
 import re
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,19 @@ def test_a_method_without_an_example_is_seen() -> None:
 
     with pytest.raises(AssertionError, match=r"Bare.hidden.*Bare.other|Bare.other.*Bare.hidden"):
         test_examples_show_every_method(Bare)
+
+
+# A docstring says what a thing is or returns; one that begins so asks its reader to turn a question round.
+QUESTION = re.compile(r'"""(?:What|Whether|How)\b')
+
+
+def test_no_docstring_begins_with_a_question_word() -> None:
+    package = Path(dagora.__file__).parent
+    found = [
+        f"{file.relative_to(package)}:{number}"
+        for file in sorted(package.rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if QUESTION.search(line)
+    ]
+    assert found == []
+    assert QUESTION.search('    """How old it is."""')

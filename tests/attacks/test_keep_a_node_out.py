@@ -71,7 +71,7 @@ def test_where_few_files_may_be_open(monkeypatch):
     with Daemon("a", DaemonAddress(), TOKEN) as daemon, contextlib.ExitStack() as held:
         for _ in range(40):
             held.enter_context(socket.create_connection(daemon.place.address))
-        eventually(lambda: daemon._door.n_unfinished == 40)
+        eventually(lambda: len(daemon._door._callers) == 40)
         with socket.socket() as last:  # the visitor's own: none is left for the daemon
             limit = last.fileno() + 1
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -17,7 +17,7 @@ from dagora.parties.replicated.terms import GroupProposal
 from dagora.parties.transport.listener import Listener
 from dagora.parties.transport.tcp import TcpTransport
 from tests.attacks.fuzz import tries
-from tests.cli.test_private_command import listening
+from tests.cli.test_private import listening
 from tests.parties.network import PATIENCE
 from tests.parties.network import start as begin_thread
 from tests.parties.replicated.groups import NAMES, begin, holdings, learn, wires

@@ -3,7 +3,7 @@
 import pytest
 
 from dagora.base.errors import DataError
-from dagora.data.file_answers import told
+from dagora.data.file_answers import error_answer
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from dagora.data.file_answers import told
     ],
 )
 def test_an_error_is_an_answer(problem: Exception, kind: str, text: str) -> None:
-    assert told(problem) == {"error": kind, "text": text}
+    assert error_answer(problem) == {"error": kind, "text": text}

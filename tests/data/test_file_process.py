@@ -89,7 +89,7 @@ def test_a_parser_that_answers_something_else(lie, file, monkeypatch):
 
 def test_rows_that_break_off_without_a_reason(file, monkeypatch):
     instead = SCRIPT.replace("arrow_parser.describe_parquet = lambda file: {instead}", "{instead}")
-    odd = "arrow_parser.checked = lambda *_: 1 / 0; file_answers.told = lambda problem: [3]"
+    odd = "arrow_parser.validate_batch = lambda *_: 1 / 0; file_answers.error_answer = lambda problem: [3]"
     about = describe(file, "parquet")
     file_process._kept.end()
     with monkeypatch.context() as patch:

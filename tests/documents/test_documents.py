@@ -39,7 +39,7 @@ ELSEWHERE = {
     "docs/estimators.md": "tests/estimators/test_estimators.py",
     "docs/hand-over.md": "tests/formats/test_hand_over.py",
     "docs/flower.md": "tests/flower/test_page.py",
-    "docs/posterior.md": "tests/cli/test_sample_command.py",
+    "docs/posterior.md": "tests/cli/test_sample.py",
     "docs/worked-example.md": "tests/documents/test_worked_example.py",
     "docs/r-users.md": "tests/documents/test_site_pages.py",
 }

@@ -15,7 +15,7 @@ from dagora.explore.choosing import Fit
 from dagora.explore.open_table import Data
 from dagora.explore.session import NUMBERS_FOR, Session
 from dagora.learners.registry import METHODS
-from dagora.learners.request import prepare
+from dagora.learners.request import GivenData, prepare
 from dagora.scores.registry import SCORES
 from tests.explore.conftest import MOST_UPLOAD, Client
 
@@ -207,13 +207,14 @@ def test_reasons_are_those_of_the_library(kind: str, tmp_path) -> None:
                 with pytest.raises(DagoraError):
                     dagora.learn(file, method.name)
         else:
-            prepare(file, method.name, {}, clock=Budget())
+            prepare(GivenData(file), method.name, {}, clock=Budget())
     for score in SCORES:
         if fit.reason_against_score(score):
             with pytest.raises(DagoraError):
                 dagora.learn(file, "hill-climb", score=score.name)
         else:
-            make_score(prepare(file, "auto", {}, clock=Budget(), score=score.name).source.rows, score.name)
+            prepared = prepare(GivenData(file), "auto", {}, clock=Budget(), score=score.name)
+            make_score(prepared.source.rows, score.name)
     assert fit.to_dict()["default_score"] in fit.advice
 
 

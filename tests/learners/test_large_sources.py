@@ -15,7 +15,7 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.large_files import large_file, memory_for, unpacked_size
 from dagora.learners.large_sources import may_scan, scan_if_large
 from dagora.learners.registry import method_named
-from dagora.learners.request import prepare
+from dagora.learners.request import GivenData, prepare
 from dagora.stats.scan.scan_statistics import ScanStatistics
 
 R = np.random.default_rng(3)
@@ -198,7 +198,7 @@ def test_the_limit_of_a_container(files, free, tmp_path, monkeypatch):
 
 
 def test_a_scan_is_one(write, little):
-    prepared = prepare(write("csv"), "tabu", {}, clock=Budget(), scans=True)
+    prepared = prepare(GivenData(write("csv"), scans=True), "tabu", {}, clock=Budget())
     assert isinstance(prepared.source.rows, ScanStatistics)
 
 

@@ -78,7 +78,7 @@ def class_of(source: Source) -> tuple[AnyGraph, Directions]:
 
 
 def notes_about(directions: Directions) -> list[str]:
-    """What the directions of a learned graph rest on besides the graph."""
+    """Notes on what the directions of a learned graph rest on besides the graph."""
     if directions.assumed_by:
         return [f"every direction rests on what {directions.assumed_by} assumes"]
     notes = []

@@ -19,23 +19,11 @@ from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
-from dagora.learners.request import PreparedRequest, prepare
+from dagora.learners.request import GivenData, prepare
 from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
-from dagora.posterior.resample.run_samples import run_samples
-from dagora.posterior.resample.sample_file import SampleFile, fingerprint
+from dagora.posterior.resample.run_samples import identity, run_samples
+from dagora.posterior.resample.sample_file import SampleFile
 from dagora.posterior.resample.strengths import Strengths
-
-# Of a time limit, the share that learning from all rows may take where samples follow.
-FIRST = 0.5
-
-
-def before_samples(budget: Budget) -> Budget:
-    """The budget of learning from all rows: with a time limit, some time is left for the samples.
-
-    >>> before_samples(Budget(10)).limit <= 5, before_samples(Budget()).limit
-    (True, None)
-    """
-    return budget if budget.limit is None else budget.part(FIRST)
 
 
 @takes_reading(missing="auto")
@@ -111,14 +99,12 @@ def bootstrap(
     way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        data,
+        GivenData(data, jobs, interventions),
         method,
         options,
         clock=clock,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
-        jobs=jobs,
-        interventions=interventions,
         em_rounds=em_rounds,
     )
     source, searching = prepared.source, prepared.searching
@@ -171,15 +157,3 @@ def bootstrap(
         data=source.account,
         interventions=source.regimes,
     )
-
-
-def identity(prepared: PreparedRequest, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """The settings that samples in one file share: all but their number and the time."""
-    searching = prepared.searching
-    return {
-        "method": searching.entry.name,
-        "score": None if searching.score is None else searching.score.name,
-        "seed": seed,
-        **{key: value for key, value in settings.items() if key not in {"samples", "time_limit"}},
-        "data": fingerprint(prepared.source.statistics),
-    }

@@ -128,7 +128,7 @@ def effect(
 
 
 def notes_on_graph(directions: Directions) -> list[str]:
-    """What the directions of a graph rest on, and that it was learned."""
+    """Notes on what the directions of a graph rest on, and that it was learned."""
     return notes_about(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
 
 

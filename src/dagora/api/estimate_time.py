@@ -16,7 +16,7 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.effort.extrapolation import TimeEstimate
 from dagora.learners.effort.measuring import Clock, Trial, measure
-from dagora.learners.request import prepare
+from dagora.learners.request import GivenData, prepare
 
 SECONDS = 2.0  # of work for an estimate, besides reading and compiling
 MOST_SECONDS = 86400.0  # that may be asked for
@@ -81,13 +81,12 @@ def estimate_time(
     whole = budget or Budget()
     chosen = {name: value for name, value in options.items() if name not in READING}
     prepared = prepare(
-        data,
+        GivenData(data, jobs),
         method,
         options,
         clock=whole,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
-        jobs=jobs,
         em_rounds=em_rounds,
     )
     estimate = measure(Trial(learn, prepared, chosen, seed, jobs, clock), seconds, whole)

@@ -20,7 +20,7 @@ from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import absent_costs, edge_gains
 from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
-from dagora.learners.request import prepare
+from dagora.learners.request import GivenData, prepare
 from dagora.learners.result import Result, TracePoint
 from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
@@ -94,17 +94,13 @@ def learn(
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        data,
+        GivenData(data, jobs, interventions, Timing.read(time, series), scans=True),
         method,
         options,
         clock=clock,
         score=score,
         knowledge=known,
-        jobs=jobs,
-        interventions=interventions,
         em_rounds=em_rounds,
-        timing=Timing.read(time, series),
-        scans=True,
     )
     searching, source, known = prepared.searching, prepared.source, prepared.knowledge
     chosen = searching.score

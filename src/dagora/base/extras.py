@@ -75,21 +75,3 @@ UVICORN = Need("uvicorn", "Uvicorn", "app")
 POSTGRESQL = Need("adbc_driver_postgresql", "the package 'adbc-driver-postgresql'", "engines")
 CALAMINE = Need("python_calamine", "the package 'python-calamine'", "files")
 PYREADSTAT = Need("pyreadstat", "the package 'pyreadstat'", "files")
-
-NEEDS = (
-    SCIP,
-    JAX,
-    ARVIZ,
-    MATPLOTLIB,
-    CRYPTOGRAPHY_FOR_SITES,
-    *FOR_OWNERS,
-    GMPY2,
-    DUCKDB,
-    POSTGRESQL,
-    DISTRIBUTED,
-    SKLEARN,
-    STARLETTE,
-    UVICORN,
-    CALAMINE,
-    PYREADSTAT,
-)

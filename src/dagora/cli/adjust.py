@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.cli import completing
+from dagora.cli.effect_options import KNOWLEDGE
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import quiet_option
 from dagora.cli.terminal import echo
@@ -39,12 +40,7 @@ Examples:
     help="Say whether this set is valid; may be repeated, for names with commas.",
 )
 @click.option("--all", "list_all", is_flag=True, help="List all sets of which no variable can be left out.")
-@click.option(
-    "--knowledge",
-    metavar="FILE.json",
-    shell_complete=completing.files,
-    help="Directs edges that the graph leaves open.",
-)
+@KNOWLEDGE
 @click.option(
     "--hand-over",
     "target",

@@ -72,7 +72,7 @@ class BootstrapRequest:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
         if self.bootstrap is None:
             return dict(asked)
-        from dagora.api.bootstrap import before_samples
+        from dagora.posterior.resample.run_samples import before_samples
 
         return {**asked, "budget": before_samples(asked["budget"])}
 

@@ -44,8 +44,8 @@ class Reading:
 
     def scans(self, data: str) -> bool:
         """Return True if the rows are not read into memory."""
-        from dagora.api.open_rows import is_address, stays_outside
         from dagora.base.errors import OptionError
+        from dagora.stats.row_sources import is_address, stays_outside
 
         if not is_address(data) and self.query is not None:
             raise OptionError("--query goes with a database, such as duckdb:FILE")
@@ -57,8 +57,8 @@ class Reading:
 
     def open_scan(self, data: str, jobs: int, **purpose: Unpack[Purpose]) -> ScanStatistics:
         """Statistics of rows that stay where they are."""
-        from dagora.api.open_rows import database_of, source_of
         from dagora.stats.data_warnings import check_learnable
+        from dagora.stats.row_sources import database_of, source_of
         from dagora.stats.scan.first_pass import scan_source
 
         live_line().phase(f"reading {data}")
@@ -89,9 +89,9 @@ class Reading:
 
     def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
         """A sample of rows that stay where they are; an error where none is asked for."""
-        from dagora.api.open_rows import source_of
         from dagora.base.errors import OptionError
         from dagora.data.scan.row_sample import sample_source
+        from dagora.stats.row_sources import source_of
         from dagora.stats.scan.scan_statistics import SAMPLE
 
         if self.sample is None:
@@ -186,10 +186,10 @@ class CellReading:
 
     def _read(self, path: str, following: ReadingOptions) -> Table:
         """All rows of a file, of files, or of a database."""
-        from dagora.api.open_rows import source_of, stays_outside
         from dagora.data.readers import read_as
         from dagora.data.scan.row_sample import read_source
         from dagora.data.table import require_table
+        from dagora.stats.row_sources import source_of, stays_outside
 
         if self.query is None and not stays_outside(path):
             return read_as(Path(path), following)

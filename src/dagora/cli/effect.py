@@ -9,6 +9,7 @@ import click
 
 from dagora.cli import completing
 from dagora.cli.data_options import INTERVENTIONS, Reading, data_options, overview_first
+from dagora.cli.effect_options import GIVEN, KNOWLEDGE, LEVELS
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import check_pairs
 from dagora.cli.live_line import live_line, quiet_option
@@ -37,15 +38,8 @@ Examples:
 @click.argument("data", shell_complete=completing.files)
 @click.option("--from", "causes", multiple=True, metavar="NAME", help="What is set; may be repeated.")
 @click.option("--to", "outcome", metavar="NAME[=LEVEL]", help="The outcome, and of a discrete one the level.")
-@click.option(
-    "--levels",
-    multiple=True,
-    metavar="A,B",
-    help="Set to A instead of B; as often as --from.  [default: the second of two levels; one unit more]",
-)
-@click.option(
-    "--given", multiple=True, metavar="NAME=LEVEL", help="Only among rows with this level (repeatable)."
-)
+@LEVELS
+@GIVEN
 @click.option(
     "--graph",
     metavar="GRAPH",
@@ -67,12 +61,7 @@ Examples:
     callback=check_pairs,
     help="Option of the method or score (repeatable).",
 )
-@click.option(
-    "--knowledge",
-    metavar="K.json",
-    shell_complete=completing.files,
-    help="Directs edges that the graph leaves open, such as tiers.",
-)
+@KNOWLEDGE
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option("--curve", is_flag=True, help="Also what happens over the values of a continuous variable.")
 @click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of columns.")

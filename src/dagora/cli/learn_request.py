@@ -68,7 +68,7 @@ class CommonRequest:
         return LEAST_SECONDS if self.time_limit is None else min(LEAST_SECONDS, self.time_limit / 5)
 
     def budget_to_write(self) -> Budget:
-        """What the time limit leaves for files; after Ctrl-C the least; without a limit any time."""
+        """The time that the limit leaves for files; after Ctrl-C the least; without a limit any time."""
         from dagora.base.events import Budget
 
         left = self.budget.left

@@ -1,1 +1,1 @@
-"""Whether a graph is any good: what it claims about data, and what the data say."""
+"""Criticism of a graph: what it claims about data, against what the data say."""

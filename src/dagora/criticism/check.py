@@ -18,7 +18,7 @@ MOST_CHANGES = 3  # that the text lists
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What data say about a graph: `to_text()` in words, `to_json()` with every number.
+    """A graph held against data: `to_text()` in words, `to_json()` with every number.
 
     `falsification` tests its independences, `held_out` rates it on rows held out beside other graphs,
     `predictive` compares the data with tables simulated from it, `changes` are the single changes that would
@@ -54,7 +54,7 @@ class Check:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def best_change(self) -> str:
-        """Whether a single change of the graph would help, in words."""
+        """The sentence on whether a single change of the graph would raise the score."""
         if self.changes:
             return f"single changes that would raise the score ({self.score}) most:"
         return f"single changes: none would raise the score ({self.score})"
@@ -80,5 +80,5 @@ class Check:
         return json_text(self.to_dict())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """HTML for notebooks."""
         return f"<pre>{clean_text(self.to_text())}</pre>"

@@ -65,7 +65,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Falsification:
-    """How often a graph's independences are violated, and how often those of relabeled graphs are."""
+    """The share of a graph's independences that are violated, beside the shares of relabeled graphs."""
 
     claimed: int  # pairs without an edge
     tested: int  # of them, by a test that was possible

@@ -34,7 +34,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the graph has more than another one, in nats per row held out, with its standard error."""
+    """The lead of the graph over another one, in nats per row held out, with its standard error."""
 
     name: str
     difference: float

@@ -1,4 +1,4 @@
-"""How strongly two columns depend on each other given others, on one scale from 0 to 1.
+"""Strength of dependence between two columns given others, on one scale from 0 to 1.
 
 continuous   the absolute partial correlation
 discrete     √(1 − exp(−2 I)) with the conditional mutual information I in nats, which for normal columns is
@@ -19,7 +19,7 @@ from dagora.graph.independences import Independence
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-LEAST_P = 1e-300
+LEAST_P = 1e-300  # 37 standard errors; smaller numbers lose digits, and zero has no such distance
 
 
 def strength_of(table: Table, claim: Independence, p_value: float) -> float:

@@ -28,7 +28,7 @@ BUFFER_BYTES = 1 << 16  # what is read of a column of a Parquet file at a time
 
 
 def answer_description(question: Question) -> Answer:
-    """What a file says about itself."""
+    """The schema, rows and sizes that a Parquet or Arrow file states."""
     file = Path(question["file"])
     return (describe_parquet(file) if question["form"] == "parquet" else describe_ipc(file)), None
 
@@ -41,7 +41,7 @@ def describe_parquet(file: Path) -> dict[str, Any]:
         stated, schema = source.metadata, source.schema_arrow
         sizes = [stated.row_group(k).total_byte_size for k in range(stated.num_row_groups)]
         return {
-            "schema": written(schema),
+            "schema": schema_text(schema),
             "rows": stated.num_rows,
             "cells": stated.num_rows * len(schema),
             "bytes": sum(sizes),
@@ -58,10 +58,10 @@ def describe_ipc(file: Path) -> dict[str, Any]:
         sizes = [(0, 0), *((each.cells, each.bytes) for each in running_sizes(handle))]
     largest = max((after[1] - before[1] for before, after in pairwise(sizes)), default=0)
     cells, total = sizes[-1]
-    return {"schema": written(schema), "rows": None, "cells": cells, "bytes": total, "largest": largest}
+    return {"schema": schema_text(schema), "rows": None, "cells": cells, "bytes": total, "largest": largest}
 
 
-def written(schema: pa.Schema) -> str:
+def schema_text(schema: pa.Schema) -> str:
     """A schema as text, without what its writer adds to it."""
     return base64.b64encode(schema.remove_metadata().serialize()).decode()
 
@@ -72,7 +72,7 @@ def answer_batches(question: Question) -> Answer:
     read = parquet_batches if question["form"] == "parquet" else ipc_batches
     schema, batches = read(file, question["places"], most)
     schema = words_schema(schema)
-    return {}, (schema, (checked(batch, schema) for batch in batches))
+    return {}, (schema, (validate_batch(batch, schema) for batch in batches))
 
 
 def parquet_batches(file: Path, places: Sequence[int], most: int) -> Rows:
@@ -112,8 +112,8 @@ def words_schema(schema: pa.Schema) -> pa.Schema:
     ])  # fmt: skip
 
 
-def checked(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch in which Arrow has found nothing wrong, of a schema without views of texts.
+def validate_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch in which Arrow has found nothing wrong, of a schema without views of texts.
 
     A damaged file may say that texts are where there are none; what takes them as they are would crash.
     """

@@ -16,7 +16,7 @@ from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.columns.column_type import check_type
 from dagora.data.file_limits import Limits, too_large
-from dagora.data.file_process import damaged, file_process
+from dagora.data.file_process import damaged_file, file_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ class Description:
 
 
 def describe(file: Path, form: str) -> Description:
-    """What a file of a form says about itself."""
+    """The schema, rows and sizes that a file states, read in a process of its own."""
     import pyarrow as pa
 
     with file_process() as process:
@@ -52,7 +52,7 @@ def describe(file: Path, form: str) -> Description:
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(said["schema"])))
     except (pa.ArrowException, ValueError, OSError):
-        raise damaged("its parser gave an odd answer") from None
+        raise damaged_file("its parser gave an odd answer") from None
     return Description(schema, said["rows"], said["cells"], said["bytes"], said["largest"])
 
 

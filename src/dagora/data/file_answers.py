@@ -60,7 +60,7 @@ def answer(question: Question, out: IO[bytes]) -> None:
         limit(question["memory"], question["seconds"])
         content, rows = find(question)
     except BaseException as problem:
-        content, rows = told(problem), None
+        content, rows = error_answer(problem), None
     out.write(json.dumps({**content, "rows_follow": rows is not None}).encode() + b"\n")
     if rows is not None:
         write_rows(*rows, out)
@@ -76,10 +76,10 @@ def write_rows(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: IO[byt
                 stream.write_batch(batch)
         except Exception as problem:
             nothing = pa.record_batch([pa.nulls(0, kind) for kind in schema.types], schema=schema)
-            stream.write_batch(nothing, custom_metadata={ERROR: json.dumps(told(problem))})
+            stream.write_batch(nothing, custom_metadata={ERROR: json.dumps(error_answer(problem))})
 
 
-def told(problem: BaseException) -> dict[str, Any]:
+def error_answer(problem: BaseException) -> dict[str, Any]:
     """An error as an answer: our own with its mentions, which the door of the asker writes."""
     if isinstance(problem, DagoraError):
         return {"error": type(problem).__name__, "text": problem.text}

@@ -49,7 +49,7 @@ ODD_ANSWER = "its parser gave an odd answer"
 
 
 class BoundedStream:
-    """What a process writes, for who reads a number of bytes at a time that the process says."""
+    """The bytes that a process writes, bounded: it is the process that says how many to read at a time."""
 
     closed = False
 
@@ -124,7 +124,7 @@ class FileProcess:
         except (ValueError, RecursionError):  # something else writes to its standard output
             raise self._ended() from None
         if not QUESTIONS[what].holds(answer):
-            raise damaged(ODD_ANSWER)
+            raise damaged_file(ODD_ANSWER)
         self.is_free = not answer.get("rows_follow")
         refuse(answer)
         return answer
@@ -160,9 +160,9 @@ class FileProcess:
         self._process.kill()
         code = self._process.wait()
         if code == -getattr(signal, "SIGXCPU", 0):
-            return damaged("parsing it takes too long")
+            return damaged_file("parsing it takes too long")
         most = f", or took more than {self._most_memory >> 20} MiB of memory" if self._most_memory else ""
-        return damaged(f"parsing it failed{most}")
+        return damaged_file(f"parsing it failed{most}")
 
     def end(self) -> None:
         """End it, whatever it does."""
@@ -177,7 +177,7 @@ def refuse(answer: dict[str, Any]) -> None:
     kind = getattr(errors, answer["error"], None)
     if isinstance(kind, type) and issubclass(kind, DagoraError):
         raise kind(answer["text"])
-    raise damaged(answer["text"])
+    raise damaged_file(answer["text"])
 
 
 def refuse_break(said: bytes) -> NoReturn:
@@ -188,10 +188,10 @@ def refuse_break(said: bytes) -> NoReturn:
         answer = None
     if QUESTIONS["batches"].holds(answer):
         refuse(answer)
-    raise damaged(ODD_ANSWER)
+    raise damaged_file(ODD_ANSWER)
 
 
-def damaged(why: str) -> DataError:
+def damaged_file(why: str) -> DataError:
     """The error about a file that cannot be parsed."""
     return DataError(f"the file cannot be read, it may be damaged: {why}")
 

@@ -1,4 +1,4 @@
-"""What a process that parses files may be asked: who answers each question, and what an answer holds.
+"""The questions to a process that parses files: who answers each, and what an answer holds.
 
 The process may be damaged by what it parses, so that its answers are checked as those of a stranger.
 """
@@ -48,7 +48,7 @@ class FileQuestion:
     rows_follow: bool = True
 
     def load(self) -> Callable[[Question], Answer]:
-        """What answers it, in the process that parses; only there its module is imported."""
+        """The function that answers it; its module is imported only in the process that parses."""
         found: Callable[[Question], Answer] = getattr(
             import_module(f"dagora.data.{self.module}"), self.function
         )

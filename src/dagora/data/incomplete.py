@@ -43,7 +43,7 @@ class IncompleteTable(NotebookView):
     columns: tuple[NDArray[Any], ...]
     seen: NDArray[np.bool_]
     overview: Overview | None = None
-    """How the source of the table was understood, where it was read from one."""
+    """The reading of the table's source, where it was read from one."""
 
     def __post_init__(self) -> None:
         rows = len(self.columns[0]) if self.columns else 0

@@ -10,7 +10,7 @@ from dagora.data import r_files, spreadsheets, statistics_files
 from dagora.data.columns.missing import na_entries
 from dagora.data.columns.reading_options import NameList, ReadingOptions
 from dagora.data.file_limits import Limits
-from dagora.data.file_process import damaged, file_process
+from dagora.data.file_process import damaged_file, file_process
 from dagora.data.raw_table import RawTable
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTa
 
     memory = Limits.of(file).program_memory
     with file_process() as process:
-        said = process.ask("table", file, memory=memory, ending=ending, reading=written(reading))
+        said = process.ask("table", file, memory=memory, ending=ending, reading=reading_json(reading))
         schema, batches = process.rows()
         columns = pa.Table.from_batches(at_most(batches, memory), schema).columns
     if len(columns) != len(said["names"]):
-        raise damaged("its parser names other columns than it hands out")
+        raise damaged_file("its parser names other columns than it hands out")
     reading.check_width(len(columns))
     return RawTable(said["names"], columns, said["text_cells"], said["words_nulled"], tuple(said["notes"]))
 
@@ -43,12 +43,12 @@ def at_most(batches: Iterator[pa.RecordBatch], memory: int) -> Iterator[pa.Recor
     for batch in batches:
         total += batch.nbytes
         if total > memory:
-            raise damaged("it has more rows than fit into its parser's memory")
+            raise damaged_file("it has more rows than fit into its parser's memory")
         yield batch
 
 
-def written(reading: ReadingOptions) -> dict[str, Any]:
-    """What a parser needs of reading options, as JSON holds it."""
+def reading_json(reading: ReadingOptions) -> dict[str, Any]:
+    """The reading options that a parser needs, as JSON holds them."""
     na = reading.na
     if isinstance(na, Mapping):
         na = {name: [str(word) for _, word in na_entries({name: na[name]}, None)] for name in na}
@@ -63,9 +63,9 @@ def written(reading: ReadingOptions) -> dict[str, Any]:
 
 
 def as_reading(content: dict[str, Any]) -> ReadingOptions:
-    """The reading options that `written` wrote.
+    """The reading options that `reading_json` gave.
 
-    >>> found = as_reading(written(ReadingOptions(drop=[NameList("a,b")], na={"age": [-1]}, only={"c"})))
+    >>> found = as_reading(reading_json(ReadingOptions(drop=[NameList("a,b")], na={"age": [-1]}, only={"c"})))
     >>> found.drop, type(found.drop[0]).__name__, found.na, found.only
     (('a,b',), 'NameList', {'age': ['-1']}, ['c'])
     """

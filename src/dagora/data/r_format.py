@@ -32,7 +32,7 @@ HAS_ATTRIBUTES, HAS_TAG = 1 << 9, 1 << 10
 LATIN1, UTF8 = 1 << 2, 1 << 3
 
 MISSING_INTEGER = -(2**31)
-DEEPEST = 200
+DEEPEST = 200  # levels, each of four calls within Python, which permits 1000
 MOST_EXPANDED = 1 << 27  # values that a sequence may stand for
 
 

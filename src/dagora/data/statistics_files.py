@@ -13,7 +13,7 @@ import numpy as np
 
 from dagora.data.columns.column_names import check_names, kept_positions
 from dagora.data.file_limits import Limits
-from dagora.data.file_process import damaged
+from dagora.data.file_process import damaged_file
 from dagora.data.labelled_columns import LabelReader, whole_numbers
 from dagora.data.raw_table import RawTable
 
@@ -64,9 +64,9 @@ def check_size(file: Path, ending: str, about: Any) -> None:  # noqa: ANN401 (py
     """Refuse a file that says of itself that it has more cells than can be in it."""
     rows, columns = -1 if about.number_rows is None else int(about.number_rows), len(about.column_names)
     if ending == ".zsav" and rows < 0:
-        raise damaged("it does not state how many rows it has")
+        raise damaged_file("it does not state how many rows it has")
     if ending != ".zsav" and rows * columns > file.stat().st_size:
-        raise damaged(f"it states {rows} rows of {columns} columns, more than it can hold")
+        raise damaged_file(f"it states {rows} rows of {columns} columns, more than it can hold")
     Limits.of(file).check_cells(rows * columns)
 
 

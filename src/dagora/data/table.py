@@ -47,7 +47,7 @@ class Table(NotebookView):
     schema: Schema
     columns: tuple[NDArray[Any], ...]
     overview: Overview | None = None
-    """How the source of the table was understood, where it was read from one."""
+    """The reading of the table's source, where it was read from one."""
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.columns}

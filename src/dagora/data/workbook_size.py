@@ -156,7 +156,7 @@ class OpenDocumentGrid:
 
 
 def number_in(about: dict[str, str], name: str) -> int:
-    """How often a row or cell is repeated."""
+    """The number of times that a row or cell is repeated."""
     said = about.get(f"{OF_TABLES} {name}", "1")
     return int(said) if said.isdecimal() and len(said) < 10 else 1
 

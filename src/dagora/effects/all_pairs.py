@@ -51,7 +51,7 @@ class AllEffects:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What all of it rests on."""
+        """The assumptions that all pairs share."""
         return (NO_HIDDEN,) if self.contrasts else (NO_HIDDEN, LINEAR)
 
     @property
@@ -96,7 +96,7 @@ class AllEffects:
         return {
             "names": list(self.names),
             "effects": [
-                {"x": x, "y": y, **found.to_dict(), "cause_probability": chance, **self._compared(x, y)}
+                {"x": x, "y": y, **found.to_dict(), "cause_probability": chance, **self._levels(x, y)}
                 for x, y, found, chance in self.pairs()
             ],
             "source": self.source,
@@ -104,7 +104,7 @@ class AllEffects:
             "notes": list(self.notes),
         }
 
-    def _compared(self, x: str, y: str) -> dict[str, Any]:
+    def _levels(self, x: str, y: str) -> dict[str, Any]:
         contrast = self.contrasts.get((x, y))
         if contrast is None:
             return {}

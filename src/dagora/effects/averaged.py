@@ -164,7 +164,7 @@ def summarise_draws(
 
 
 def effective_draws(draws: EffectDraws) -> float:
-    """How many independent draws the draws of the effect are worth."""
+    """The number of independent draws that the draws of the effect are worth."""
     weights = draws.weights
     by_weight = float(weights.sum() ** 2 / (weights**2).sum())
     values = draws.values[:, :, 0]

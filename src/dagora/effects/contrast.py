@@ -1,4 +1,4 @@
-"""What an effect compares: x set to one value instead of another, and what of y is looked at.
+"""The contrast of an effect: x set to one value instead of another, and the mean or event of y.
 
 Of a continuous y it is the mean, of a discrete one the probability of a level, the event. The scales of an
 event are the difference of the two probabilities, their ratio, and the ratio of their odds.
@@ -40,7 +40,7 @@ class EffectContrast:
 
     @property
     def outcome(self) -> str:
-        """What of y is looked at, in words."""
+        """The mean or the probability of y that is compared, in words."""
         return f"the mean of {self.y}" if self.event is None else f"P({self.y}={self.event})"
 
     @property

@@ -1,4 +1,4 @@
-"""How an effect is distributed over graphs and parameters, as shares of the weight in intervals."""
+"""Histogram of an effect over graphs and parameters: shares of the weight in intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BINS = 24
+BINS = 24  # by hand
 ENDS = (0.002, 0.998)
 """Quantiles between which the intervals lie, so that a few far draws do not make all others one bar."""
 

@@ -30,7 +30,7 @@ from dagora.effects.set_estimate import TAILS, Interval, written_number
 from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
-from dagora.graph.identification import causal_member, oriented
+from dagora.graph.identification import causal_member, orient_compelled
 from dagora.graph.parent_sets import MOST_CHOICES, parent_sets
 from dagora.kernels.decorators import kernel
 from dagora.scores.gaussian import COLLINEAR
@@ -170,7 +170,7 @@ def effect_ranges(graph: Graph, statistics: Statistics, notes: tuple[str, ...] =
     if not isinstance(graph, DAG):
         causal_member(graph)  # refuses a graph that stands for no DAG
     moments = gaussian_moments(statistics, "the effects of all pairs over a class of graphs")
-    walk = ClassWalk(oriented(graph), moments, graph.nodes)
+    walk = ClassWalk(orient_compelled(graph), moments, graph.nodes)
     size = len(graph)
     least, greatest, low, high = (np.zeros((size, size)) for _ in range(4))
     zeros, choices = np.zeros((size, size), dtype=np.int64), np.zeros(size, dtype=np.int64)

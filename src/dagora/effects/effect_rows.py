@@ -52,7 +52,7 @@ class EffectRows:
         return self.table.n_rows
 
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: tuple[str, ...]) -> OfferedSet:
-        """What the rows give for an effect adjusted for a set."""
+        """The support and the estimate that the rows offer for an effect adjusted for a set."""
         table, notes, regimes = self.usable(graph, contrast, adjust)
         return OfferedSet(
             adjust,

@@ -1,4 +1,4 @@
-"""What an effect by a graph asks of data: the names, the number of rows, and what one adjustment set gives.
+"""The data behind an effect by a graph: the names, the number of rows, and the offer of an adjustment set.
 
 Rows in memory keep it (`effect_rows`), and sums over sites (`over_sites`).
 """
@@ -39,4 +39,4 @@ class EffectSource(Protocol):
         """The number of rows."""
 
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: tuple[str, ...]) -> OfferedSet:
-        """What the data give for an effect adjusted for a set."""
+        """The support and the estimate that the data offer for an effect adjusted for a set."""

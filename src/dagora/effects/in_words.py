@@ -9,7 +9,7 @@ from dagora.effects.set_estimate import written_number as in_digits
 
 
 def effect_in_words(effect: Effect) -> str:
-    """What setting x does to y, how sure that is, and on which conditions, in one or two sentences.
+    """The effect of setting x on y, its interval and its conditions, in one or two sentences.
 
     >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
     >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
@@ -27,7 +27,7 @@ def effect_in_words(effect: Effect) -> str:
 
 
 def set_in_words(contrast: EffectContrast) -> str:
-    """What is set, and to what.
+    """The variables that are set, and their values, in words.
 
     >>> set_in_words(EffectContrast(("dose",), "pressure", (1.0,), (0.0,), per_unit=True))
     'dose one unit higher'
@@ -59,7 +59,7 @@ def _outcome(effect: Effect, given: str) -> str:
 
 
 def change_in_words(found: Interval, outcome: str) -> str:
-    """How much something is raised or lowered, with its interval.
+    """The amount by which an outcome is raised or lowered, with its interval, in words.
 
     >>> change_in_words(Interval(0.01, -0.02, 0.04), "the mean of y")
     'changes the mean of y by 0.01 (95 % interval: −0.02 to 0.04, which holds zero)'

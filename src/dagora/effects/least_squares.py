@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 DEPENDENT = 1e-9  # share of a column's length that others leave over: below it, they determine the column
+# The residual of a row that the fit follows alone is rounding, and divided by this still is.
 FULL_LEVERAGE = 1e-6
 
 

@@ -27,7 +27,9 @@ from dagora.network.softmax_fit import RIDGE, fit_softmax
 
 Array = NDArray[np.float64]
 
+# By hand: no row counts for more than a hundred times its residual.
 FULL_LEVERAGE = 0.01
+# Chances of 0 and 1 have no odds; what is rounded away is far below any interval.
 LEAST_CHANCE = 1e-12
 TOO_NARROW = "a regression makes too little of that, so that the interval is too narrow"
 

@@ -52,7 +52,7 @@ def average_pairs(graphs: DrawnGraphs, rows: EffectRows, seed: int = 0) -> AllEf
 
 
 def default_contrast(table: Table, x: str, y: str) -> EffectContrast:
-    """What is compared where nobody says it: of more than two levels, the two that most rows have."""
+    """The contrast where nobody names one: of more than two levels, the two that most rows have."""
     places = [table.schema.index(name) for name in (x, y)]
     levels: list[Value] | None = None
     event: Value | None = None
@@ -85,7 +85,7 @@ def spread_of(table: Table, place: int) -> float:
 
 
 def notes_about(table: Table, thin: int, refused: Sequence[str]) -> list[str]:
-    """What holds for many pairs, once."""
+    """The notes that hold for many pairs, each once."""
     notes = []
     if any(has_many_levels(variable) for variable in table.schema):
         notes.append("of columns with more than two levels, the two that most rows have are compared")

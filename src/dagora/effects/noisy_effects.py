@@ -78,7 +78,7 @@ class NoisySource:
         return round(float(total))
 
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: Names) -> OfferedSet:  # noqa: ARG002
-        """What the release gives for an effect adjusted for a set."""
+        """The support and the estimate that the release offers for an effect adjusted for a set."""
         adjust = tuple(name for name in adjust if name not in contrast.given)
         if self.codebook.continuous:
             return OfferedSet(adjust, self.n_rows, 1.0, lambda _seed: self._slope(adjust), (INCLUDED,))

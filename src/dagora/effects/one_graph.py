@@ -53,7 +53,7 @@ def effect_if_identified(
 
 
 def hidden_cause(estimate: SetEstimate) -> HiddenCause | None:
-    """How strong a hidden common cause would have to be: of a slope, or of a risk ratio."""
+    """The strength that a hidden common cause would need: for a slope, or for a risk ratio."""
     ratio = estimate.estimates.get("ratio")
     if ratio is None or not 0 < ratio.low <= ratio.value <= ratio.high < math.inf:
         return estimate.hidden_cause
@@ -66,7 +66,7 @@ def zero(contrast: EffectContrast) -> dict[str, Interval]:
 
 
 def assumptions_of(graph: AnyGraph) -> tuple[str, ...]:
-    """What an effect by a graph rests on."""
+    """The assumptions of an effect by a graph."""
     return (HIDDEN if isinstance(graph, PAG) else NO_HIDDEN,)
 
 

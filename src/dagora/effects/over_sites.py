@@ -178,7 +178,7 @@ class EffectSites:
         )
 
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: Names) -> OfferedSet:
-        """What the sums give for an effect adjusted for a set."""
+        """The support and the estimate that the sums offer for an effect adjusted for a set."""
         if not self.codebook.continuous:
             columns = table_columns(self.codebook.schema, contrast, adjust)
             held = next(names for names in self.sets if set(columns) <= set(names))

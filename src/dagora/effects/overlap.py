@@ -1,4 +1,4 @@
-"""Whether rows carry an answer where columns are continuous: values of x that occur, and for everyone.
+"""Overlap where columns are continuous: the values of x compared must occur, for all kinds of rows.
 
 Where a discrete x is set, a logistic regression says how likely each value compared is in each row, given
 what is adjusted for. Rows in which one of them is nearly impossible have nobody to compare with.
@@ -47,7 +47,7 @@ def refuse_too_few(rows: int, columns: int) -> None:
 def overlap_of(
     table: Table, contrast: EffectContrast, sides: Sequence[Mask], z: Array, adjust: Sequence[str]
 ) -> Support:
-    """How many rows have each value, and in how many rows each is likely enough."""
+    """The rows that have each value, and the share of rows in which each is likely enough."""
     notes, share, rows_at = [], 1.0, {}
     if not sides[0].all():  # a discrete cause
         rows_at = {

@@ -56,7 +56,7 @@ class ClassMember:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What of y is looked at where x is set to a value, with its 95 % interval."""
+    """The mean or probability of y where x is set to a value, with its 95 % interval."""
 
     x: float
     y: Interval
@@ -64,7 +64,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class OverGraphs:
-    """What an average over graphs tells besides the estimate."""
+    """The results of an average over graphs besides the estimate."""
 
     source: str  # where the graphs come from, in words
     graphs: int
@@ -127,7 +127,7 @@ class Effect:
 
     @property
     def x(self) -> tuple[str, ...]:
-        """What is set."""
+        """The names of the variables that are set."""
         return self.contrast.x
 
     @property

@@ -1,4 +1,4 @@
-"""How strong a hidden common cause would have to be to explain an estimated effect away.
+"""Sensitivity of an effect: the strength that a hidden common cause needs to explain it away.
 
 Linear effects (Cinelli & Hazlett 2020): with t the t value of x's coefficient and d the residual degrees of
 freedom, f = |t| / √d. A hidden cause that explains the share RV of what is left of the variance of x, and of
@@ -32,7 +32,7 @@ class EValues(NamedTuple):
 
 @dataclass(frozen=True)
 class HiddenCause:
-    """How strong a hidden common cause of x and y must be to explain the effect away, or its significance.
+    """The strength of a hidden common cause of x and y that explains the effect, or its significance, away.
 
     `shares` are of the remaining variance of x and of y; `ratios` are risk ratios with x and with y.
     """

@@ -14,7 +14,7 @@ from dagora.effects.sensitivity import HiddenCause
 Array = NDArray[np.float64]
 Draw = Callable[[int, np.random.Generator], Array]
 
-LEVEL = 0.95
+LEVEL = 0.95  # of all intervals, by custom
 TAILS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 FEW_ROWS = 10
 """Rows with a value of x below which an answer about it is called an extrapolation."""
@@ -53,7 +53,7 @@ def written_number(number: float) -> str:
 
 @dataclass(frozen=True)
 class Support:
-    """How far rows carry the answer: `share` of them are where all values compared are likely."""
+    """The support of an answer in the rows: `share` of them are where all values compared are likely."""
 
     rows: int
     share: float = 1.0

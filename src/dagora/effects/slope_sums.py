@@ -52,7 +52,7 @@ class SlopeFit:
         return value, max(0.0, float(away @ squares @ away)) / share**2, t
 
     def rounding(self, weights: Array, fourth: Array) -> float:
-        """How far rounding may move the robust variance: much where columns nearly determine each other."""
+        """A bound on the rounding of the robust variance: large where columns nearly determine each other."""
         residual = np.abs(np.concatenate([[1.0], self.slopes]))
         squares = np.einsum("abcd,a,b->cd", np.abs(fourth), residual, residual)[1:, 1:]
         away = np.abs(self.root @ (weights @ self.root))

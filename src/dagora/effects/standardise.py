@@ -134,7 +134,7 @@ def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True)
 
 
 def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence[str]) -> Support:
-    """How many rows are in strata in which both values were seen."""
+    """The share of rows in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
     seen = np.asarray((counts.rows > 0).all(axis=0))
     share = float(counts.all_rows[seen].sum() / total)

@@ -21,7 +21,7 @@ OUTCOME = "y"
 
 
 class CausalEffect(BaseEstimator):  # type: ignore[misc]
-    """What setting column `x` does to column `y`: `dagora.effect` as an estimator.
+    """The effect of setting column `x` on column `y`: `dagora.effect` as an estimator.
 
     `x` (one column, or several) and `y` are names or positions; without `y`, the outcome is the y that is
     handed to `fit`, named "y" in graphs. `graph`, or `method` with `options`, `levels`, `event`, `given` and
@@ -107,13 +107,13 @@ class CausalEffect(BaseEstimator):  # type: ignore[misc]
 
     @property
     def adjustment_(self) -> tuple[str, ...] | None:
-        """What was adjusted for."""
+        """The adjustment set, where there was one."""
         check_is_fitted(self)
         return self.effect_.adjustment
 
     @property
     def verdict_(self) -> str:
-        """How the effect was found, or that it was not."""
+        """The way in which the effect was found, or that it was not."""
         check_is_fitted(self)
         return self.effect_.verdict
 

@@ -1,4 +1,4 @@
-"""What the page asks about an effect: checked before it goes to the process that computes it."""
+"""A question of the page about an effect: checked before it goes to the process that computes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EffectQuestion:
         """
         to = self.outcome if self.event is None else f"{self.outcome}={self.event}"
         line = ["dagora", "effect", data, "--from", self.cause, "--to", to]
-        line += [] if self.levels is None else ["--levels", comma_list(map(written, self.levels))]
+        line += [] if self.levels is None else ["--levels", comma_list(map(value_text, self.levels))]
         line += [] if self.averaged else ["--graph", f"result-{result}.json"]
         known = self.averaged and not asked.knowledge.is_empty
         line += ["--knowledge", "knowledge.json"] * known
@@ -55,7 +55,7 @@ class EffectQuestion:
         return shlex.join([*line, *asked.reading_words()])
 
 
-def written(value: str | float) -> str:
+def value_text(value: str | float) -> str:
     """A level as it is, a number as short as it can be."""
     return value if isinstance(value, str) else f"{value:.17g}"
 

@@ -25,7 +25,7 @@ TITLES = {
     "time_limit": "seconds at most",
     "bootstrap": "bootstrap samples",
 }
-"""What stands before a field of the page, by the option that it sets."""
+"""The label of a field of the page, by the option that it sets."""
 
 CHOICES = {
     "missing": {"model": "model", "drop": "drop their rows", "level": "make them a level", "error": "refuse"},
@@ -33,7 +33,7 @@ CHOICES = {
     "decimal": {"point": "point", "comma": "comma"},
     "separator": {",": "comma", ";": "semicolon", "\\t": "tab", "|": "bar", " ": "blank"},
 }
-"""How the page calls the values of an option."""
+"""The page's words for the values of an option."""
 
 UNSET = {
     "missing": "model, where the method can",
@@ -42,7 +42,7 @@ UNSET = {
     "separator": "what its first lines show",
     "table": "the only one",
 }
-"""How the page calls the default of an option."""
+"""The page's words for the default of an option."""
 
 
 def page_option(name: str, value: str | None = None, _literal: str = "") -> str:

@@ -31,7 +31,7 @@ from dagora.explore.session import BusyError, Session
 
 EVERY = 0.15  # seconds between two reports of progress
 FILE_NAME = "x-file-name"
-EFFECT_SECONDS = 60.0
+EFFECT_SECONDS = 60.0  # by hand: somebody is waiting; the command has no limit
 TOO_LONG = f"this effect takes longer than {EFFECT_SECONDS:.0f} s here: `dagora effect` has no limit"
 
 T = TypeVar("T")

@@ -34,6 +34,7 @@ from dagora.explore.page_words import PAGE
 from dagora.kernels.compilation import compilation
 
 if TYPE_CHECKING:
+    from dagora.learners.request import PreparedRequest
     from dagora.learners.result import Result
     from dagora.network.networks import Network
     from dagora.posterior.resample.strengths import Strengths
@@ -232,7 +233,8 @@ def tell_effect(voice: Voice, message: Mapping[str, Any], asked: ExploreRequest)
 
     question = EffectQuestion.from_dict(message["question"])
     with failing(voice, "no-effect", message["effect"]):
-        rows = read_again(Path(message["path"]), asked)
+        # As the run had them: what takes numbers only reads codes as numbers.
+        rows = prepare_run(Path(message["path"]), asked, Budget()).source.statistics
         by: dict[str, Any] = {"graph": Result.from_json(message["text"])}
         if question.averaged:
             by = {"knowledge": asked.knowledge, "time_limit": AVERAGING}
@@ -244,13 +246,20 @@ def tell_effect(voice: Voice, message: Mapping[str, Any], asked: ExploreRequest)
         voice.say("effect", run=message["effect"], shown={"lead": effect_lead(found), "parts": parts})
 
 
-def read_again(path: Path, asked: ExploreRequest) -> Statistics:
-    """The rows as a run had them: what takes numbers only reads codes as numbers."""
-    from dagora.learners.request import prepare
+def prepare_run(path: Path, asked: ExploreRequest, budget: Budget) -> PreparedRequest:
+    """The request of a run, checked, with its rows."""
+    from dagora.api.learn import EM_ROUNDS
+    from dagora.learners.request import GivenData, prepare
 
-    both = {**asked.reading, **asked.options}
-    same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
-    return prepare(path, asked.method, both, clock=Budget(), **same).source.statistics
+    return prepare(
+        GivenData(path, asked.jobs),
+        asked.method,
+        {**asked.reading, **asked.options},
+        clock=budget,
+        score=asked.score,
+        knowledge=asked.knowledge,
+        em_rounds=EM_ROUNDS,
+    )
 
 
 def limit_in_words(seconds: float | None, limit: float | None) -> list[str]:
@@ -313,13 +322,12 @@ class LearnedResult:
 
 def learn_graph(task: Task, asked: ExploreRequest, budget: Budget, observe: Watcher) -> LearnedResult:
     """Learn a graph, and from samples where they were asked for, as `dagora learn` does."""
-    from dagora.api.bootstrap import before_samples, bootstrap
-    from dagora.api.learn import EM_ROUNDS, learn
-    from dagora.learners.request import prepare
+    from dagora.api.bootstrap import bootstrap
+    from dagora.api.learn import learn
+    from dagora.posterior.resample.run_samples import before_samples
 
     same: dict[str, Any] = {"score": asked.score, "knowledge": asked.knowledge, "jobs": asked.jobs}
-    both = {**asked.reading, **asked.options}
-    prepared = prepare(task.path, asked.method, both, clock=budget, em_rounds=EM_ROUNDS, **same)
+    prepared = prepare_run(task.path, asked, budget)
     rows = prepared.source.statistics
     score = prepared.searching.score
     class_only = score is not None and score.tells_class_only
@@ -337,7 +345,7 @@ def learn_graph(task: Task, asked: ExploreRequest, budget: Budget, observe: Watc
 
 
 TOLD = ("phase", "step", "score", "total", "bound", "message")
-"""What is passed on of every event."""
+"""The fields that are passed on of every event."""
 
 
 class Watcher:

@@ -76,7 +76,7 @@ def render_graph(graph: Graph, roles: Roles | None = None) -> str:
     """
     edges = [(tail, "-->", head) for tail, head in graph.edges]
     edges += [(tail, "---", head) for tail, head in graph.undirected]
-    return written("pdag" if graph.undirected else "dag", graph.nodes, edges, roles)
+    return graph_text("pdag" if graph.undirected else "dag", graph.nodes, edges, roles)
 
 
 def render_pag(graph: PAG, roles: Roles | None = None) -> str:
@@ -89,7 +89,7 @@ def render_pag(graph: PAG, roles: Roles | None = None) -> str:
     a @-> b
     }
     """
-    return written("pag", graph.nodes, graph.marked_edges, roles)
+    return graph_text("pag", graph.nodes, graph.marked_edges, roles)
 
 
 def render_question(found: Adjustment) -> str:
@@ -114,7 +114,7 @@ def render_question(found: Adjustment) -> str:
     return render_graph(found.graph, roles)
 
 
-def written(kind: str, nodes: Iterable[str], edges: Iterable[MarkedEdge], roles: Roles | None) -> str:
+def graph_text(kind: str, nodes: Iterable[str], edges: Iterable[MarkedEdge], roles: Roles | None) -> str:
     """A graph as text: nodes with their roles, then edges with their marks."""
     names = {node: quote(node, PLAIN.fullmatch) for node in nodes}
     lines = [f"{name} [{roles[node]}]" if roles and node in roles else name for node, name in names.items()]

@@ -28,7 +28,7 @@ Verdict = Literal["zero", "adjustment", "g-formula", "not identified"]
 
 
 class Adjustment:
-    """What a graph tells about the effect of setting `x` on `y`; `notes` say what the graph itself rests on.
+    """Identification of the effect of `x` on `y` in a graph; `notes` say what the graph itself rests on.
 
     >>> from dagora.graph.cpdag import CPDAG
     >>> from dagora.graph.dag import DAG
@@ -61,7 +61,7 @@ class Adjustment:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether observed rows tell the effect, and how.
+        """The way in which observed rows determine the effect, if they do.
 
         "zero": no directed path leads from x to y. "adjustment": adjusted for a valid set. "g-formula": they
         do, but no one set does. "not identified": the graph leaves it open.

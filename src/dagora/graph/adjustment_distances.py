@@ -65,7 +65,7 @@ class AdjustmentDistances:
     sid: int | None
 
     def rows(self) -> list[tuple[str, list[float]]]:
-        """What was compared with the truth, and the share of wrong pairs by each rule."""
+        """Rows of a table: a graph compared with the truth, and its share of wrong pairs by each rule."""
         return [
             (f"{name}{', random' if random else ''}", [wrong.share(rule, random=random) for rule in RULES])
             for name, wrong in (("DAG", self.dag), ("CPDAG", self.cpdag))
@@ -73,7 +73,7 @@ class AdjustmentDistances:
         ]
 
     def describe(self) -> str:
-        """What the shares are, in a sentence."""
+        """The meaning of the shares, in two sentences."""
         return (
             f"Share of the {self.dag.pairs} ordered pairs whose effect would be wrong, adjusting for parents "
             "(of DAGs: SID), ancestors or the optimal set. Random: the median of "

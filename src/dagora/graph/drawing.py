@@ -67,7 +67,7 @@ LineOf = Callable[[Edge, float, float], Line]
 
 @dataclass(frozen=True)
 class NodeRole:
-    """What a node is in a question: the words for it, and how its box looks."""
+    """The role of a node in a question: the words for it, and the colours of its box."""
 
     words: str
     box: str = BOX

@@ -24,7 +24,7 @@ WORDS: dict[Verdict, str] = {
 
 
 def effect_roles(x: Iterable[str], y: str, adjustment: Iterable[str]) -> dict[str, NodeRole]:
-    """What each variable is in a question about an effect.
+    """The role of each variable in a question about an effect.
 
     >>> [role.words for role in effect_roles(["drug"], "death", ["severity"]).values()]
     ['adjusted for', 'set', 'outcome']

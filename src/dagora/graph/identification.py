@@ -1,4 +1,4 @@
-"""Whether a graph determines the effect of setting variables, and one DAG in which it can be worked out.
+"""Identification: does a graph determine the effect of setting variables, and in which DAG to work it out.
 
 A class of DAGs (a CPDAG, with or without knowledge) or of graphs with hidden causes (a PAG) determines the
 effect of X on y if all possibly directed paths from X to y that meet X in their first node only begin with an
@@ -66,7 +66,7 @@ def possible_paths(graph: AnyGraph, causes: int, outcome: int) -> Paths:
             if marks[x, v] == ARROW and marks[v, x] == TAIL and is_visible(marks, x, v)
         ]
         return Paths(tuple(sorted(steps)), tuple(sorted(set(steps) - set(known))))
-    matrix = oriented(graph)
+    matrix = orient_compelled(graph)
     onward, back = bit_rows(matrix), bit_rows(matrix.T)
     steps = [step for x in members(causes) for step in first_steps(onward, back, x, causes, outcome)]
     return Paths(tuple(steps), tuple((x, v) for x, v in steps if matrix[v, x]))
@@ -95,7 +95,7 @@ def first_steps(onward: list[int], back: list[int], x: int, causes: int, outcome
 
 
 @lru_cache(maxsize=4)  # one graph is asked many questions
-def oriented(graph: AnyGraph) -> Matrix:
+def orient_compelled(graph: AnyGraph) -> Matrix:
     """The matrix of a DAG or CPDAG, with every edge directed that its other directions compel."""
     matrix = np.asarray(graph.to_numpy(), dtype=np.bool_)
     return matrix if isinstance(graph, DAG) else meek_closure(matrix)

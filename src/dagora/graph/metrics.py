@@ -90,7 +90,7 @@ class Comparison(NotebookView):
         return self.dag.shd
 
     def adjustment_distances(self, seed: int = 0) -> AdjustmentDistances | None:
-        """How many effects the estimate gets wrong, and how many random graphs of its size get wrong.
+        """The numbers of effects that the estimate, and random graphs of its size, get wrong.
 
         None for graphs in time, and where a graph is neither a DAG nor the CPDAG of one.
 

@@ -57,27 +57,31 @@ class PreparedRequest:
         return {key: plain(value) for key, value in asked.items()}
 
 
+@dataclass(frozen=True, eq=False)
+class GivenData:
+    """Data as they were given, with what else says how to read them."""
+
+    data: object
+    jobs: int = 1  # threads that read
+    interventions: GivenInterventions | None = None
+    timing: Timing | None = None
+    scans: bool = False  # the rows of a large file may be scanned
+
+
 def prepare(
-    data: object,
+    given: GivenData,
     method: str,
     options: Mapping[str, Any],
     *,
     clock: Budget,
     score: str | None = None,
     knowledge: Knowledge | None = None,
-    jobs: int = 1,
-    interventions: GivenInterventions | None = None,
     em_rounds: int = 0,
-    timing: Timing | None = None,
-    scans: bool = False,
 ) -> PreparedRequest:
-    """Check a request and read its data.
-
-    `options` are reading options and those of method and score. `scans` says whether the rows of a large file
-    may be scanned.
+    """Check a request and read its data; `options` are reading options and those of method and score.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
-    >>> prepared = prepare(rows, "tabu", {"patience": 5}, clock=Budget())
+    >>> prepared = prepare(GivenData(rows), "tabu", {"patience": 5}, clock=Budget())
     >>> prepared.source.names, prepared.searching.score.name, prepared.settings(None)["patience"]
     (('smoker', 'cough'), 'bic', 5)
     """
@@ -92,13 +96,17 @@ def prepare(
         trends=orders_numbers(score, options),
         clock=clock,
         check_width=entry.check_width,
-        why_not_model=partial(reason_against_model, entry, score, marked=interventions is not None),
+        why_not_model=partial(reason_against_model, entry, score, marked=given.interventions is not None),
         constants=False,
     )
     scanned = None
-    if scans and interventions is None and timing is None:
-        scanned = scan_if_large(data, entry, score, options, asked, jobs)
-    source = read_source(data, jobs, asked, interventions, timing) if scanned is None else Source(scanned)
+    if given.scans and given.interventions is None and given.timing is None:
+        scanned = scan_if_large(given.data, entry, score, options, asked, given.jobs)
+    source = (
+        read_source(given.data, given.jobs, asked, given.interventions, given.timing)
+        if scanned is None
+        else Source(scanned)
+    )
     refuse_interventions(entry, source)
     if not entry.in_time:  # which may also know of earlier steps, and checks that itself
         known.check_nodes(source.names)

@@ -132,7 +132,7 @@ class Result(NotebookView):
     dropped: tuple[Edge, ...] | None = None
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
-    """How the data were read: file, hash, rows, rows dropped, the type of each column and why."""
+    """The reading of the data: file, hash, rows, rows dropped, the type of each column and why."""
     command: str | None = None
     """The command line that made it, where it was one."""
     raw_weights: NDArray[np.float64] | None = None

@@ -17,7 +17,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph
 
-FEWEST_LEVELS = 5
+FEWEST_LEVELS = 5  # by hand: two such scales need 16 parameters as categories, smaller ones fewer
 LEAST_P = 1e-3
 """Probability of so large a correlation, times the number of pairs, below which it is no chance."""
 

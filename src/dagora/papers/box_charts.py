@@ -19,6 +19,7 @@ from dagora.papers.svg_figure import GREY, INK, svg_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Of the distance between two boxes; by eye.
 BOX_WIDTH = 0.6
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# As many as there are colours; matplotlib's four named styles, then its way to write others.
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)))
 PANEL_WIDTH, PANEL_HEIGHT = 2.7, 2.1  # inches
 

@@ -14,6 +14,7 @@ from dagora.base.extras import MATPLOTLIB
 INK = "#3a4552"
 GREY = "#6b7683"
 
+# Sizes of letters in points; by eye.
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dagora",

@@ -95,8 +95,8 @@ def heat_sections(found: AllEffects) -> list[Section]:
     ]
 
 
-def compared(found: AllEffects, x: str, y: str) -> tuple[str, str]:
-    """What is set, and what is looked at, in words."""
+def cause_and_outcome(found: AllEffects, x: str, y: str) -> tuple[str, str]:
+    """The variable that is set and the outcome, in words."""
     contrast = found.contrasts.get((x, y))
     if contrast is None:
         return x, y
@@ -110,7 +110,7 @@ def pair_section(found: AllEffects) -> Section:
     place = {name: rank for rank, name in enumerate(found.names)}
     rows: list[list[Content]] = [
         [
-            *compared(found, x, y),
+            *cause_and_outcome(found, x, y),
             Cell(str(one).replace("-", "−"), one.value),
             float(sizes[place[x], place[y]]),
             Cell(f"{chance:.2f}", chance),

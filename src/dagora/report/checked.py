@@ -13,6 +13,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Content, Section, facts, fold, number, page, table, text
 
+# By hand, so that the page stays readable.
 MOST_DRAWN_NODES = 100
 MOST_CURVES = 30
 RELABELED = (

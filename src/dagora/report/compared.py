@@ -51,7 +51,7 @@ def comparison_page(estimate: AnyGraph, truth: AnyGraph, names: tuple[str, str])
 
 
 def effect_sections(comparison: Comparison | PAGComparison) -> list[Section]:
-    """How many effects the estimate gets wrong, where that is defined."""
+    """The section on the effects that the estimate gets wrong, where that is defined."""
     distances = comparison.adjustment_distances() if isinstance(comparison, Comparison) else None
     if distances is None:
         return []

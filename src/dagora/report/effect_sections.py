@@ -88,7 +88,7 @@ def picture_section(effect: Effect) -> list[Section]:
 
 
 def graph_in_words(effect: Effect, by: Effect) -> str:
-    """What the picture shows of the effect."""
+    """The words below the picture of the effect."""
     words = []
     if effect.over_graphs is not None:
         chance = effect.over_graphs.best_probability
@@ -122,7 +122,7 @@ def chart_section(effect: Effect) -> list[Section]:
 
 
 def chart_in_words(effect: Effect) -> str:
-    """How to read the charts."""
+    """The words below the charts: how to read them."""
     words = "A dot is the estimate, a line its 95 % interval; grey is no effect."
     if effect.verdict == "not identified":
         return f"{words} Each is the effect if the open edges are directed so: one of them is right."
@@ -186,7 +186,7 @@ def number_section(effect: Effect) -> list[Section]:
 
 
 def curve_section(effect: Effect) -> Section:
-    """What of y is looked at over the values of x, with its band."""
+    """The section with the curve over the values of x and its band."""
     at = [point.x for point in effect.curve]
     lines = [
         Line(at, [getattr(point.y, name) for point in effect.curve]) for name in ("value", "low", "high")

@@ -29,11 +29,12 @@ def fit_parameters(
     budget: Budget | None = None,
 ) -> tuple[Network | None, str | None]:
     """The network of a result with fitted parameters, or the reason why it has none, for a door to write."""
-    from dagora.api.fit import fit, graph_and_directions
+    from dagora.api.fit import fit
     from dagora.base.events import OutOfTimeError
     from dagora.graph.ancestral.pag import PAG
     from dagora.graph.dag import DAG
     from dagora.graph.lagged_graph import LaggedGraph
+    from dagora.learners.rows_to_fit import graph_and_directions
     from dagora.network.incomplete.fitting import fit_with_missing_values
     from dagora.network.table_prior import TablePrior
     from dagora.report.parameters import MOST_CELLS, few_enough

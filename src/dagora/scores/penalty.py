@@ -83,7 +83,7 @@ def rows_are_few(schema: Schema, rows: int, factor: float) -> bool:
 
 
 def few_words(schema: Schema, rows: int, factor: float) -> str:
-    """What chance would bring, in words."""
+    """A sentence on the edges that chance alone would bring."""
     at = "" if factor == 1 else f" at {setting('penalty', factor)}"
     return (
         f"{rows} rows are few for {len(schema)} columns: even if no two columns had to do with each other, "

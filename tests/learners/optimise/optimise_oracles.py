@@ -2,11 +2,11 @@
 
 from itertools import product
 
+import networkx as nx
 import numpy as np
 from scipy.optimize import minimize
 
 from dagora.graph.enumerate import all_parent_sets
-from dagora.learners.optimise.acyclicity import is_acyclic
 
 
 def central_differences(function, point, step=1e-6):
@@ -107,6 +107,11 @@ def random_covariance(rng, size, rows=None):
     values = rng.normal(size=(rows or 5 * size, size)) @ rng.normal(size=(size, size))
     values -= values.mean(axis=0)
     return values.T @ values / len(values)
+
+
+def is_acyclic(support: np.ndarray) -> bool:
+    """Return True if an adjacency matrix has no directed cycle and no loop."""
+    return nx.is_directed_acyclic_graph(nx.DiGraph(support))
 
 
 def cyclicity(weights: np.ndarray) -> float:

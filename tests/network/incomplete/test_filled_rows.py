@@ -12,7 +12,6 @@ from dagora.network.networks import MixedNetwork
 from dagora.network.proposals import proposal_plan
 from dagora.network.proposals.missing_groups import find_missing_groups
 from dagora.network.proposals.proposal_plan import affordable_plans, make_plan
-from dagora.network.proposals.softmax_approximation import SoftmaxLikelihood, find_modes
 from dagora.network.regressions import Lines, Softmax
 
 
@@ -304,12 +303,3 @@ def test_judges_that_would_need_large_tables_only_weigh(monkeypatch):
     assert np.bincount(rows.columns["c"][:, 0], minlength=3) / 10000 == pytest.approx(of_c, abs=0.02)
     assert rows.columns["x"].mean() == pytest.approx(mean, abs=0.04)
     assert rows.columns["x"].std() == pytest.approx(sd, abs=0.04)
-
-
-def test_peaks_of_steep_judges_are_found():
-    """Newton's full steps jump from one flat side of a steep judge to the other, and never end."""
-    judge = SoftmaxLikelihood(np.array([[0.0, -300.0]]), np.array([[[0.0], [100.0]]]), np.array([1]))
-    (peak,) = find_modes(np.ones((1, 1, 1)), np.zeros((1, 1)), [judge])
-    grid = np.linspace(2, 5, 300_001)
-    heights = -0.5 * grid**2 - np.logaddexp(0.0, 300 - 100 * grid)
-    assert peak[0] == pytest.approx(grid[heights.argmax()], abs=0.01)

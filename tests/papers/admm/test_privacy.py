@@ -10,15 +10,17 @@ import pytest
 from dagora.learners.run import Run
 from dagora.papers.admm import privacy
 from dagora.papers.admm.attack import (
-    additive_sums,
     centre_rows,
     count_recovered_rows,
+    open_sites,
     relative_error,
     run_first_round,
     run_summed_rounds,
 )
 from dagora.papers.admm.contenders import dealt_out, simulate_cell
 from dagora.papers.admm.power_sums import covariances_from, eigenpairs, power_sums
+from dagora.parties.horizontal.plan.coded_rows import code_rows
+from dagora.parties.horizontal.session.row_sums import moments
 
 CELL = {"sem": "gaussian", "d": 8, "n": 20, "sites": 5, "seed": 2}
 SQUARE = {"sem": "gaussian", "d": 4, "n": 64, "sites": 4, "seed": 1}
@@ -77,6 +79,13 @@ def test_the_sums_that_the_attack_uses_show_no_single_answer() -> None:
         own = S / np.outer(record.unit, record.unit)
         answer = record.rho * np.linalg.solve(own + record.rho * np.eye(4), own)
         assert not any(np.allclose(total, answer, rtol=0.01) for total in record.sums)
+
+
+def additive_sums(tables: dict) -> np.ndarray:
+    """All that moments over sites need: n, Σz and Σzzᵀ of rows z rounded to integers, over the sites."""
+    sites = open_sites(tables)
+    coded = (code_rows(site.table, sites.codebook, sites.largest_rows) for site in sites.sites)
+    return np.asarray(sum(moments(rows) for rows in coded))
 
 
 @pytest.mark.parametrize("seed", range(3))

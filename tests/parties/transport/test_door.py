@@ -152,7 +152,7 @@ def test_a_silent_caller_has_little_time(outside, monkeypatch):
     assert outside.look(0.1) == []
     (refusal,) = outside.look(0.3)
     assert (refusal.why, refusal.idle) == ("it said nothing within 0.2 s", True)
-    assert outside.inside.n_unfinished == 0
+    assert len(outside.inside._callers) == 0
 
 
 def test_talking_on_and_on_does_not_help(outside, monkeypatch):
@@ -215,7 +215,7 @@ def test_callers_give_way_only_to_those_who_are_as_far(outside, monkeypatch):
         outside.call().sendall(hello)
         outside.look(0.01)
     assert hung_up_on(whole)
-    assert outside.inside.n_unfinished <= 9
+    assert len(outside.inside._callers) <= 9
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_the_number_of_unfinished_callers_is_bounded(outside, monkeypatch):
     for _ in range(20):
         outside.call()
         outside.look(0.01)
-        assert outside.inside.n_unfinished <= 6
+        assert len(outside.inside._callers) <= 6
     assert sum(room.places for room in ROOMS.values()) < 800, "most systems allow 1024 open files"
 
 

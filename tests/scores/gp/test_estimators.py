@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dagora.scores.gp.additive import Additive
+from dagora.scores.gp.additive import Additive, Derivatives
 from dagora.scores.gp.asking import side_by_side
 from dagora.scores.gp.bridge import bridge, meng_wong
 from dagora.scores.gp.fit import Fitter
@@ -106,9 +106,9 @@ class Gaussian:
     def log_density(self, children, parents, parameters):
         return self.constant - 0.5 * np.einsum("bi,ij,bj->b", parameters, self.precision, parameters)
 
-    def slopes(self, children, parents, parameters):
-        value = self.log_density(children, parents, parameters[None])[0]
-        return value, -self.precision @ parameters
+    def derivatives(self, children, parents, parameters):
+        values = self.log_density(children, parents, parameters)
+        return Derivatives(values, -parameters @ self.precision, None)
 
 
 def test_a_gaussian_has_its_evidence_by_every_way():
@@ -139,9 +139,12 @@ def test_rounds_go_on_until_the_error_is_small_and_points_enough_carry_weight():
 @pytest.mark.full
 def test_nuts_draws_from_the_density():
     density = Gaussian()
-    draws = sample(
-        lambda x: density.slopes(None, None, x), np.array([2.0, 2.0]), 2000, 300, np.random.default_rng(0)
-    )
+
+    def slopes(x):
+        found = density.derivatives(None, None, x[None])
+        return found.values[0], found.gradients[0]
+
+    draws = sample(slopes, np.array([2.0, 2.0]), 2000, 300, np.random.default_rng(0))
     covariance = np.linalg.inv(density.precision)
     assert np.abs(draws.mean(axis=0)).max() < 0.15
     assert np.allclose(np.cov(draws.T), covariance, atol=0.25)

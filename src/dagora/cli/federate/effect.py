@@ -7,6 +7,7 @@ import click
 from dagora.base.extras import CRYPTOGRAPHY_FOR_SITES
 from dagora.cli import completing
 from dagora.cli.effect import read_levels, split_pair
+from dagora.cli.effect_options import GIVEN, KNOWLEDGE, LEVELS
 from dagora.cli.federate.keys import MINIMUM
 from dagora.cli.federate.planning import (
     CODEBOOK,
@@ -55,21 +56,9 @@ Examples: the coordinator's line; each site runs `dagora federate client` as alw
     shell_complete=completing.files,
     help="The graph, a file; a network of `dagora federate coordinator -o` knows what directions are open.",
 )
-@click.option(
-    "--levels",
-    multiple=True,
-    metavar="A,B",
-    help="Set to A instead of B; as often as --from.  [default: the second of two levels; one unit more]",
-)
-@click.option(
-    "--given", multiple=True, metavar="NAME=LEVEL", help="Only among rows with this level (repeatable)."
-)
-@click.option(
-    "--knowledge",
-    metavar="K.json",
-    shell_complete=completing.files,
-    help="Directs edges that the graph leaves open, such as tiers.",
-)
+@LEVELS
+@GIVEN
+@KNOWLEDGE
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @KEYS
 @CODEBOOK

@@ -102,7 +102,7 @@ def read_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def slashed_form(column: pa.ChunkedArray) -> tuple[tuple[str, str], ...]:
-    """How dates with slashes are read: none, unless a number above 12 tells where the day stands.
+    """The format of dates with slashes; empty, unless a number above 12 tells where the day stands.
 
     >>> import pyarrow as pa
     >>> [slashed_form(pa.chunked_array([day]))[0][1] for day in (["1/31/2024", "2/1/2024"], ["31/1/2024"])]

@@ -53,7 +53,7 @@ def plain(cell: object) -> object:
 
 
 def kind_of(cell: object) -> str:
-    """What a cell is, in a word.
+    """A word for the type of a cell.
 
     >>> [kind_of(cell) for cell in (1, np.float32(2.5), True, "a", dt.date(2020, 1, 1), 1j)]
     ['number', 'number', 'true or false', 'text', 'date', 'complex']

@@ -67,7 +67,7 @@ class Overview:
     source: str | None = None
     sha256: str | None = None
     holes: Mapping[str, Any] = field(default_factory=dict)
-    """How many cells are missing, where and in which patterns, if they are to be modelled."""
+    """The number of missing cells, by column and pattern, if they are to be modelled."""
     kept: Sequence[int] | None = field(default=None, compare=False, repr=False)
     """Positions of the rows that were kept, where some were dropped."""
 

@@ -25,7 +25,7 @@ MANY_PAIRS = 20  # fewer levels may be names of groups
 
 
 def several_values(levels: Sequence[str]) -> str | None:
-    """What the levels of a column are, where cells hold several values; None where they hold one.
+    """A sentence on the levels of a column whose cells hold several values; None where they hold one.
 
     >>> several_values(["1", "1;3", "3", "1;2;3", "2"])
     "seem to be several answers each ('1;3'): make each answer a column of its own"

@@ -51,14 +51,14 @@ def answer_query(question: Question) -> Answer:
         with at_most(connection, most):
             rows: Any = arrow_batches(connection, question["query"])
     except duckdb.Error as problem:
-        raise told(problem, most) from None
+        raise query_error(problem, most) from None
 
     def batches() -> Iterator[pa.RecordBatch]:
         with closing(connection), at_most(connection, most):
             try:
                 yield from rows
             except (duckdb.Error, OSError) as problem:
-                raise told(problem, most) from None
+                raise query_error(problem, most) from None
 
     return {}, (rows.schema, batches())
 
@@ -88,10 +88,10 @@ def answer_statements(question: Question) -> Answer:
         with closing(connect(question["file"])) as connection:
             return {"number": len(connection.extract_statements(question["query"]))}, None
     except duckdb.Error as problem:
-        raise told(problem) from None
+        raise query_error(problem) from None
 
 
-def told(problem: Exception, seconds: int = 0) -> DataError:
+def query_error(problem: Exception, seconds: int = 0) -> DataError:
     """The database's own line; one about another file or a limit says what to do."""
     line = own_line(problem)
     own = by_door(

@@ -149,11 +149,6 @@ def log_determinant(weights: NDArray[np.float64], scale: float = 1.0) -> tuple[f
     return max(0.0, value), gradient
 
 
-def is_acyclic(support: NDArray[np.bool_]) -> bool:
-    """Return True if an adjacency matrix has no directed cycle and no loop."""
-    return next(cyclic_components(support), None) is None
-
-
 def cyclic_components(support: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], ...]]:
     """Strongly connected components that hold a cycle, each as the index of its block of the matrix."""
     label = strong_components(support)

@@ -34,7 +34,7 @@ def with_notes(
         return replace(answer, notes=tuple(causal_notes(model, answer, set_))) if set_ else answer
     lines = [
         *extrapolation(model, answer.question),
-        *skipped(model.origin, answer.question),
+        *skip_notes(model.origin, answer.question),
         *few_rows(model, answer.question, settings),
     ]
     if isinstance(answer, Distribution | Density):
@@ -58,7 +58,7 @@ def extrapolation(model: NetworkModel, question: Question) -> Iterator[str]:
             )
 
 
-def skipped(origin: Origin, question: Question) -> Iterator[str]:
+def skip_notes(origin: Origin, question: Question) -> Iterator[str]:
     """A line for each variable of a question that was seen only where another one has a certain value."""
     known = {**question.given, **question.do}
     for column, where, value in origin.skipped:

@@ -1,4 +1,4 @@
-"""Whether an answer about do(...) is the same in all graphs that fit equally well, and what would settle it.
+"""Identification of answers about do(...): equal in all graphs that fit equally well, or what settles them.
 
 If x is set, the joint distribution of y and z is the same in every graph of the class where no edge at x is
 open on the way to one of them (Perković 2020); then so is the distribution of y given z.
@@ -20,14 +20,14 @@ FROM_ROWS = "`dagora effect`"
 
 
 def adjustments_of(model: NetworkModel, answer: Answer) -> list[Adjustment]:
-    """What the class of the graph tells about setting variables, for each one asked for or given."""
+    """The effects of setting variables in the class of the graph, on each variable asked for or given."""
     question, open_ = answer.question, directions_of(model).open
     graph = without_arrows(model.graph, open_)
     return [Adjustment(graph, question.do, name) for name in (*answer.variables, *question.given)]
 
 
 def directions_of(model: NetworkModel) -> Directions:
-    """What is known about the directions of the graph; nothing is open where they were given."""
+    """The knowledge about the directions of the graph; none is open where they were given."""
     return (None if model.origin is None else model.origin.directions) or Directions()
 
 

@@ -29,7 +29,6 @@ from dagora.parties.horizontal.learners.admm import LinearServer, admm, begin
 from dagora.parties.horizontal.learners.columns import ask_columns
 from dagora.parties.horizontal.learners.consensus import FIRST_RHO1, move
 from dagora.parties.horizontal.learners.tasks import TASKS
-from dagora.parties.horizontal.plan.coded_rows import code_rows
 from dagora.parties.horizontal.session.federation import (
     Answer,
     LargestTable,
@@ -39,7 +38,6 @@ from dagora.parties.horizontal.session.federation import (
     TaskQuestion,
 )
 from dagora.parties.horizontal.session.fourth_sums import FourthMoments
-from dagora.parties.horizontal.session.row_sums import moments
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
@@ -145,13 +143,6 @@ def run_summed_rounds(tables: Mapping[str, Table], rounds: int, run: Run) -> Rec
         sites * (cast("Matrix", mean["multipliers"]) + rho * cast("Matrix", mean["away"])) for mean in means
     )
     return Record(rho, unit, weights, tuple(sums))
-
-
-def additive_sums(tables: Mapping[str, Table]) -> NDArray[np.int64]:
-    """All that moments over sites need: n, Σz and Σzzᵀ of rows z rounded to integers, over the sites."""
-    sites = open_sites(tables)
-    coded = (code_rows(site.table, sites.codebook, sites.largest_rows) for site in sites.sites)
-    return np.asarray(sum(moments(rows) for rows in coded))
 
 
 def open_sites(tables: Mapping[str, Table]) -> OpenFederation:

@@ -342,6 +342,7 @@ def steadier(lines: Curves) -> list[Contrast]:
     ]
 
 
+# Places in a curve: the first and the last number of sites.
 FEWEST, MOST = 0, -1
 
 

@@ -49,12 +49,15 @@ LINES: dict[str, Parameters] = {
     ALL_DATA: {"method": POOLED, "sites": 1},
 }
 TIMING = Timing("t", "series")
+# One series for each of the most sites, and 512 rows in all, those of sections 6.3 and 6.4 of the paper. It
+# has no experiment in time: λ and the thresholds are by hand.
 SERIES, STEPS = 32, 16
 SETTINGS: Parameters = {
     "n": SERIES * STEPS, "series": SERIES, "lambda1": 0.05, "lambda_lagged": 0.05,
     "threshold": 0.3, "threshold_lagged": 0.1,
 }  # fmt: skip
 OPTIONS = ("lambda1", "lambda_lagged", "threshold", "threshold_lagged")
+# Full: 30 runs and d as in section 6, and up to as many sites as there are series; quick: by hand.
 QUICK_RUNS, FULL_RUNS = 5, 30
 NODES, FULL_NODES = (10, 20), (10, 20, 50)
 SITES, FULL_SITES = (2, 8, 32), (2, 4, 8, 16, 32)

@@ -16,8 +16,9 @@ from dagora.papers.cell import MeasuredCell, Numbers, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
+# As many edges as variables (section 6); λ₁ is the library's default, the threshold is of appendix B.
 SETTINGS: Parameters = {"sem": "mlp", "edges": "exact", "lambda1": 0.01, "threshold": 0.3}
-# Variables, rows, and the numbers of sites.
+# Variables, rows, and the numbers of sites; full: section 6.4, and the runs of “Metrics”; quick: by hand.
 QUICK: tuple[int, int, tuple[int, ...]] = (6, 128, (2, 4))
 FULL: tuple[int, int, tuple[int, ...]] = (50, 512, (2, 4, 8, 16))
 QUICK_RUNS, FULL_RUNS = 2, 30

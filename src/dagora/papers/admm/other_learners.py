@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dagora.learners.run import Run
 from dagora.papers.admm.claims import FIGURE5, Curves, claims_table
-from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of, evaluate_cell, simulate_cell
+from dagora.papers.admm.contenders import LINEAR, PUBLISHED, VOTED, cells_of
 from dagora.papers.admm.curves import charts_of, round_limit_notes, silent, size_of, table_of
 from dagora.papers.admm.linear import (
     FIG1_FULL_NODES,
@@ -19,11 +18,13 @@ from dagora.papers.admm.linear import (
     QUICK_RUNS,
     ROWS_PER_NODE,
     SETTINGS,
+    measure,
 )
-from dagora.papers.cell import MeasuredCell, Numbers, Parameters
+from dagora.papers.cell import MeasuredCell, Parameters
 from dagora.papers.experiment import Experiment, Size
 from dagora.papers.reports import Report, paragraphs
 
+# By hand; without d = 100 of section 6.1.
 QUICK_NODES = (10, 20, 50)
 LINES: dict[str, Parameters] = {
     "ADMM": LINEAR["ADMM"],
@@ -71,12 +72,6 @@ def fig5(size: Size) -> Experiment:
         )
     ]
     return Experiment("admm/fig5", tuple(cells), measure, report)
-
-
-def measure(parameters: Parameters, run: Run) -> Numbers:
-    """One method on one table."""
-    simulation = simulate_cell(parameters)
-    return evaluate_cell(parameters, simulation.table, simulation.graph, run)
 
 
 def report(measured: Sequence[MeasuredCell]) -> Report:

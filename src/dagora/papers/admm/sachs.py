@@ -27,8 +27,10 @@ from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 
 DATA, CONSENSUS = "sachs/sachs_observational.csv.gz", "sachs/sachs_consensus_edges.csv"
+# λ and the threshold of the linear case (appendix B).
 SETTINGS: Parameters = {"lambda1": 0.01, "threshold": 0.3}
 SCALES = ("raw", "standardised")
+# Section 6.3, and the runs of “Metrics”; quick: by hand.
 ROWS = 512
 QUICK_SITES, FULL_SITES = (2, 8, 64), (2, 4, 8, 16, 32, 64)
 QUICK_RUNS, FULL_RUNS = 2, 30

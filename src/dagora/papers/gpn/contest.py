@@ -50,6 +50,7 @@ class Tuning:
     alpha_mu: float
 
 
+# Nothing chosen by the truth: a factor of one is none, and the library's own prior.
 UNTUNED = Tuning(lambda _method, _sampler: 1.0, DEFAULT_BGE)
 
 PRIOR_NOTE = """

@@ -19,6 +19,7 @@ from dagora.papers.gpn.simulation import ROWS, simulate_cell
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import ResultTable, group
 
+# 0, ½ and 1 are those of figure 1; the others, and the numbers of tables, are by hand.
 LAMBDAS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5)
 QUICK_TABLES, FULL_TABLES = 20, 100
 SCORES = (GP, LAPLACE, BGE)

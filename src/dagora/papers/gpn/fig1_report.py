@@ -26,11 +26,11 @@ from dagora.papers.gpn.contest import (
 from dagora.papers.gpn.published import PublishedSimulation, published_simulations
 from dagora.papers.gpn.roc import mean_rates
 from dagora.papers.gpn.sampled import SAMPLERS
-from dagora.papers.gpn.simulation import SIMULATORS
+from dagora.papers.gpn.simulation import LAMBDAS, SIMULATORS
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 
-LAMBDAS = (0.0, 0.5, 1.0)
+# The λ of the claim in section 4.2, “for non-linear data (λ = 1)”.
 NONLINEAR = 1.0
 OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not run here
 PAPER_GRAPHS = 100  # per line of figure 1
@@ -143,7 +143,7 @@ def summary(found: Found, paper: Paper) -> ResultTable:
             for sampler in SAMPLERS:
                 runs = [found.get((simulator, decay, prior, method, sampler), []) for method, prior in shown]
                 if any(runs):
-                    ours = [marked(some) for some in runs]
+                    ours = [median_shd(some) for some in runs]
                     gp, bge = (paper[decay, method, sampler].shd for method in (GP, BGE))
                     others = [paper[decay, method, ""].shd for method in OTHERS]
                     rows.append((simulator, decay, sampler, gp, *ours[:5], bge, *ours[5:], *others))
@@ -262,7 +262,7 @@ def comparable(runs: Sequence[dict[str, Any]]) -> bool:
     return (weights is None or weights >= FEWEST_DRAWS) and worst <= LARGEST_RHAT
 
 
-def marked(runs: Sequence[dict[str, Any]]) -> Entry:
+def median_shd(runs: Sequence[dict[str, Any]]) -> Entry:
     """The median E-SHD of runs, with a mark where it is compared with nothing."""
     middle = median(runs, "shd")
     return middle if middle is None or comparable(runs) else f"{middle:.2f}{MARK}"

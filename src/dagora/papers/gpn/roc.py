@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+# By hand; closer to each other at both ends.
 THRESHOLDS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
-PUBLISHED_THRESHOLD = 0.5  # of the rates in their summary of figure 1
 
 
 def rates(probability: NDArray[np.float64], truth: NDArray[np.bool_]) -> list[tuple[float, float]]:

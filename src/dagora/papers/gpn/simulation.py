@@ -16,10 +16,12 @@ from dagora.graph.random_graphs import random_dag
 from dagora.network.simulate import simulate
 from dagora.papers.cell import Parameters
 
+# Section 4, and the panels of figure 1.
 EDGE_PROBABILITY = 0.2
 ROWS = 100
+LAMBDAS = (0.0, 0.5, 1.0)
 SIMULATORS = {"text": False, "code": True}
-"""Whether the edges into a node share their weights."""
+"""True if the edges into a node share their weights, by simulator."""
 
 
 def simulate_cell(parameters: Parameters) -> tuple[DAG, Table]:

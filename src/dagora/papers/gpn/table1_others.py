@@ -33,6 +33,7 @@ from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 
+# All parts together have the 200 samples of the published code; level and sets are its own.
 QUICK_PARTS, FULL_PARTS = 1, 4
 KERNEL_PC: Parameters = {"alpha": 0.1, "samples": 50, "max_given": 4}
 METHODS: dict[str, Parameters] = {

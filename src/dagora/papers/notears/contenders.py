@@ -31,6 +31,7 @@ from dagora.network.simulate import Simulation, simulate
 from dagora.papers.cell import Parameters
 from dagora.stats.moments import table_moments
 
+# Edges per node: ER-2 of figure 1 and SF-4 of figure 2.
 GRAPHS = {"ER2": ("er", 2), "SF4": ("sf", 4)}
 OURS, ALGORITHM_1 = "path solver (ours)", "Algorithm 1 (published)"
 # With 20 rows and 100 columns, plain BIC takes chance for edges: about 500 pairs of independent columns gain.

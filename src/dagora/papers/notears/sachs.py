@@ -29,6 +29,7 @@ from dagora.papers.tables import Entry, ResultTable
 
 DATA, CONSENSUS = "sachs/sachs_9_experiments.csv.gz", "sachs/sachs_consensus_edges.csv"
 SCALES = ("raw", "standardised")
+# λ and ω are the defaults of the authors' package; the text at hand prints neither.
 METHODS: tuple[Parameters, ...] = (
     {"method": "notears", "lambda1": 0.1, "threshold": 0.3},
     {"method": "notears-published", "lambda1": 0.1, "threshold": 0.3},

@@ -23,6 +23,7 @@ from dagora.papers.reports import Report, paragraphs
 from dagora.papers.svg_figure import svg_figure
 from dagora.papers.tables import Entry, ResultTable, group
 
+# Figures 1 and 2; the positive λ is the default of the authors' package.
 NODES, ROWS, PENALTIES = 20, (1000, 20), (0.0, 0.1)
 GES = f"GES, {GES_PENALTY:g} × BIC's penalty"
 

@@ -20,6 +20,7 @@ from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, Mean, ResultTable, group, mean, mean_of
 
 NETWORKS = ("asia", "alarm", RANDOM)
+# The paper has no experiment: limit, rows and runs are by hand.
 LIMIT = 3
 QUICK_ROWS, FULL_ROWS = (100, 1000, 10_000), (100, 1000, 10_000, 100_000)
 QUICK_RUNS, FULL_RUNS = 10, 100

@@ -1,4 +1,4 @@
-"""How the cost of private K2 grows with the rows n and with the limit u on parents.
+"""Growth of the cost of private K2 with the rows n and with the limit u on parents.
 
 Section 4: computation is exponential in u, and a scalar product takes O(n), “the only place that n comes into
 the complexity”. Both are judged by bytes and gates, which are the same on every machine.
@@ -18,6 +18,7 @@ from dagora.papers.private_k2.scaling import K2Session, random_rows, run_session
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 
+# By hand, as the numbers of rows and limits below: the paper measures nothing.
 VARIABLES = 10
 FEW = 4096  # rows, as many as a ciphertext holds
 LIMIT = 2  # where the rows are varied

@@ -50,6 +50,7 @@ from dagora.papers.tables import Entry, ResultTable, group, mean_of
 KNOWN = ("asia", "insurance", "alarm")
 RANDOM = {f"random {number}": number for number in (1, 2, 3)}  # by the seed of the network
 NETWORKS = (*KNOWN, *RANDOM)
+# The paper has no experiment: limit, rows and runs are by hand.
 LIMIT = 3
 QUICK_ROWS, FULL_ROWS = (100, 1000), (100, 1000, 10_000)
 QUICK_RUNS, FULL_RUNS = 10, 100

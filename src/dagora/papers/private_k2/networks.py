@@ -1,11 +1,7 @@
-"""Rows sampled from networks: asia, alarm reduced to two levels per variable, and random ones.
-
-Random networks have two levels per variable, or as many as are asked for.
-"""
+"""Rows sampled from networks: asia, alarm reduced to two levels per variable, and random binary ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +25,7 @@ if TYPE_CHECKING:
     from dagora.parties.vertical.agreement import TermsProposal
 
 RANDOM = "random"
+# By hand.
 RANDOM_NODES, RANDOM_PARENTS = 20, 3
 
 
@@ -120,31 +117,3 @@ def random_network(
         ones = rng.uniform(*between, [2] * len(graph.parents(name)))
         tables[name] = np.stack([1 - ones, ones], axis=-1)
     return DiscreteNetwork(graph, dict.fromkeys(names, ("0", "1")), tables)
-
-
-def leveled_network(seed: int, levels: Sequence[int]) -> DiscreteNetwork:
-    """Variables with so many levels and up to three parents each, no probability near 0.
-
-    >>> leveled_network(1, [2, 4, 3]).tables["x0"].shape
-    (2,)
-    """
-    rng = np.random.default_rng(seed)
-    names = tuple(f"x{k}" for k in range(len(levels)))
-    parents = [
-        sorted(rng.choice(child, min(child, int(rng.integers(RANDOM_PARENTS + 1))), replace=False).tolist())
-        for child in range(len(levels))
-    ]
-    graph = DAG.from_parents(names, parents)
-    tables = {}
-    for child, count in enumerate(levels):
-        shape = [levels[parent] for parent in parents[child]]
-        tables[names[child]] = 0.3 / count + 0.7 * rng.dirichlet(np.full(count, 0.5), size=shape or None)
-    codes = {name: tuple(map(str, range(count))) for name, count in zip(names, levels, strict=True)}
-    return DiscreteNetwork(graph, codes, tables)
-
-
-def sampled_codes(network: DiscreteNetwork, rows: int, seed: int) -> NetworkRows:
-    """Sample a network and keep all its levels."""
-    table = sample_network(network, rows, seed)
-    codes = np.column_stack([table.codes(k) for k in range(len(table.schema))]).astype(np.uint8)
-    return NetworkRows(network.graph, codes, network.graph.order_indices)

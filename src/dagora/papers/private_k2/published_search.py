@@ -28,6 +28,7 @@ from dagora.papers.tables import Entry, ResultTable
 from dagora.scores.local_score import TIE
 
 NETWORK = "asia"
+# By hand: the paper does not say how many terms it takes.
 SERIES_TERMS, SERIES_ROWS = (2, 4, 8, 12, 16, 20), (100, 1000)
 # Searches: rows, terms, the most parents.
 QUICK = ((100, 4, 1), (100, 8, 1), (100, 16, 1))

@@ -24,6 +24,7 @@ from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable, group
 from dagora.parties.processes.simulation import BothResults, run_both
 
+# By hand, as the sizes below: the paper has no experiment.
 LIMIT = 3
 MODES = ("hidden", "adaptive")
 # Over rows: (rows, variables); over variables likewise.

@@ -51,6 +51,7 @@ ALONE: dict[str, Parameters] = {
     WALK: {"method": "rbnets", "published": 1, "state": "walk", "reward": "gain", "episodes": ORDERS},
     SET: {"method": "rbnets", "published": 1, "state": "set", "reward": "gain", "episodes": ORDERS},
 }
+# OBS gets as many orders as RBNets; those of ASOBS are by hand.
 RANDOMISED: dict[str, Parameters] = {
     "OBS": {"method": "obs", "restarts": ORDERS},
     "ASOBS": {"method": "asobs", "orders": 20_000},

@@ -57,6 +57,7 @@ class DataSet:
         return (KEPT, REMOVED) if self.gaps else (KEPT,)
 
 
+# Table 1 of the paper.
 DATA_SETS = {
     entry.name: entry
     for entry in (

@@ -39,6 +39,7 @@ from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 
+# By hand: the paper does not say how many runs it had.
 QUICK_VARIABLES = 56
 QUICK_RUNS, FULL_RUNS = 2, 10
 WIDE_RUNS = 1  # of data sets from 500 variables on

@@ -19,6 +19,7 @@ from dagora.papers.reports import Report, paragraphs
 from dagora.papers.tables import Entry, ResultTable
 from dagora.scores.digraph_scores import MOST_NODES
 
+# Full: the paper of RL-BIC (Zhu, Ng & Chen 2020); quick: a hundredth.
 QUICK_ROUNDS, FULL_ROUNDS = 200, 20_000
 LIMIT = 1800.0  # seconds after which a search ends
 MEMORY = 2.0  # GiB of A*

@@ -62,11 +62,6 @@ class ListenerDoor(Generic[T]):
         self._selector = selectors.DefaultSelector()
         self._accepting = False
 
-    @property
-    def n_unfinished(self) -> int:
-        """The number of callers that are neither connected nor gone."""
-        return len(self._callers)
-
     def look(self, seconds: float) -> list[T | Refusal]:
         """Wait until something happens, not longer than `seconds`; return connections and refusals."""
         self._listen(on=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import filterfalse
 from typing import Any
 
@@ -21,8 +21,32 @@ from dagora.graph.bits import words_for
 from dagora.learners.request import PreparedRequest
 from dagora.posterior.resample.helpers import learned_by_many
 from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
-from dagora.posterior.resample.sample_file import SampleFile
+from dagora.posterior.resample.sample_file import SampleFile, fingerprint
 from dagora.posterior.resample.sample_process import Answered, SampleWork, answer, learned_from
+
+# Of a time limit, the share that learning from all rows may take where samples follow.
+FIRST = 0.5
+
+
+def before_samples(budget: Budget) -> Budget:
+    """The budget of learning from all rows: with a time limit, some time is left for the samples.
+
+    >>> before_samples(Budget(10)).limit <= 5, before_samples(Budget()).limit
+    (True, None)
+    """
+    return budget if budget.limit is None else budget.part(FIRST)
+
+
+def identity(prepared: PreparedRequest, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The settings that samples in one file share: all but their number and the time."""
+    searching = prepared.searching
+    return {
+        "method": searching.entry.name,
+        "score": None if searching.score is None else searching.score.name,
+        "seed": seed,
+        **{key: value for key, value in settings.items() if key not in {"samples", "time_limit"}},
+        "data": fingerprint(prepared.source.statistics),
+    }
 
 
 def run_samples(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.scores.gp.points.basis_pool import BasisPool
-from dagora.scores.gp.points.compression import Level, level_of
+from dagora.scores.gp.points.compression import Level, covariances, level_of
 from dagora.scores.gp.points.likelihood import likelihoods
 from dagora.scores.gp.points.placing import OUTSIDE
 from dagora.scores.gp.points.room import PointQuery, PointRoom, PointValues, Rows
@@ -86,7 +86,7 @@ class Additive:
 
     def _spectrum(self, parent: int, log_scale: float) -> Spectrum:
         level = self.level(int(level_of(np.exp(log_scale))))
-        (covariance,) = level.covariances(np.array([parent]), np.array([log_scale]))
+        (covariance,) = covariances(level, np.array([parent]), np.array([log_scale]))
         lower = np.linalg.cholesky(covariance[0] + level.jitter * np.eye(level.rank))
         matrix = np.empty((level.rank + 1, level.rank + 1))
         matrix[0, 0] = self.rows
@@ -124,11 +124,6 @@ class Additive:
         found.gradients[inside] += slopes
         found.hessians[inside] += curvatures[:, :, None] * np.eye(size + 1)
         return Derivatives(*found)
-
-    def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
-        """Log density and gradient of one family at one point."""
-        found = self.derivatives(children, parents, parameters[None])
-        return float(found.values[0]), found.gradients[0]
 
     def _likelihoods(
         self,

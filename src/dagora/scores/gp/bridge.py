@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.scores.gp.additive import Derivatives
 from dagora.scores.gp.laplace import bounded_curvatures
 from dagora.scores.gp.mode import Modes
 from dagora.scores.gp.nuts import sample
@@ -33,8 +34,8 @@ class DensityWithGradient(Protocol):
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters."""
 
-    def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
-        """Log density and gradient at one point."""
+    def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
+        """Log densities with gradients and Hessians."""
 
 
 def bridge(model: DensityWithGradient, children: Positions, parents: Positions, modes: Modes) -> Evidence:
@@ -45,8 +46,8 @@ def bridge(model: DensityWithGradient, children: Positions, parents: Positions, 
     centre = modes.points[0]
 
     def white(position: Array) -> tuple[float, Array]:
-        value, gradient = model.slopes(children, parents, centre + axes @ position)
-        return value, axes.T @ gradient
+        found = model.derivatives(children, parents, (centre + axes @ position)[None])
+        return float(found.values[0]), axes.T @ found.gradients[0]
 
     draws = sample(white, np.zeros(len(centre)), 2 * DRAWS, WARMUP, rng)
     points = centre + draws @ axes.T

@@ -35,16 +35,13 @@ class GPModel(Protocol):
     """A family's likelihood times prior, in the logarithms of its parameters."""
 
     families_at_once: int
-    """How many families are fitted in one call."""
+    """The number of families that are fitted in one call."""
 
     def log_density(self, children: Positions, parents: Positions, parameters: Array) -> Array:
         """Log densities at parameters, of one family or of one per row."""
 
     def derivatives(self, children: Positions, parents: Positions, parameters: Array) -> Derivatives:
         """Log densities with gradients and Hessians."""
-
-    def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
-        """Log density and gradient of one family at one point."""
 
     def starts(self, children: Positions, parents: Positions) -> tuple[Positions, Array]:
         """Starts of the climbs: the number of the family, and its parameters; at least one per family."""

@@ -32,7 +32,7 @@ from dagora.scores.gp.interaction_derivatives import (
     terms,
 )
 from dagora.scores.gp.interaction_scan import MAIN, PRODUCT, JointScan
-from dagora.scores.gp.points.compression import SHORTEST, level_of
+from dagora.scores.gp.points.compression import SHORTEST, covariances, level_of
 from dagora.scores.gp.points.placing import LEAST_LOG_NOISE
 from dagora.scores.gp.prior import log_prior, prior_derivatives
 
@@ -115,11 +115,6 @@ class Interactions:
             found.hessians[k] = powers.T @ hessian @ powers + np.diag(curvatures[0])
         return found
 
-    def slopes(self, children: Positions, parents: Positions, parameters: Array) -> tuple[float, Array]:
-        """Log density and gradient of one family at one point."""
-        found = self.derivatives(children, parents, parameters[None])
-        return float(found.values[0]), found.gradients[0]
-
     def _value(self, child: int, parents: Positions, point: Array) -> float:
         try:
             return log_likelihood(self._columns[:, child], *self._model(parents, point, 0))
@@ -179,7 +174,7 @@ class Interactions:
         """A parent's kernel in a level's basis, by the eigenvectors that are needed up to a lost trace."""
         level = self._bases.level(number)
         rank = level.bases[parent].coefficients.shape[1]
-        found = level.covariances(np.array([parent]), np.array([log_scale]), order)
+        found = covariances(level, np.array([parent]), np.array([log_scale]), order)
         covariance, *changes = (each[0, :rank, :rank] for each in found)
         eigenvalues, vectors = np.linalg.eigh(covariance)
         first = int(np.searchsorted(np.cumsum(np.maximum(eigenvalues, 0.0)), lost, side="right"))

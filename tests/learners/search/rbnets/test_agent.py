@@ -17,8 +17,9 @@ def test_untried_actions_come_first_by_their_value():
     q = values(1.0, 3.0, 2.0)
     assert [visits.choose(b"s", q, ALL) for _ in range(3)] == [1, 2, 0]
     assert visits.visits(b"s") == 3
-    assert [visits.times_tried(b"s", a) for a in range(3)] == [1, 1, 1]
-    assert (visits.visits(b"other"), visits.times_tried(b"other", 0), len(visits)) == (0, 0, 1)
+    assert visits.bonus(b"s", 3) == pytest.approx(np.sqrt(2 * np.log(3) / np.ones(3)))
+    assert (visits.visits(b"other"), len(visits)) == (0, 1)
+    assert np.isinf(visits.bonus(b"other", 3)).all()
 
 
 def test_then_value_and_bonus_decide():

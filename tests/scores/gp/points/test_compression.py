@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from dagora.scores.gp.points.compression import LONG, Level, column_basis, landmarks, level_of, se_kernel
+from dagora.scores.gp.points.compression import (
+    LONG,
+    Level,
+    column_basis,
+    covariances,
+    landmarks,
+    level_of,
+    se_kernel,
+)
 from tests.scores.gp.problems import standardised
 
 
@@ -38,7 +46,7 @@ def test_a_level_reproduces_every_kernel_from_its_scale_upwards(kind, number):
     assert np.allclose(level.sums[0][:rank], q.sum(axis=0), atol=1e-10)
     for factor in (1.0, 1.3, 2.7, 40.0):
         scale = level.scale * factor
-        (c,) = level.covariances(np.zeros(1, dtype=np.int64), np.log([scale]))
+        (c,) = covariances(level, np.zeros(1, dtype=np.int64), np.log([scale]))
         rebuilt = q @ c[0][:rank, :rank] @ q.T
         assert np.abs(rebuilt - se_kernel(values, values, scale)).max() < 2e-5
 
@@ -67,7 +75,7 @@ def test_derivatives_in_the_log_of_the_length_scale(log_scale):
     level = Level(columns_of("normal"), level_of(np.array([0.5]))[0])
     zero = np.zeros(3, dtype=np.int64)
     h = 1e-4
-    around, first, second = level.covariances(zero, log_scale + np.array([-h, 0.0, h]), 2)
+    around, first, second = covariances(level, zero, log_scale + np.array([-h, 0.0, h]), 2)
     scale = np.abs(around).max()
     # The tables of two cells meet at powers of two: their difference must not show either.
     assert np.abs((around[2] - around[0]) / (2 * h) - first[1]).max() < 1e-6 * scale

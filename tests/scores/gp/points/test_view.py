@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.scores.gp.points.compression import LONG, Level, se_kernel
+from dagora.scores.gp.points.compression import LONG, Level, covariances, se_kernel
 from dagora.scores.gp.points.view import Views
 from tests.scores.gp.problems import wavy_columns
 
@@ -35,7 +35,7 @@ def test_a_cut_is_smaller_and_reproduces_every_kernel_from_its_scale_upwards(vie
     for factor in (1.0, 1.7, 30.0):
         scale = LONG / 2.0 ** (number / 2) * factor
         for column in (0, 4):
-            (c,) = bases.covariances(np.array([column]), np.log([scale]))
+            (c,) = covariances(bases, np.array([column]), np.log([scale]))
             q = rows_of(views, columns, number, column)
             rebuilt = q @ c[0] @ q.T
             values = columns[:, column]

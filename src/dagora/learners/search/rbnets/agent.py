@@ -47,10 +47,6 @@ class Visits:
         """τ(s)."""
         return self._visits.get(state, 0)
 
-    def times_tried(self, state: bytes, action: int) -> int:
-        """τ(s, a)."""
-        return self._tried.get(state, {}).get(action, 0)
-
     def bonus(self, state: bytes, size: int) -> NDArray[np.float64]:
         """b(s, ·) on a visit that is already counted; infinite for actions that were not tried."""
         found = np.full(size, np.inf)

@@ -1,4 +1,4 @@
-"""What a method asks of each site alone, for the plan of a run: noted from a run over no rows."""
+"""The questions of a method to each site alone, for the plan of a run: noted from a run over no rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dagora.parties.horizontal.session.federation import Answer, OpenFederation,
 def questions_to_show(
     codebook: Codebook, sites: Sequence[str], method: str, settings: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """What a method asks of each site alone, once; `settings` are those of `learn`.
+    """The questions of a method to each site alone, once; `settings` are those of `learn`.
 
     >>> from dagora.parties.horizontal.plan.codebook import ColumnCoding
     >>> book = Codebook((ColumnCoding("x", low=0.0, high=1.0), ColumnCoding("y", low=0.0, high=1.0)))

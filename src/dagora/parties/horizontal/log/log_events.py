@@ -173,7 +173,7 @@ SumName = tuple[str, str, str]
 
 @dataclass
 class History:
-    """What was answered: different sums, the sets of sites that they went to, what was shown, privacy spent.
+    """The answers so far: different sums, the sets of sites that they went to, what was shown, privacy spent.
 
     A sum is named by the codebook, the sites and the question: asked for again, it is not counted again.
     `rho` is the privacy spent by releases with noise, and `releases` the lines with this site's parts of

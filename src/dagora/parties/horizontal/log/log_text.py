@@ -150,7 +150,7 @@ def knowledge_in_words(knowledge: Mapping[str, Any], *, everything: bool = False
 
 
 def handover_in_words(event: Mapping[str, Any]) -> str:
-    """What was counted before a file of a log begins, and whose key signed that."""
+    """A sentence on the counts before a file of a log begins, and on whose key signed them."""
     so_far = History.of([event])
     signed = fingerprint_of(b64decode(event["certificate"]))
     return (

@@ -265,7 +265,7 @@ def _check_handover(path: Path, entry: LogEvent) -> None:
 
 
 def _statement(entry: LogEvent) -> bytes:
-    """What is signed of a hand-over."""
+    """The bytes of a hand-over that are signed."""
     content = [entry[name] for name in ("time", "file", "history", "after", "certificate")]
     return b"dagora log\0" + json.dumps(content, sort_keys=True).encode()
 

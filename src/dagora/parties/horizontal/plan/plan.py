@@ -187,7 +187,7 @@ class RunPlan:
             )
 
     def new_answers(self, known: Collection[str]) -> int:
-        """How many answers of a site alone a run adds to those known; rounds are one, in every run anew."""
+        """The number of answers of a site alone that a run adds; rounds are one, in every run anew."""
         asked = {self.shown_name(task) for task in self.shows if task in SHOWN_ONCE}
         return len(asked.difference(known)) + self.shows_rounds
 

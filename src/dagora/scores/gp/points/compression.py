@@ -13,9 +13,10 @@ bases, QᵢᵀQⱼ, and their projections on all columns: everything a score nee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,13 +221,6 @@ class Level:
             products += wide.T @ wide
         return np.ascontiguousarray(products.reshape(d, r, d, r).transpose(0, 2, 1, 3))
 
-    def covariances(self, columns: NDArray[np.int64], log_scales: Array, order: int = 0) -> tuple[Array, ...]:
-        """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2).
-
-        Both arguments have one shape (…); the answers have the shape (…, r, r).
-        """
-        return covariances(self.series, self.rank, columns, log_scales, order)
-
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""
         known = self._series.get((column, cell))
@@ -239,10 +233,23 @@ class Level:
         return known
 
 
+class ChebyshevBases(Protocol):
+    """Bases of all columns whose covariance C(ρ) is known by its Chebyshev series."""
+
+    rank: int
+
+    def series(self, column: int, cell: int) -> Array:
+        """Chebyshev coefficients of C over one cell, one row per term."""
+
+
 def covariances(
-    series: Callable[[int, int], Array], rank: int, columns: NDArray[np.int64], log_scales: Array, order: int
+    bases: ChebyshevBases, columns: NDArray[np.int64], log_scales: Array, order: int = 0
 ) -> tuple[Array, ...]:
-    """C(ρ) and its derivatives in log ρ, by the Chebyshev series of columns and cells."""
+    """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2).
+
+    Both arrays have one shape (…); the answers have the shape (…, r, r).
+    """
+    series, rank = bases.series, bases.rank
     flat, logs = columns.ravel(), log_scales.ravel()
     cells = cell_of(logs)
     weights = polynomials(cells, logs, order)

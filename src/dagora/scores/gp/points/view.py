@@ -13,24 +13,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.scores.gp.points.compression import LONG, TAIL, Level, covariances
+from dagora.scores.gp.points.compression import LONG, TAIL, ChebyshevBases, Level
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 
-class Bases(Protocol):
+class Bases(ChebyshevBases, Protocol):
     """Bases of all columns, from some length-scale upwards."""
 
-    rank: int
     sums: Array
     projections: Array
-
-    def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
-        """C(ρ) and its derivatives in log ρ."""
-
-    def series(self, column: int, cell: int) -> Array:
-        """Chebyshev coefficients of C over one cell, one row per term."""
 
 
 class View:
@@ -49,10 +42,6 @@ class View:
         self.sums: Array = (level.sums[:, None, :] @ self.turns)[:, 0]
         self.projections: Array = level.projections @ self.turns
         self._level = level
-
-    def covariances(self, columns: Positions, log_scales: Array, order: int = 0) -> tuple[Array, ...]:
-        """C(ρ) of columns at length-scales, and its derivatives in log ρ up to an order (at most 2)."""
-        return covariances(self.series, self.rank, columns, log_scales, order)
 
     def series(self, column: int, cell: int) -> Array:
         """Chebyshev coefficients of C over one cell, one row per term."""

@@ -11,7 +11,7 @@ import pytest
 
 import dagora
 from dagora.data.table import Table
-from tests.cli.test_private_command import listening
+from tests.cli.test_private import listening
 
 NAMES = ("clinic", "lab", "registry", "school")
 

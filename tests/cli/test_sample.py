@@ -173,7 +173,7 @@ def test_no_draws_exit_with_code_1(
 
     entry = replace(
         sampler_named("exact"),
-        sampler="tests.cli.test_sample_command:nothing",
+        sampler="tests.cli.test_sample:nothing",
         options=sampler_named("exact").options[:1],
     )
     monkeypatch.setattr("dagora.posterior.registry.SAMPLERS", (entry,))

@@ -14,7 +14,7 @@ from dagora.parties.crypto.garbling.output_check import DIFFERENT
 from dagora.parties.transport.certificates import fingerprint
 from dagora.parties.vertical.dual_execution import MAY_BE_KNOWN
 from dagora.parties.vertical.session_log import SessionLog
-from tests.cli.test_private_command import listening
+from tests.cli.test_private import listening
 from tests.parties.pairs import deal_seeds
 from tests.parties.vertical.cheaters import cheat, inverts_an_edge
 
