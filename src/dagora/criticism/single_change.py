@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from dagora.graph.dag import DAG
 from dagora.scores.local_score import LocalScore
 
+# By hand. There are about 90 000 families then: a second of BIC on 10 000 rows of discrete columns, half of
+# one from moments.
 MOST_COLUMNS = 300
-MOST_CHANGES = 10
+MOST_CHANGES = 10  # by hand
 # Gains below this are rounding.
 LEAST_GAIN = 1e-6
 Family = tuple[int, tuple[int, ...]]
