@@ -239,6 +239,10 @@ class History:
         listed = [",".join(map(str, table)) for table in tables] if kind in {COUNTS, FOURTH} else [str(size)]
         return {(*where, f"{kind} {question}") for question in listed}
 
+    def has_sums_of(self, codebook: str, roster: str) -> bool:
+        """Return True if sums of this codebook and these sites were answered: they may be asked for again."""
+        return any(name[:2] == (codebook, roster) for name in self.sums)
+
     @property
     def spent(self) -> float:
         """The privacy spent in all (zero-concentrated differential privacy, ρ)."""
