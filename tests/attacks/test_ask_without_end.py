@@ -29,7 +29,9 @@ def test_more_tables_than_the_plan_says_are_refused():
 def test_the_limit_for_ever_counts_different_sums_over_all_runs():
     logs = {name: MemoryLog() for name in NAMES}
     keys, policies = None, {name: {"tables_for_ever": 2} for name in NAMES}
-    for sets, allowed in (([(0,)], True), ([(0,)], True), ([(1,)], True), ([(0, 1)], False)):
+    for sets, allowed in (
+        ([(0,)], True), ([(0,)], True), ([(1,)], True), ([(0, 1)], False), ([(0,), (1,)], True)
+    ):  # fmt: skip
         meeting = Meeting(tables(), keys=keys, logs=logs, policies=policies)
         keys = meeting.keys
         try:

@@ -3,6 +3,7 @@
 import io
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import dagora
 from dagora.base.errors import DagoraError, DataError
 from dagora.data import file_limits, file_process
 from dagora.data.binary_files import describe, read_batches
@@ -202,3 +204,27 @@ def test_the_server_of_the_page_goes_on(tmp_path):
         assert session.columns[0] == "word"
     finally:
         session.close()
+
+
+COUNTING = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT"
+VIEWS = {
+    "counted": f"{COUNTING} count(*) AS a FROM c",
+    "listed": f"{COUNTING} i % 2 AS a FROM c",
+    "searched": "SELECT instr(zeroblob(100000000), CAST(zeroblob(50000000) || x'01' AS BLOB)) AS a",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_of_sqlite_without_an_end(tmp_path, monkeypatch, view):
+    """Before, the process that asked ran it, and no Ctrl-C ended it; the last of these no interrupt ends."""
+    file = tmp_path / "sent.sqlite"
+    with sqlite3.connect(file) as made:
+        made.execute("CREATE TABLE rows AS SELECT 1 AS a UNION ALL SELECT 2")
+        made.execute(f"CREATE VIEW sent AS {VIEWS[view]}")
+    made.close()
+    assert file.stat().st_size < 20_000
+    monkeypatch.setattr(file_limits, "QUERY_SECONDS", 1)
+    with pytest.raises(DataError, match=r"sent.sqlite: .* takes (more than 1 seconds of|too long)"):
+        dagora.open_rows(file, table="sent")
+    assert dagora.open_rows(file, table="rows").n_rows == 2
+    file_process._kept.end()

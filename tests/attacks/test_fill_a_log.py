@@ -115,6 +115,35 @@ def test_what_a_coordinator_may_write_into_a_plan_is_short():
         replace(plan, sets=(tuple(names),) * 200)
 
 
+def test_long_plans_are_written_when_they_are_asked(tmp_path, monkeypatch):
+    """Before, each plan that all had signed was up to 80 kB in the log, and asked nothing."""
+    monkeypatch.setattr(serving, "MOST_OFFERED", 2)
+    path, sizes = tmp_path / "log", [0]
+    for number in (0, 1, 2, 3, 3):
+        with open_log(path) as log:
+            plan = {"settings": {"number": number, "more": ["x" * 900] * 15}}
+            meeting = Meeting(SITES, plan=plan, logs={"west": log}, keys=KEYS)
+            with meeting.session as session:
+                session.agree()
+                if number == 3:
+                    session.counts([(0,)])
+            assert meeting.lines()["west"] == ""
+        sizes.append(path.stat().st_size)
+    first, second, third, asked, again = np.diff(sizes)
+    assert 4000 < min(first, second) <= max(first, second) < 6000
+    assert third < 1200
+    assert 14_000 < asked < 18_000
+    assert again < 2000
+    events = read_log(path).events
+    kinds = [event["event"] for event in events]
+    assert kinds == ["signed", "end"] * 3 + ["signed", "plan", "answer", "end"] + ["plan", "answer", "end"]
+    assert events[7]["plan"] == meeting.plan.to_dict()
+    assert len(History.of(events).sums) == 1
+    said = list(log_in_words(events))
+    assert sum("signed plan" in line and "asked nothing yet" in line for line in said) == 4
+    assert sum("accepted a plan" in line for line in said) == 2
+
+
 @pytest.mark.parametrize("roster", [None, b"nonsense"])
 def test_a_plan_that_not_all_have_signed_is_a_short_line(tmp_path, roster):
     """Before, the whole plan was written before any signature was checked, again and again."""

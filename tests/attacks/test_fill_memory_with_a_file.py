@@ -1,6 +1,7 @@
 """Whoever sends a small file wants it to take all memory of the machine that reads it."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -92,4 +93,27 @@ def test_rows_of_a_database_on_their_way_out(tmp_path):
     line, most = read("database", f"duckdb:{file}", table="long")
     assert line.startswith(f"{file}: ")
     assert "too much memory" in line or "took more than" in line
+    assert most < MOST
+
+
+MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 9000000) SELECT"
+SENT = {
+    "a long text": "SELECT zeroblob(900000000) AS a",
+    "long texts": f"{MANY} hex(zeroblob(9000)) AS a FROM c",
+    "a sorted table": f"{MANY} i % 2 AS a, hex(zeroblob(60)) || i AS b FROM c ORDER BY b",
+}
+
+
+@pytest.mark.parametrize("view", SENT)
+def test_a_view_of_sqlite_takes_little(tmp_path, view):
+    """Before, SQLite ran in the process that asked, without a limit; what it sorted went to the disk."""
+    file = tmp_path / "sent.sqlite"
+    with sqlite3.connect(file) as made:
+        made.execute("CREATE TABLE rows AS SELECT 1 AS a UNION ALL SELECT 2")
+        made.execute(f"CREATE VIEW sent AS {SENT[view]}")
+    made.close()
+    assert read("database", str(file), table="rows")[0] == ""
+    line, most = read("database", str(file), table="sent")
+    assert line.startswith(f"{file}: ")
+    assert "too much memory" in line or "too big" in line
     assert most < MOST

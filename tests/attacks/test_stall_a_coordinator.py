@@ -1,14 +1,18 @@
 """A site that lies about its sums wants the coordinator to learn for ever, or to fail with a traceback."""
 
 import time
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 
+from dagora.api.effect_federated import effect_federated
 from dagora.api.learn_federated import learn_federated
-from dagora.base.errors import ProtocolError
+from dagora.base.errors import DagoraError, ProtocolError
 from dagora.data.partition import split_rows
+from dagora.graph.dag import DAG
 from dagora.parties.horizontal.session import serving
+from dagora.parties.horizontal.session.fourth_sums import LIMBS
 from dagora.parties.horizontal.session.row_sums import SUMMED
 from tests.parties.horizontal.federations import simulated
 
@@ -34,3 +38,46 @@ def test_sums_that_no_rows_have_end_the_run_with_a_line(monkeypatch, method, see
     with pytest.raises(ProtocolError, match="the sums are not those of rows"):
         learn_federated(SITES, method)
     assert time.monotonic() - begun < 10
+
+
+CAUSE, OUTCOME = TABLE.schema.names[:2]
+GRAPH = DAG(
+    list(TABLE.schema.names),
+    [(CAUSE, OUTCOME), (TABLE.schema.names[2], CAUSE), (TABLE.schema.names[2], OUTCOME)],
+)
+OF_FOUR = np.array([0 not in place for place in combinations_with_replacement(range(4), 4)])
+# What a site of 160 rows does to products, of which one row adds at most `row` to each.
+LIES = {
+    "any numbers": lambda sums, row: np.random.default_rng(1).integers(-160 * row, 160 * row, sums.shape),
+    "a narrow interval": lambda sums, row: -2 * sums * OF_FOUR[:, None],
+    "a wide interval": lambda sums, row: 300 * sums * OF_FOUR[:, None],
+    "another number of rows": lambda sums, row: np.eye(*sums.shape, dtype=np.int64) * -170 * row,
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_products_of_four_that_no_rows_have_end_the_run_with_a_line(monkeypatch, lie):
+    """Before, an interval became far narrower or wider without a word."""
+
+    def answer(rows, *arguments):
+        sums = SUMMED["fourth"](rows, *arguments)
+        if rows.n_rows == 160:
+            parts = sums.reshape(-1, LIMBS)
+            parts += LIES[lie](parts, 1 << 2 * rows.bits)
+        return sums
+
+    monkeypatch.setattr(serving, "SUMMED", {**SUMMED, "fourth": answer})
+    with pytest.raises(ProtocolError, match="the sums are not those of rows"):
+        effect_federated(SITES, CAUSE, OUTCOME, graph=GRAPH)
+
+
+def test_a_site_with_more_rows_than_agreed_on_ends_a_run_for_an_effect(monkeypatch):
+    def answer(rows, *arguments):
+        sums = SUMMED["fourth"](rows, *arguments)
+        if rows.n_rows == 160:
+            sums *= 5
+        return sums
+
+    monkeypatch.setattr(serving, "SUMMED", {**SUMMED, "fourth": answer})
+    with pytest.raises(DagoraError, match="rows together, and the plan allows"):
+        effect_federated(SITES, CAUSE, OUTCOME, graph=GRAPH)

@@ -110,6 +110,13 @@ def test_names_of_uploads(client: Client, name: str) -> None:
     assert client.upload(b"a,b\n0,1\n", name).status == 400
 
 
+@pytest.mark.parametrize("name", ["rows.sqlite", "rows.SQLITE3"])
+def test_a_database_is_no_text_of_a_chosen_separator(client: Client, name: str) -> None:
+    """Before, the server read it as text, and its worker as a database."""
+    refused = client.upload(b"a;b\n1;x\n2;y\n1;y\n", name, query="?separator=%3B")
+    assert (refused.status, "is a database of SQLite" in refused.error) == (400, True)
+
+
 def test_a_long_name_is_cut(client: Client, garden) -> None:
     """File systems count bytes, of which these letters have three each."""
     name = client.upload(garden.read_bytes(), quote("\u8868" * 90 + ".csv")).json["name"]

@@ -85,4 +85,8 @@ QUESTIONS = {
     "statements": FileQuestion(
         "scan.duckdb_parser", "answer_statements", {"number": is_number}, rows_follow=False
     ),
+    "sqlite_query": FileQuestion("scan.sqlite_parser", "answer_query"),
+    "sqlite_tables": FileQuestion(
+        "scan.sqlite_parser", "answer_tables", {"tables": is_texts}, rows_follow=False
+    ),
 }

@@ -16,7 +16,9 @@ from typing import Any
 from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING
+from dagora.data.foreign_files import refuse_foreign_ending
 from dagora.data.readers import column_names, file_format, look_at_file
+from dagora.data.scan.sqlite import is_sqlite
 from dagora.explore.asking import ExploreRequest, looking_at, reading_of
 from dagora.explore.best_so_far import BestSoFar
 from dagora.explore.choosing import Fit, first_discrete
@@ -138,6 +140,8 @@ class Session:
         plain = Path(name.replace("\\", "/")).name
         clean = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in plain)
         clean = clean.lstrip(" .-").encode()[-MOST_BYTES_OF_A_NAME:].decode(errors="ignore")
+        if is_sqlite(clean):  # text under this name would be opened as a database
+            refuse_foreign_ending(Path(clean))
         if "separator" not in reading or not clean:
             file_format(clean)
         with self._lock:

@@ -97,8 +97,9 @@ def effect(
 ) -> None:
     """Wait for the sites, then tell from sums over them what happens to one variable if another is set.
 
-    The plan names the question, the graph and the column sets that are asked for: joint counts of discrete
-    columns, or sums of products of continuous ones. Estimates are those of `dagora effect` on the pooled
+    The plan names the question, the graph (a long one, or one with hidden causes, by a hash) and, without
+    noise for privacy, the column sets that are asked for: joint counts of discrete columns, or sums of
+    products of continuous ones. Estimates are those of `dagora effect` on the pooled
     rows, and so are intervals, but for the leverage of single rows of continuous columns.
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")

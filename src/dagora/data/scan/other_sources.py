@@ -208,6 +208,9 @@ def fetch_batches(cursor: Any, query: str, schema: pa.Schema | None) -> Iterator
     """The rows of a cursor that hands out tuples; the first batch settles the types."""
     import pyarrow as pa
 
+    if hasattr(cursor, "fetch_typed"):  # they are fetched in another process
+        yield from cursor.fetch_typed(query, schema)
+        return
     cursor.execute(query)
     names = [entry[0] for entry in cursor.description]
     kinds: list[pa.DataType | None] = [None] * len(names)

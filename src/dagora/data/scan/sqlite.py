@@ -1,16 +1,22 @@
-"""Rows in a file of SQLite, which is opened for reading only."""
+"""Rows in a file of SQLite, which a process of its own opens for reading only."""
 
 from __future__ import annotations
 
-import sqlite3
+import base64
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote as quote_path
+from typing import TYPE_CHECKING
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import among
 from dagora.base.wording import option
-from dagora.data.columns.frames import one_line
+from dagora.data.file_process import file_process
+from dagora.data.readers import naming
+from dagora.data.scan.database_files import FileCursor, limits_of
 from dagora.data.scan.other_sources import QueriedRows, query_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SQLITE_PREFIX = "sqlite:"
 ENDINGS = (".sqlite", ".sqlite3")
@@ -31,18 +37,33 @@ def open_sqlite(place: str | Path, table: str | None, query: str | None) -> Quer
     file = Path(str(place).removeprefix(SQLITE_PREFIX))
     if not file.is_file():
         raise DataError(f"{file}: there is no such file")
-    try:
-        connection = sqlite3.connect(
-            f"file:{quote_path(str(file.resolve()))}?mode=ro", uri=True, check_same_thread=False
-        )
-        found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        tables = sorted(name for (name,) in found if not name.startswith("sqlite_"))
-    except sqlite3.Error as problem:
-        raise DataError(f"{file}: {one_line(problem)}") from None
+    with naming(file), file_process() as process:
+        tables: list[str] = process.ask("sqlite_tables", file, **limits_of(file))["tables"]
     if not tables:
         raise DataError(f"{file}: there is no table in it: it is no file of SQLite, or an empty one")
     if table is None and query is None:
         if len(tables) != 1:
             raise OptionError(f"{file} needs {option('table')} or {option('query')}: {among(tables)}")
         (table,) = tables
-    return QueriedRows(connection, query_of(table, query), str(file), file)
+    return QueriedRows(SqliteFile(file), query_of(table, query), str(file), file)
+
+
+class SqliteFile:
+    """A connection to a file of SQLite, as `QueriedRows` needs one."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def cursor(self) -> SqliteCursor:
+        """A cursor for one query."""
+        return SqliteCursor(self._file, "sqlite_query")
+
+
+class SqliteCursor(FileCursor):
+    """A cursor that hands out Arrow batches; SQLite states no types, so their values settle these."""
+
+    def fetch_typed(self, query: str, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """The rows of a query; columns that are in the schema have its types."""
+        types = None if schema is None else base64.b64encode(schema.serialize()).decode()
+        self.execute(query, types=types)
+        yield from self

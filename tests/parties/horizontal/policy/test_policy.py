@@ -6,7 +6,7 @@ import pytest
 
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.plan.drafting import draft_effect_plan, draft_plan
 from dagora.parties.horizontal.policy.drafted_policy import draft_policy, trial_policy
 from dagora.parties.horizontal.policy.policy import PolicyError, SitePolicy
 from dagora.parties.horizontal.policy.policy_file import read_policy
@@ -33,6 +33,23 @@ METHODS = ["hill-climb", "vote", "admm"]
 
 def test_the_drafted_policy_allows_the_drafted_plan():
     POLICY.check(PLAN, "north", History())
+
+
+def test_the_drafted_policy_allows_an_effect_with_two_adjustment_columns_over_a_class():
+    """Before, 1000 rows allowed 64 sums, and a regression of four columns has 70; a run, three regressions."""
+    numbers = Codebook(tuple(ColumnCoding(name, low=0.0, high=1.0) for name in "abcdefgh"))
+    policy = draft_policy(numbers, COORDINATOR, PRINTS, least_sites=3, rows=1000)
+    sets = [("a", "b", c, d) for c, d in ("cd", "ce", "de", "ef")]
+    book = Codebook(numbers.columns[:6])
+    limits = {"coordinator": COORDINATOR, "cells_per_table": policy.cells_per_table}
+    policy.check(draft_effect_plan(book, PRINTS, sets, **limits), "north", History())
+    more = Codebook(numbers.columns[:7])
+    seven = [*sets, *(("a", "b", name, "g") for name in "cde")]
+    with pytest.raises(PolicyError, match=r"\(tables_per_run\): the plan may ask for 7 sums"):
+        policy.check(draft_effect_plan(more, PRINTS, seven, **limits), "north", History())
+    wide = draft_effect_plan(more, PRINTS, ["abcde", "afg"], **limits | {"cells_per_table": 126})
+    with pytest.raises(PolicyError, match=r"\(cells_per_table\): the plan may ask for tables of 126 cells"):
+        policy.check(wide, "north", History())
 
 
 OTHER_BOOK = Codebook((ColumnCoding("a", levels=("yes", "no")), *BOOK.columns[1:]))

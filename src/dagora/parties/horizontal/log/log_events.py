@@ -83,6 +83,13 @@ FIELDS: dict[str, dict[str, Test]] = {
         "codebook": is_text,
         "rows": is_whole,
     },
+    "signed": {
+        "offered": is_text,
+        "plan_digest": is_text,
+        "roster": is_text,
+        "codebook": is_text,
+        "rows": is_whole,
+    },
     "answer": {"asks": lambda value: value in QUESTIONS, "numbers": is_whole},
     "shown": {"task": is_text, "bytes": is_whole},
     "refused": {"reason": is_text},
@@ -202,7 +209,7 @@ class History:
         kind = event["event"]
         if kind == "handover":
             self.resume(event["history"])
-        elif kind == "plan":
+        elif kind in {"signed", "plan"}:
             self._plan = dict(event)
         elif kind in {"answer", "shown"}:
             self.rosters.add(self._plan["roster"])
@@ -231,6 +238,10 @@ class History:
         where = (self._plan["codebook"], self._plan["roster"])
         listed = [",".join(map(str, table)) for table in tables] if kind in {COUNTS, FOURTH} else [str(size)]
         return {(*where, f"{kind} {question}") for question in listed}
+
+    def has_sums_of(self, codebook: str, roster: str) -> bool:
+        """Return True if sums of this codebook and these sites were answered: they may be asked for again."""
+        return any(name[:2] == (codebook, roster) for name in self.sums)
 
     @property
     def spent(self) -> float:

@@ -45,6 +45,9 @@ def _lines(events: Sequence[Mapping[str, Any]], *, everything: bool) -> Iterator
             first, *others = plan_in_words(plan, event["plan_digest"])
             yield f"{when}  accepted {first}, on {event['rows']} rows"
             yield from (f"    {line}" for line in others)
+        elif kind == "signed":
+            digest = event["plan_digest"][:16]
+            yield f"{when}  signed plan {digest}, on {event['rows']} rows, and was asked nothing yet"
         elif kind in {"answer", "shown"}:
             answers += 1
             yield f"{when}  answer {answers}: {answer_in_words(event, names, everything=everything)}"

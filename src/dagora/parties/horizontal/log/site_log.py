@@ -1,12 +1,12 @@
 """A site's log: a line on disk before each answer leaves, each with the hash of the line before it.
 
 The file holds JSON, a line per event, each with its own hash and that of the line before it: `plan` (a plan
-was accepted), `refused` (a plan or question was not), `answer` (to a question, in full), `shown` (an answer
-that is not summed, with its question), `end`. A line is forced to disk before the answer is sent, so that
-whatever happens to the process, the log names every answer that left. If the process or the machine dies
-while a line is written, that line is incomplete and its answer did not leave; the next run removes it. A
-changed or missing line breaks the chain, and nothing is answered until the owner has looked. (Lines that are
-missing at the end leave no trace.)
+was accepted; of a long one first `signed`, and the `plan` before its first answer), `refused` (a plan or
+question was not), `answer` (to a question, in full), `shown` (an answer that is not summed, with its
+question), `end`. A line is forced to disk before the answer is sent, so that whatever happens to the process,
+the log names every answer that left. If the process or the machine dies while a line is written, that line is
+incomplete and its answer did not leave; the next run removes it. A changed or missing line breaks the chain,
+and nothing is answered until the owner has looked. (Lines that are missing at the end leave no trace.)
 
 A long file is kept under another name, and a new one goes on. Its first line, `handover`, follows the last
 one of the old file, holds all that is counted for ever, and is signed with the site's key. So no log becomes

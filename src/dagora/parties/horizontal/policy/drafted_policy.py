@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from math import comb, prod
 
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import (
@@ -29,6 +29,8 @@ from dagora.parties.horizontal.policy.policy import ANY, SitePolicy
 
 # Ten rows for each cell is a usual rule of disclosure control; three is the least that is drafted.
 ROWS_PER_CELL, FEWEST_ROWS_PER_CELL = 10, 3
+# Sets of columns that the graphs of a class may ask to adjust for, each a regression of its own.
+REGRESSIONS = 4
 
 
 def draft_policy(
@@ -53,6 +55,9 @@ def draft_policy(
         kinds = [LAGGED]
     columns, cells = draft_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
     tables = (0 if lags else worst_case(discrete, columns) + 1) + sum(kind != COUNTS for kind in kinds)
+    if FOURTH in kinds:
+        cells = max(cells, draft_regression(len(codebook.columns) - discrete, rows))
+        tables += REGRESSIONS - 1
     return SitePolicy(
         coordinator=coordinator,
         sites=sites,
@@ -89,6 +94,16 @@ def draft_limits(levels: Sequence[int], rows: int) -> tuple[int, int]:
     usual = 1 << max(1, (rows // ROWS_PER_CELL).bit_length() - 1)
     needed = 1 << (prod(largest[:columns]) - 1).bit_length()
     return columns, min(CELLS_PER_TABLE, max(usual, needed))
+
+
+def draft_regression(columns: int, rows: int) -> int:
+    """Sums of the largest regression of at most so many columns that leaves ten rows for each sum.
+
+    >>> [draft_regression(8, rows) for rows in (90, 1000, 10**6)], draft_regression(3, 1000)
+    ([0, 70, 495], 35)
+    """
+    most = min(rows // ROWS_PER_CELL, CELLS_PER_TABLE)
+    return max((comb(k + 4, 4) for k in range(2, columns + 1) if comb(k + 4, 4) <= most), default=0)
 
 
 def trial_policy(plan: RunPlan) -> SitePolicy:

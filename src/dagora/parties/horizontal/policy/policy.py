@@ -157,7 +157,8 @@ class SitePolicy:
             asked += len(plan.sets) if FOURTH in plan.questions else 0
             if asked > self.tables_per_run:
                 self._refuse("tables_per_run", f"the plan may ask for {asked} sums")
-            if len(history.sums) >= self.tables_for_ever:
+            full = len(history.sums) >= self.tables_for_ever
+            if full and not history.has_sums_of(plan.codebook.digest, plan.roster_digest):
                 self._refuse("tables_for_ever", f"{len(history.sums)} different sums were answered already")
 
     def _check_shown(self, plan: RunPlan, history: History) -> None:

@@ -33,7 +33,7 @@ from dagora.parties.horizontal.plan.plan import (
     RunPlan,
 )
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
-from dagora.parties.horizontal.session.fourth_sums import FourthMoments
+from dagora.parties.horizontal.session.fourth_sums import FourthMoments, rows_of_fourth
 from dagora.parties.horizontal.session.questions import ANSWER, ASK, DONE, SHOWN, Conversation, PlanQuestion
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
@@ -160,6 +160,7 @@ class CoordinatorSession:
     def fourth_moments(self, sets: Sets) -> list[FourthMoments]:
         """Moments up to products of four columns of the plan's regressions, from one sum."""
         sums = self._sum(PlanQuestion(FOURTH, sets=tuple(sets)))
+        self._check_rows(rows_of_fourth(sums, self._bits))
         return read_fourth_moments(sums, self.plan.codebook, self._bits, sets)
 
     @property
@@ -169,11 +170,14 @@ class CoordinatorSession:
     def _sum_over_rows(self, question: PlanQuestion) -> NDArray[np.int64]:
         """A sum that begins with the number of rows; with too many rows the other numbers may overflow."""
         sums = self._sum(question)
-        if not 0 <= sums[0] <= self.plan.largest_rows:
-            raise DataError(
-                f"the sites have {sums[0]} rows together, and the plan allows {self.plan.largest_rows}"
-            )
+        self._check_rows(int(sums[0]))
         return sums
+
+    def _check_rows(self, rows: int) -> None:
+        if not 0 <= rows <= self.plan.largest_rows:
+            raise DataError(
+                f"the sites have {rows} rows together, and the plan allows {self.plan.largest_rows}"
+            )
 
     def release(self) -> NoisyPairs | NoisyMoments:
         """The release with noise that the plan describes, as statistics to learn from."""

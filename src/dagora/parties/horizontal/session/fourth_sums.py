@@ -26,6 +26,7 @@ Integers = NDArray[np.int64]
 
 LIMBS = 3
 BLOCK = 1 << 14
+IMPOSSIBLE = "the sums are not those of rows: a site was told something else, or sent a wrong answer"
 MOST_COLUMNS = 20
 """Columns of a regression over sites: 10,626 sums."""
 
@@ -63,6 +64,11 @@ def _sums_of(numbers: Integers, bits: int) -> Integers:
     return total.ravel()
 
 
+def rows_of_fourth(sums: Integers, bits: int) -> int:
+    """The number of rows, which the first sum has: that of 1⁴."""
+    return int(sums[0]) >> 2 * bits
+
+
 @dataclass(frozen=True, eq=False)
 class FourthSums:
     """The sums of the coded integers, exactly, `[a, b, c, d]`; index 0 stands for the number 1.
@@ -95,13 +101,17 @@ class FourthSums:
         one = [int(first[0]) >> 4 * self.bits, *(int(value) >> 3 * self.bits for value in first[1:])]
         numbers = [*one, *(int(value) >> 2 * self.bits for value in second)]
         if any(not -(1 << 63) <= number < 1 << 63 for number in numbers):
-            raise ProtocolError(
-                "the sums are not those of rows: a site was told something else, or sent a wrong answer"
-            )
+            raise ProtocolError(IMPOSSIBLE)
         return np.array(numbers, dtype=np.int64)
 
-    def central(self, width: Array) -> Array:
-        """Sums of products of four deviations from the means, in units in which a range is 2 · `width`."""
+    def check_range(self) -> None:
+        """Refuse sums that no numbers up to 2ᵇ in size have: Σ z²w² is at least 0 and at most Σ (2ᵇw)²."""
+        squares = np.einsum("aabb->ab", self.sums)
+        if not ((squares >= 0) & (squares <= squares[0])).all():
+            raise ProtocolError(IMPOSSIBLE)
+
+    def central(self) -> Array:
+        """Sums of products of four deviations from the means, where z is in [−1, 1]; index 0 stands for 1."""
         lower = self.lower()
         n, columns = int(lower[0]), len(self.sums) - 1
         first = [int(value) for value in lower[1 : columns + 1]]
@@ -119,7 +129,7 @@ class FourthSums:
             for place, left in enumerate(rest):
                 found[place + 1] -= left * found[0]
             found = np.moveaxis(found, 0, axis)
-        return np.asarray(np.einsum("abcd,a,b,c,d->abcd", found[1:, 1:, 1:, 1:], *[width] * 4))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

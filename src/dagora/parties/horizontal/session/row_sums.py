@@ -25,11 +25,13 @@ from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.session.fourth_sums import (
+    IMPOSSIBLE,
     LIMBS,
     FourthMoments,
     FourthSums,
     fourth_sums,
     number_of_sums,
+    rows_of_fourth,
 )
 from dagora.parties.privacy.moment_features import BITS, moment_features
 from dagora.parties.privacy.noisy_moments import NoisyMoments
@@ -241,9 +243,32 @@ def read_fourth_moments(
         start += size
         codings = [codebook.continuous[column] for column in columns]
         lower = to_column_units(scaled_moments(read.lower(), len(columns), bits), codings, bits)
-        width = np.array([coding.half_width for coding in codings])
-        found.append(FourthMoments(lower, read.central(width) if lower.n else np.zeros((len(columns),) * 4)))
+        fourth = np.zeros((len(columns) + 1,) * 4)
+        if lower.n != rows_of_fourth(sums, bits):
+            raise ProtocolError(IMPOSSIBLE)
+        if lower.n:
+            read.check_range()
+            fourth = read.central()
+            check_products(fourth)
+        width = [np.array([coding.half_width for coding in codings])] * 4
+        products = np.einsum("abcd,a,b,c,d->abcd", fourth[1:, 1:, 1:, 1:], *width)
+        found.append(FourthMoments(lower, np.asarray(products)))
     return found
+
+
+def check_products(central: NDArray[np.float64]) -> None:
+    """Refuse sums of products of four deviations that no rows have.
+
+    They are scalar products of the products of two, over 1 and the columns: their matrix has no negative
+    eigenvalue.
+    """
+    variances = np.diag(central[0, 0]) / central[0, 0, 0, 0]
+    scale = 1 / np.sqrt(np.where(variances > 0, variances, 1.0))
+    first, second = np.triu_indices(len(scale))
+    weights = scale[first] * scale[second]
+    gram = central[first[:, None], second[:, None], first, second] / central[0, 0, 0, 0]
+    if not is_semidefinite(gram * np.outer(weights, weights)):
+        raise ProtocolError(IMPOSSIBLE)
 
 
 def read_basis_moments(
@@ -294,17 +319,20 @@ def check_possible(scaled: Moments) -> None:
     dagora.ProtocolError: the sums are not those of rows: a site was told something else, or ...
     """
     squares = np.diag(scaled.scatter)
-    possible = bool((np.abs(scaled.mean) <= 1).all() and (squares >= 0).all() and (squares <= scaled.n).all())
-    if possible:
-        size = np.sqrt(np.where(squares > 0, squares, 1.0))
-        try:
-            np.linalg.cholesky(scaled.scatter / np.outer(size, size) + SLACK * np.eye(len(size)))
-        except np.linalg.LinAlgError:
-            possible = False
-    if not possible:
-        raise ProtocolError(
-            "the sums are not those of rows: a site was told something else, or sent a wrong answer"
-        )
+    possible = (np.abs(scaled.mean) <= 1).all() and (squares >= 0).all() and (squares <= scaled.n).all()
+    if not (possible and is_semidefinite(scaled.scatter)):
+        raise ProtocolError(IMPOSSIBLE)
+
+
+def is_semidefinite(matrix: NDArray[np.float64]) -> bool:
+    """Return True for a symmetric matrix that has no negative eigenvalue, but for rounding."""
+    squares = np.diag(matrix)
+    size = np.sqrt(np.where(squares > 0, squares, 1.0))
+    try:
+        np.linalg.cholesky(matrix / np.outer(size, size) + SLACK * np.eye(len(size)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def check_ranges(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> None:

@@ -9,6 +9,7 @@ error itself.
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import secrets
 from base64 import b64decode, b64encode
@@ -53,8 +54,8 @@ OWNER_KNOWS = "see its own output"
 # Limits that keep a log readable: repeated tables and sums of one run, and rounds of a method that shows its
 # answers.
 MOST_REPEATED, MOST_SHOWN = 100, 100_000
-LOGGED_PLAN = 4000  # bytes of a refused plan that the log keeps
-MOST_OFFERED = 100  # refused plans of which a file of the log keeps more than the digest
+LOGGED_PLAN = 4000  # bytes of a plan without an answer that the log keeps
+MOST_OFFERED = 100  # such plans of which a file of the log keeps more than the digest
 
 
 def serve_site(
@@ -92,7 +93,7 @@ def serve_site(
 
 
 def beginning_of(plan: bytes) -> dict[str, str]:
-    """The part of a refused plan that the log keeps: its digest and its first characters."""
+    """The part of a plan without an answer that the log keeps: its digest and its first characters."""
     return {"offered": sha256(plan).hexdigest(), "plan": plan[:LOGGED_PLAN].decode(errors="replace")}
 
 
@@ -130,6 +131,7 @@ class _Service:
     asked: set[tuple[int, ...]] = field(default_factory=set)
     sums_asked: set[str] = field(default_factory=set)
     accepted: bool = False
+    unwritten: dict[str, Any] = field(default_factory=dict)  # a plan that was signed, before its first answer
     shown: int = 0
     repeated: int = 0
 
@@ -175,21 +177,24 @@ class _Service:
         return rows
 
     def _log_plan(self) -> None:
-        """Write into the log that a plan was accepted, and on which rows."""
+        """Write into the log that a plan was accepted, and on which rows; a long one waits for an answer."""
         plan = self.plan
-        self._log(
-            "plan",
-            {
-                **self._plan_for_log(plan),
-                "method": plan.method,
-                "lags": plan.lags,
-                "plan_digest": plan.digest.hex(),
-                "roster": plan.roster_digest,
-                "codebook": plan.codebook.digest,
-                "rows_digest": self.rows.digest,
-                "rows": self.rows.n_rows,
-            },
-        )
+        content = {
+            **self._plan_for_log(plan),
+            "method": plan.method,
+            "lags": plan.lags,
+            "plan_digest": plan.digest.hex(),
+            "roster": plan.roster_digest,
+            "codebook": plan.codebook.digest,
+            "rows_digest": self.rows.digest,
+            "rows": self.rows.n_rows,
+        }
+        if len(json.dumps(content)) <= LOGGED_PLAN:
+            self._log("plan", content)
+        else:
+            self.unwritten = content
+            known = {name: content[name] for name in ("plan_digest", "roster", "codebook", "rows")}
+            self._log("signed", {**known, **self._offer_for_log(plan.encode())})
         self.accepted = True
 
     def _plan_for_log(self, plan: RunPlan) -> dict[str, Any]:
@@ -200,7 +205,7 @@ class _Service:
         return {"plan": plan.for_log()}
 
     def _offer_for_log(self, plan: bytes) -> dict[str, str]:
-        """The beginning of a refused plan, or its digest alone where the present file has it, or many."""
+        """The beginning of a plan, or its digest alone where the present file has that one, or many."""
         offer = beginning_of(plan)
         kept = [event["offered"] for event in self.log.events if "offered" in event and "plan" in event]
         short = offer["offered"] in kept or len(kept) >= MOST_OFFERED
@@ -344,6 +349,9 @@ class _Service:
         return payload
 
     def _log(self, event: str, content: Mapping[str, Any]) -> None:
+        if self.unwritten and event in {"answer", "shown"}:
+            plan, self.unwritten = self.unwritten, {}
+            self._log("plan", plan)
         self.log.add(event, content)
         self.history.add(self.log.events[-1])
 
