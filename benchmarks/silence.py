@@ -1024,6 +1024,106 @@ def a_question_for_smokers_alone(rng: Rng) -> Columns:
     }
 
 
+# --- tables of a second audit -----------------------------------------------------------------------------
+
+
+@case(r"declined")
+def declined_among_answers(rng: Rng) -> Columns:
+    smoker = rng.choice(["yes", "no", "declined"], 600, p=[0.35, 0.5, 0.15])
+    return {"smoker": smoker, "cough": np.where(rng.random(600) < 0.2 + 0.4 * (smoker == "yes"), "yes", "no")}
+
+
+@case(r"'unk'")
+def unk_among_levels(rng: Rng) -> Columns:
+    return {**linked(rng), "stage": rng.choice(["I", "II", "III", "unk"], 600, p=[0.4, 0.3, 0.2, 0.1])}
+
+
+@case(r"'dk'")
+def dk_beside_yes_and_no(rng: Rng) -> Columns:
+    return {**linked(rng), "vaccinated": rng.choice(["yes", "no", "dk"], 600, p=[0.5, 0.4, 0.1])}
+
+
+@case(r"prefer not to say")
+def prefer_not_to_say(rng: Rng) -> Columns:
+    incomes = ["low", "middle", "high", "Prefer not to say"]
+    return {**linked(rng), "income": rng.choice(incomes, 600, p=[0.3, 0.3, 0.2, 0.2])}
+
+
+def panel(rng: Rng, people: int = 120, times: int = 5) -> tuple[np.ndarray, Columns]:
+    """Who each row is about, and two columns that only resemble themselves within a person."""
+    person = np.repeat(np.arange(people), times)
+
+    def own() -> np.ndarray:
+        return (3 * rng.normal(size=people)[person] + rng.normal(size=people * times)).round(2)
+
+    return person, {"pulse": own(), "mood": own()}
+
+
+@case(r"not independent")
+def patients_called_patnr(rng: Rng) -> Columns:
+    person, columns = panel(rng)
+    return {"patnr": 20_417 + 3 * person, **columns}
+
+
+@case(r"not independent")
+def households_in_any_order(rng: Rng) -> Columns:
+    person, columns = panel(rng)
+    order = rng.permutation(len(person))
+    return {"hhid": 100 + 7 * person[order], **{name: cells[order] for name, cells in columns.items()}}
+
+
+@case(r"not independent")
+def waves_of_a_panel(rng: Rng) -> Columns:
+    columns = panel(rng, 200, 3)[1]
+    return {"wave": np.tile([1, 2, 3], 200), **columns}
+
+
+@case(r"digits|unit|year")
+def years_of_two_and_four_digits(rng: Rng) -> Columns:
+    year = rng.integers(1950, 2000, 600)
+    short = rng.random(600) < 0.3
+    return {**linked(rng), "born": np.where(short, year % 100, year), "age": 2020 - year}
+
+
+@case(r"unit")
+def kelvin_among_celsius(rng: Rng) -> Columns:
+    celsius = rng.normal(37, 0.8, 600)
+    return {**linked(rng), "temperature": (celsius + 273.15 * (rng.random(600) < 0.2)).round(1)}
+
+
+@case(r"unit|per cent")
+def shares_among_per_cents(rng: Rng) -> Columns:
+    share = rng.beta(4, 3, 600)
+    return {**linked(rng), "filled": [f"{v:.2f}" if rng.random() < 0.3 else f"{100 * v:.0f}" for v in share]}
+
+
+@case(r"date")
+def ranges_turned_into_dates(rng: Rng) -> Columns:
+    return {**linked(rng), "cigarettes": rng.choice(["0", "5-Jan", "10-Jun", "11-20", "over 20"], 600)}
+
+
+@case(r"dates|days|spreadsheet", without("admitted"))
+def spreadsheet_days_called_admitted(rng: Rng) -> Columns:
+    return {**linked(rng), "admitted": rng.integers(43_000, 44_500, 600)}
+
+
+@case(r"seem to be the same")
+def sex_in_letters_and_words(rng: Rng) -> Columns:
+    return {**linked(rng), "sex": rng.choice(["m", "male", "f", "female"], 600, p=[0.4, 0.1, 0.35, 0.15])}
+
+
+@case(r"weight")
+def weights_with_a_mean_near_one(rng: Rng) -> Columns:
+    return {**linked(rng), "pw": rng.gamma(4, 0.2525, 600).round(3)}
+
+
+@case(r"count")
+def counts_called_anzahl(rng: Rng) -> Columns:
+    cells = [(a, b, c) for a in ("ja", "nein") for b in ("jung", "alt") for c in ("nord", "süd", "west")]
+    raucht, alter, ort = zip(*cells, strict=True)
+    return {"raucht": raucht, "alter": alter, "ort": ort, "Anzahl": rng.integers(3, 90, len(cells))}
+
+
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:
     """The result and everything that is printed for people."""
     out, err = io.StringIO(), io.StringIO()
@@ -1040,6 +1140,7 @@ def judge(one: Case, seed: int) -> tuple[str, str]:
         file = Path(folder, "table.csv")
         file.write_text(one.make(np.random.default_rng(seed)))
         result, printed = learn(file, one.options)
+        printed = printed.replace(f"{folder}/", "")
     spoken = [line.strip() for line in printed.splitlines() if re.search(SPEAKS, line)]
     lines = [line for line in spoken if re.search(one.said, line, re.IGNORECASE)]
     if result and one.right(result):

@@ -82,7 +82,9 @@ def test_the_best_graph_so_far_is_drawn_while_a_method_runs(client: Client, firs
     best = state["best"]
     assert not state["over"]
     told = dagora.learn(garden, "tabu")
-    assert best["svg"] == replace(told, edge_gains={}).plot().svg, "as the data tell it, with all columns"
+    assert best["svg"] == replace(told, edge_gains={}, absent_costs={}, score_name=None).plot().svg, (
+        "as the data tell it, with all columns"
+    )
     assert (best["edges"], best["open"]) == (len(told.graph.edges), len(told.open_edges))
     assert client.post("/api/stop", {}).status == 200
     assert all("best" not in message for message in client.told()), "none after a stop"

@@ -143,7 +143,7 @@ def test_the_shown_graph_has_arrows_where_the_direction_is_determined():
 def test_a_direction_that_rests_on_a_pair_that_no_data_show_is_not_determined():
     """`b` is seen at one value of `a`: an edge between them would undo a → c ← b, but not f → e ← d."""
     dag = DAG("abcdef", [("a", "c"), ("b", "c"), ("d", "e"), ("f", "e")])
-    result = Result(dag, "tabu", "finished", "", 0.0, "bic", unseen_pairs=(("b", "a"),))
+    result = Result(dag, "tabu", "finished", "", unseen_pairs=(("b", "a"),))
     assert result.shown_graph.edges == (("d", "e"), ("f", "e"))
     assert result.unsure_directions() == [
         "a → c rests on whether b — a exists (no data show it)",
@@ -153,7 +153,7 @@ def test_a_direction_that_rests_on_a_pair_that_no_data_show_is_not_determined():
     assert again.directions == result.directions
     assert Directions.from_dict(result.to_dict()["directions"], dag) == result.directions
     tiers = {"knowledge": {"tiers": [["a", "b"], ["c", "d", "e", "f"]]}}
-    told = Result(dag, "tabu", "finished", "", 0.0, "bic", settings=tiers, unseen_pairs=(("b", "a"),))
+    told = Result(dag, "tabu", "finished", "", settings=tiers, unseen_pairs=(("b", "a"),))
     assert told.open_edges == ()
 
 
@@ -168,7 +168,7 @@ def test_damaged_pairs_are_refused(unseen):
 
 def test_nothing_is_said_to_be_checked_where_no_strength_is_known():
     result = Result(DAG("ab", [("a", "b")]), "tabu", "finished", "", 0.0, "bic")
-    assert result.describe_directions().endswith("was not checked")
+    assert result.describe_directions().endswith("of 1 direction")
     assert Result(CPDAG("ab", [], [("a", "b")]), "pc", "finished", "").describe_directions() == (
         "the data determine 0 of 1 direction"
     )

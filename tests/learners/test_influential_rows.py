@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.learners.edge_gains import edge_gains
+from dagora.learners.edge_gains import edge_evidence
 from dagora.learners.influential_rows import Fits, fallen, influential_rows
 from dagora.learners.run import Run
 from dagora.scores.registry import default_score
@@ -128,7 +128,7 @@ def lines_about(table, edges):
     """What is said about the edges of a graph."""
     graph = dagora.DAG(table.names, edges)
     score = default_score(table.schema).make(TableStatistics(table))
-    return influential_rows(table, graph, edge_gains(score, graph, Run()), "bic-gaussian")
+    return influential_rows(table, graph, edge_evidence(score, graph, Run()).gains, "bic-gaussian")
 
 
 def test_edges_of_one_row_share_a_line_and_so_do_several_rows():

@@ -85,6 +85,9 @@ def notes_about(directions: Directions) -> list[str]:
     unseen = directions.rest_on_unseen
     if weak := [f"{tail} → {head}" for tail, head in directions.unsure if (tail, head) not in unseen]:
         notes.append(f"weak evidence for or against edges alone directs {some_of(weak)}")
+    if directions.unchecked:
+        named = some_of([f"{tail} → {head}" for tail, head in directions.unchecked])
+        notes.append(f"it is not known whether the direction of {named} rests on weak edges")
     if unseen:
         named = some_of([f"{tail} → {head}" for tail, head in unseen])
         pairs = some_of([f"{one} — {other}" for one, other in dict.fromkeys(chain(*unseen.values()))])

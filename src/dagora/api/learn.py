@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.curved_pairs import curved_pairs
-from dagora.learners.edge_gains import absent_costs, edge_gains
+from dagora.learners.edge_gains import NOT_KNOWN, edge_evidence
 from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
@@ -29,6 +30,8 @@ from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.table import TableStatistics
 
+# Seconds to find out what edges are worth where time is up; without that, no direction is determined.
+ENDING = 0.25
 # Most rounds of structural EM.
 EM_ROUNDS = 6
 
@@ -121,11 +124,12 @@ def learn(
     screened = screen(searching, source, local, run)
     outcome, notes, work = searching.with_missing(source, local, run, em_rounds)
     errors, warnings = estimation(local)
-    gains, costs = {}, {}
-    worth = local is not None and chosen is not None and chosen.in_nats and source.in_memory
+    evidence = NOT_KNOWN
+    worth = chosen is not None and chosen.in_nats and source.noise is None
     if local is not None and worth and not isinstance(outcome.graph, PAG):
-        gains = edge_gains(local, outcome.graph, run)
-        costs = absent_costs(local, outcome.graph, run)
+        quick = source.in_memory and not capabilities.is_slow
+        ending = clock if clock.left or not quick else Budget(ENDING)
+        evidence = edge_evidence(local, outcome.graph, replace(run, budget=ending))
     settings = prepared.settings(time_limit)
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
@@ -134,8 +138,8 @@ def learn(
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
     if chosen is not None and type(source.rows) is TableStatistics:
         warnings += rising_pairs(source.rows.rows(), outcome.graph)
-    if gains and chosen is not None and type(source.rows) is TableStatistics:
-        warnings += influential_rows(source.rows.rows(), outcome.graph, gains, chosen.name)
+    if evidence.gains and chosen is not None and type(source.rows) is TableStatistics:
+        warnings += influential_rows(source.rows.rows(), outcome.graph, evidence.gains, chosen.name)
     warnings = [
         *filter(None, [prepared.penalty.warning]),
         *notes,
@@ -179,8 +183,8 @@ def learn(
         raw_weights=outcome.raw_weights,
         class_only=not isinstance(outcome.graph, DAG)
         or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),
-        edge_gains=gains,
-        absent_costs=costs,
+        edge_gains=evidence.gains,
+        absent_costs=evidence.costs,
         unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
         data=source.account,

@@ -83,7 +83,7 @@ class KeptResult:
         """Everything that the page shows of it; what is HTML was escaped by the report's own code."""
         result = self.result
         pictures = [result.plot().svg]
-        if result.directions.open:
+        if result.open_edges:
             weights, strengths = result.weights, result.edge_gains or None
             pictures.append(draw_svg(result.graph, weights=weights, strengths=strengths))
         gains = sorted({round(gain, 1) for gain in result.edge_gains.values()})

@@ -25,9 +25,9 @@ WEAK = 3.0
 """Nats below which an edge is weak: the graph with it is less than 20 times as probable as that without."""
 
 MOST_WORK = 100_000
-"""Weak edges times edges up to which weak edges are taken away one by one: at most about a second.
+"""Weak edges times edges up to which weak edges are taken away or added one by one: about a second at most.
 
-Of more, all are taken away together only."""
+Of more, all are taken away or added together only."""
 
 MOST_PAIRS = 10_000
 """Pairs that no data show times edges up to which edges around them are taken away one by one."""
@@ -49,6 +49,8 @@ class Directions:
     """
     unseen: tuple[Edge, ...] = ()
     """Pairs of variables of which no data show whether they depend on each other."""
+    unchecked: tuple[Edge, ...] = ()
+    """Edges that all DAGs of the class have the same way, but nobody knows whether because of weak edges."""
     assumed_by: str = ""
     """The method whose assumptions, and not independences alone, direct every edge."""
     with_knowledge: bool = False
@@ -62,7 +64,7 @@ class Directions:
     @property
     def undetermined(self) -> tuple[Edge, ...]:
         """All edges whose direction is not determined."""
-        return (*self.open, *self.unsure)
+        return (*self.open, *self.unsure, *self.unchecked)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -72,6 +74,8 @@ class Directions:
             content["assumed_by"] = self.assumed_by
         if self.unseen:
             content["unseen"] = [list(pair) for pair in self.unseen]
+        if self.unchecked:
+            content["unchecked"] = [list(edge) for edge in self.unchecked]
         return {**content, "with_knowledge": True} if self.with_knowledge else content
 
     @classmethod
@@ -103,8 +107,14 @@ class Directions:
             (edge,) = edges([entry[:2]], present)
             unsure[edge] = tuple(edges(entry[2], pairs))
         unseen = tuple(edges(content.get("unseen", []), pairs))
-        assumed_by, known_too = str(content.get("assumed_by", "")), content.get("with_knowledge") is True
-        return cls(tuple(edges(content.get("open", []), present)), unsure, unseen, assumed_by, known_too)
+        return cls(
+            tuple(edges(content.get("open", []), present)),
+            unsure,
+            unseen,
+            tuple(edges(content.get("unchecked", []), present)),
+            str(content.get("assumed_by", "")),
+            content.get("with_knowledge") is True,
+        )
 
     @property
     def rest_on_unseen(self) -> dict[Edge, tuple[Edge, ...]]:
@@ -124,11 +134,14 @@ def directions_of(
     knowledge: Knowledge,
     absent: Iterable[Edge] = (),
     unseen: Sequence[Edge] = (),
+    *,
+    checked: bool = True,
 ) -> Directions:
     """Find the edges whose direction the data, the interventions and the knowledge do not determine.
 
-    `gains` are the nats that the edges add, in either direction; where there are none, no edge counts as
-    weak. Required edges are never weak. `absent` are edges that would cost little if they were added.
+    `gains` are the nats that the edges add, in either direction; an edge that is not among them is not weak.
+    Where they are not known at all (not `checked`), only knowledge of an edge itself determines its
+    direction. Required edges are never weak. `absent` are edges that would cost little if they were added.
     `unseen` are pairs of which no data show anything: a direction rests on such a pair if it changes with an
     edge between the two, or without edges around them.
 
@@ -139,6 +152,8 @@ def directions_of(
     {('a', 'c'): (('a', 'b'),), ('b', 'c'): (('a', 'b'),)}
     >>> directions_of(collider, {}, (), Knowledge(), unseen=[("b", "a")]).rest_on_unseen
     {('a', 'c'): (('b', 'a'),), ('b', 'c'): (('b', 'a'),)}
+    >>> directions_of(collider, {}, (), Knowledge(required=[("a", "c")]), checked=False).unchecked
+    (('b', 'c'),)
     """
 
     def edges_directed(edges: Iterable[Edge]) -> set[Edge]:
@@ -162,15 +177,24 @@ def directions_of(
         for edge in known - edges_directed(edge for edge in dag.edges if edge != left_out):
             rests_on.setdefault(edge, []).append(left_out)
     absent = list(absent)
-    for one, other in absent if len(absent) * len(dag.edges) <= MOST_WORK else ():
-        new = (one, other) if place[one] < place[other] else (other, one)
-        for edge in known - edges_directed([*dag.edges, new]):
-            rests_on.setdefault(edge, []).append((one, other))
+    added = [(one, other) if place[one] < place[other] else (other, one) for one, other in absent]
+    if len(absent) * len(dag.edges) <= MOST_WORK:
+        for pair, new in zip(absent, added, strict=True):
+            for edge in known - edges_directed([*dag.edges, new]):
+                rests_on.setdefault(edge, []).append(pair)
+    else:
+        rests_on |= dict.fromkeys(known - edges_directed([*dag.edges, *added]), absent)
     for edge in known - edges_directed(edge for edge in dag.edges if edge not in weak):
         rests_on.setdefault(edge, weak)
     unsure = {edge: tuple(dict.fromkeys(rests_on[edge])) for edge in dag.edges if edge in rests_on}
     open_ = tuple(edge for edge in dag.edges if edge not in known)
-    return Directions(open_, unsure, tuple(unseen), with_knowledge=knowledge.directs)
+    unchecked = tuple(
+        edge
+        for edge in dag.edges
+        if not checked and edge in known and edge not in {**unsure, **dict.fromkeys(knowledge.required)}
+        if knowledge.allows(*reversed(edge))
+    )
+    return Directions(open_, unsure, tuple(unseen), unchecked, with_knowledge=knowledge.directs)
 
 
 def changed_around(dag: DAG, pair: Edge, *, one_by_one: bool) -> Iterator[Iterable[Edge]]:

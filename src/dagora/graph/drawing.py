@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from numpy.typing import ArrayLike
@@ -85,17 +85,22 @@ def draw_svg(
     title: str | None = None,
     shown: Collection[Edge] = (),
     strengths: Mapping[Edge, float] | None = None,
+    unsure: Collection[Edge] = (),
 ) -> str:
     """Draw a graph; `truth` colours the edges by verdict, `weights` ([i, j] for i → j) sets their width.
 
     `strengths` sets their width too, where there are no weights: what the score would lose without an edge.
     `shown` are edges whose direction an intervention shows: without a truth, they have a colour of their own.
+    `unsure` are arrows that are drawn as lines, because weak evidence directs them.
 
     >>> from dagora.graph.dag import DAG
     >>> draw_svg(DAG("ab", [("a", "b")]), title="a < b")[:4]
     '<svg'
     """
-    strokes = [with_strength(each, strengths or {}) for each in strokes_of(graph, truth, weights, shown)]
+    strokes = [
+        replace(with_strength(each, strengths or {}), unsure=each.edge in unsure)
+        for each in strokes_of(graph, truth, weights, shown)
+    ]
     widths = box_widths(graph.nodes, strokes)
     outline = graph.outline() if isinstance(graph, PAG) else graph
     plan, line = place_graph(outline, widths, [stroke.edge for stroke in strokes])
@@ -260,11 +265,12 @@ def _edge(
         share = math.sqrt(max(stroke.strength, 0.0) / strongest)
     thickness = 1.9 if share is None else 1.0 + 2.6 * share
     thickness = {"missing": 1.6, "causal": 3.2}.get(stroke.verdict, thickness)
-    left, right = SIGNS[stroke.sign]
+    sign = "---" if stroke.unsure else stroke.sign
+    left, right = SIGNS[sign]
     path, middle, first, last = line(
         stroke.edge, _mark_length(left, thickness), _mark_length(right, thickness)
     )
-    mark = f" {SHOWN_SIGNS[stroke.sign]} "
+    mark = f" {SHOWN_SIGNS[sign]} "
     note = "" if stroke.weight is None else f": {stroke.weight:.3g}"
     lost = "" if stroke.strength is None else f", {stroke.strength:.1f} nats"
     verdict = "" if stroke.verdict == "plain" else f" ({words.get(stroke.verdict, stroke.verdict)})"

@@ -24,13 +24,17 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Stroke:
-    """One edge to draw, from its first node to its second, with the sign of a PAG, such as `-->`."""
+    """One edge to draw, from its first node to its second, with the sign of a PAG, such as `-->`.
+
+    An `unsure` one is drawn as a line: its arrow is not sure, but counts for Markov blankets.
+    """
 
     edge: Edge
     sign: str
     verdict: Verdict
     weight: float | None
     strength: float | None = None
+    unsure: bool = False
 
 
 def strokes_of(

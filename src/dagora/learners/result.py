@@ -206,13 +206,15 @@ class Result(NotebookView):
                 self.knowledge,
                 self.absent_costs,
                 self.unseen_pairs,
+                checked=self.score_name is None or bool(self.edge_gains),
             )
         except GraphError:
             return Directions(graph.undirected)
         if isinstance(graph, DAG):
             return found
         unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
-        return replace(found, open=graph.undirected, unsure=unsure)
+        unchecked = tuple(edge for edge in found.unchecked if edge in graph.edges)
+        return replace(found, open=graph.undirected, unsure=unsure, unchecked=unchecked)
 
     @property
     def open_edges(self) -> tuple[Edge, ...]:
@@ -242,8 +244,12 @@ class Result(NotebookView):
         words = (
             f"{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
         )
-        if self.score_name is not None and not self.edge_gains:
-            words += "; that some may rest on weak edges was not checked"
+        if unchecked := len(self.directions.unchecked):
+            rest, count = ("it rests", "it counts") if unchecked == 1 else ("they rest", "they count")
+            words += (
+                f"; of {unchecked} more it is not known whether {rest} on weak edges, so {count} as not "
+                "determined"
+            )
         return words
 
     def unsure_directions(self) -> list[str]:
@@ -256,7 +262,7 @@ class Result(NotebookView):
         ]
 
     def plot(self) -> Picture:
-        """The class of graphs that fit equally well: an edge that some have the other way has no arrow.
+        """The class of graphs that fit equally well: an arrow only where the direction is determined.
 
         Where strengths of edges or weights are known, they are the width of the lines.
 
@@ -267,12 +273,14 @@ class Result(NotebookView):
 
         graph, weights = self.graph, self.weights
         if self.directions.open and not isinstance(graph, PAG):
-            # The class, and not `shown_graph`: Markov blankets are read from the picture.
+            # The class, and not `shown_graph`: Markov blankets are read from the signs in the picture.
             graph = self.cpdag
             weights = None if weights is None else np.where(weights == 0, weights.T, weights)
         shown = () if isinstance(graph, PAG) else shown_by_interventions(self.graph, self.interventions)
         weights = None if isinstance(graph, PAG) else weights
-        return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=self.edge_gains or None))
+        unsure = (*self.directions.unsure, *self.directions.unchecked)
+        strengths = self.edge_gains or None
+        return Picture(draw_svg(graph, weights=weights, shown=shown, strengths=strengths, unsure=unsure))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""

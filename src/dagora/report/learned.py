@@ -164,7 +164,7 @@ def graph_section(result: Result, truth: AnyGraph | None, seconds: float | None 
         picture = canvas([drawing], informed=True)
         return Section("The graph", picture + pag_section.explain_marks(graph) + words)
     shown = shown_by_interventions(graph, result.interventions)
-    open_class = truth is None and isinstance(graph, DAG) and bool(result.directions.open)
+    open_class = truth is None and isinstance(graph, DAG) and bool(result.open_edges)
     drawings, words = [], ""
     if open_class:
         # An arrow that the data cannot direct would say more than is known.
@@ -284,6 +284,8 @@ def direction(edge: Edge, result: Result, shown: Collection[Edge]) -> str:
         known = result.directions
         weak = name_weak(known.unsure[edge], result.edge_gains, result.absent_costs, known.unseen)
         return f"rests on {weak}"
+    if edge in result.directions.unchecked:
+        return "not known to be determined"
     return "determined" if result.class_only else "assumed by the method"
 
 

@@ -66,8 +66,8 @@ def dependence_warnings(found: list[str], instead: str = "") -> list[str]:
         return []
     other = f", or choose {option('score', instead)}" if instead else ""
     warning = (
-        f"columns are linearly dependent, each is a weighted sum of the others: {listing(found)}; no linear "
-        f"network is the best one of them, and their edges are those of a table with a little noise: leave "
+        f"columns are linearly dependent, each is a weighted sum of the others: {listing(found)}; many "
+        "networks fit them equally well, and edges among them were chosen with a little noise added: leave "
         f"one out ({option('drop', found[-1])}){other}"
     )
     return [warning]

@@ -216,3 +216,49 @@ def test_totals_among_the_rows_are_told(draw):
     columns = {"sex": ["f", "m", "Total"] * 100, "cases": np.c_[cases, cases.sum(1)].ravel()}
     assert "rows seem to be totals of others: 'Total' in 'sex' (100 rows)" in said(columns)
     assert "totals" not in said({**columns, "sex": ["slim", "average", "heavy"] * 100})
+
+
+@pytest.mark.parametrize("name", ["pw", "Gewicht", "w"])
+def test_weights_of_a_sample_have_a_mean_near_one(name, draw):
+    weights = 1.015 * draw.gamma(4, 0.25, 600)
+    assert "seems to hold weights" in said({name: weights.round(3), "x": draw.random(600)})
+    assert "weights" not in said({name: (1.3 * weights).round(3), "x": draw.random(600)})
+
+
+def test_numbers_that_two_forms_explain_are_told(draw):
+    some = draw.random(600) < 0.2
+    year = draw.integers(1940, 2000, 600)
+    celsius, share = draw.normal(37, 0.8, 600), draw.beta(4, 3, 600)
+    written = np.where(some, share.round(2), (100 * share).round())
+    for forms, numbers in (
+        ("years of two and of four digits", np.where(some, year % 100, year)),
+        ("°C and K", (celsius + 273.15 * some).round(1)),
+        ("°C and K", (draw.normal(5, 8, 600) + 273.15 * some).round(1)),  # some below zero
+        ("shares and per cent", written),
+    ):
+        assert forms in said({"x": numbers, "y": draw.random(600)})
+
+
+def test_numbers_that_no_two_forms_explain_are_not_told(draw):
+    some = draw.random(600) < 0.2
+    for numbers in (
+        draw.integers(1900, 2020, 600),
+        np.where(some, draw.normal(25, 1, 600), draw.normal(290, 12, 600)).round(1),  # of other spread
+        np.where(some, 0.5 * draw.integers(1, 3, 600), draw.integers(1, 40, 600)),  # halves
+        draw.random(600).round(2),
+        draw.integers(0, 101, 600),
+    ):
+        assert "units" not in said({"x": numbers, "y": draw.random(600)})
+
+
+def test_days_that_no_name_calls_dates_are_told(draw):
+    other = draw.random(600)
+    told = said({"admitted": draw.integers(43_000, 44_500, 600), "x": other})
+    assert "column 'admitted' may be dates as a spreadsheet counts days (2017-09" in told
+    for amounts in (
+        draw.integers(36_600, 47_400, 600),  # over thirty years
+        draw.normal(43_500, 200, 600).round(2),
+        draw.choice([43_100, 43_200, 43_300, 43_400], 600),
+        draw.integers(20_000, 24_000, 600),
+    ):
+        assert "spreadsheet" not in said({"income": amounts, "x": other})

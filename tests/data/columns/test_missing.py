@@ -1,9 +1,11 @@
 """Words that mean missing, in all columns or in one, and what is advised about missing values."""
 
+import pyarrow as pa
 import pytest
 
 from dagora.base.errors import OptionError
 from dagora.base.wording import render
+from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.missing import na_words
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.columns.refuse_missing import instead_of_missing
@@ -34,3 +36,22 @@ def test_advice_is_what_can_be_done() -> None:
     numbers = render(instead_of_missing(ReadingOptions(numbers_for="NOTEARS")))
     assert numbers == 'choose missing="drop" to leave out such rows, or fill in what is missing'
     assert 'missing="level"' in render(instead_of_missing(ReadingOptions()))
+
+
+@pytest.mark.parametrize(
+    ("levels", "doubtful"),
+    [
+        (["yes", "no", "unk"], ["unk"]),
+        (["yes", "no", "dk"], ["dk"]),
+        (["DE", "DK", "SE"], []),
+        (["low", "high", "Prefer not to say"], ["Prefer not to say"]),
+        (["yes", "no", "declined"], ["declined"]),
+        (["approved", "declined"], []),
+        (["valid", "invalid"], []),
+        (["ja", "nein", "nicht bekannt", "n.k."], ["nicht bekannt", "n.k."]),
+    ],
+)
+def test_words_that_mean_missing_beside_their_like(levels: list[str], doubtful: list[str]) -> None:
+    cells = pa.chunked_array([levels * 5])
+    assert list(find_missing(cells, wanted=False).doubtful) == doubtful
+    assert list(find_missing(cells, wanted=True).holes) == doubtful

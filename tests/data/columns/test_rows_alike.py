@@ -20,7 +20,9 @@ def visits(seed=0, patients=120, each=10):
     return patient, {f"x{i}": own[i] + 0.3 * draw.standard_normal(patients * each) for i in range(3)}
 
 
-@pytest.mark.parametrize("name", ["patient_id", "patient", "MRN", "SubjectID", "participant_no"])
+@pytest.mark.parametrize(
+    "name", ["patient_id", "MRN", "SubjectID", "participant_no", "pat_nr", "hhid", "case"]
+)
 @pytest.mark.parametrize("write", [int, lambda number: f"P{number:03}"])
 def test_a_column_that_says_who_was_measured_is_left_out(name, write):
     patient, rows = visits()
@@ -121,3 +123,21 @@ def test_rows_that_were_entered_twice_with_a_change_are_told():
     assert "but for one cell" not in said(dict(zip("abcd", rows.T, strict=True)))
     levels = draw.integers(0, 3, (300, 6))
     assert "but for one cell" not in said(dict(zip("abcdef", levels.T, strict=True)))
+
+
+@pytest.mark.parametrize("name", ["visit", "Wave", "time_point", "session"])
+def test_columns_that_number_visits_are_told_by_name(name):
+    draw = np.random.default_rng(0)
+    rows = {"x": draw.standard_normal(300), "y": draw.standard_normal(300)}
+    assert f"'{name}' seems to number the times" in said({name: draw.integers(1, 5, 300), **rows})
+    assert "number the times" not in said({name: draw.choice(["home", "clinic"], 300), **rows})
+
+
+def test_columns_that_count_on_and_begin_again_are_told_under_any_name():
+    draw = np.random.default_rng(0)
+    lengths = draw.integers(2, 7, 80)
+    counts = np.concatenate([np.arange(1, length + 1) for length in lengths])
+    rows = {name: draw.standard_normal(len(counts)) for name in "xy"}
+    assert "'k' seems to number the times" in said({"k": counts, **rows})
+    assert "number the times" not in said({"k": draw.permutation(counts), **rows})
+    assert "number the times" not in said({"k": np.sort(counts), **rows})

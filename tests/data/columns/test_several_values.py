@@ -85,9 +85,9 @@ def test_marks_behind_numbers(tmp_path):
 
 
 def test_a_word_among_few_numbers(tmp_path):
-    told = warnings(tmp_path, ["not applicable" if k < 15 else k % 15 + 5 for k in NUMBERS])
-    assert "column 'x' has numbers, but also 'not applicable', so that all are levels" in told
-    assert 'choose na="x:not applicable"' in told
+    told = warnings(tmp_path, ["not asked" if k < 15 else k % 15 + 5 for k in NUMBERS])
+    assert "column 'x' has numbers, but also 'not asked', so that all are levels" in told
+    assert 'choose na="x:not asked"' in told
 
 
 @pytest.mark.parametrize(
@@ -144,3 +144,11 @@ def test_phone_numbers_are_left_out():
         c for c in dagora.inspect(pd.DataFrame({"tel": phone, "sex": SEX})).columns if c.name == "tel"
     ]
     assert column.type == "left out"
+
+
+def test_ranges_that_a_spreadsheet_turned_into_dates(tmp_path):
+    cells = [["0", "5-Jan", "10-Jun", "11-20", "over 20"][k % 5] for k in NUMBERS]
+    told = warnings(tmp_path, cells)
+    assert "the levels of column 'x' are dates in part ('10-Jun', '5-Jan')" in told
+    for levels in (["Jan", "Feb", "Mar"], ["none", "few", "5-Jan"], ["A-1", "B-2"]):
+        assert "dates" not in warnings(tmp_path, [levels[k % len(levels)] for k in NUMBERS])

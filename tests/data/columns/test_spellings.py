@@ -32,6 +32,15 @@ def test_levels_that_differ_only_in_case_are_told(tmp_path):
         assert 'join=["all"] joins them' in line
 
 
+def test_words_for_a_sex_are_told_and_joined(tmp_path):
+    words = ["m", "male", "f", "female", "unknown", "w"] * 10
+    file = written(tmp_path, sex=words, other=["m", "f", "d"] * 20)
+    for table in doors(file):
+        (line,) = [line for line in table.overview.warnings if "seem to be the same" in line]
+        assert "'f', 'female', 'w' and 'm', 'male' in 'sex'; " in line
+    assert dagora.read_table(file, join="sex").schema[0].levels == ("female", "male", "unknown")
+
+
 def test_they_are_joined_where_asked_for(tmp_path):
     file = written(tmp_path, smoker=SMOKER, ill=ILL, sex=SEX)
     expected = [word.lower() for word in SMOKER]

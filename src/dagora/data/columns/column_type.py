@@ -102,7 +102,13 @@ def check_type(name: str, kind: pa.DataType) -> None:
 
     usable = (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_dictionary)
     if not (is_text(kind) or types.is_null(kind) or any(test(kind) for test in usable)):
-        what = "dates or times" if types.is_temporal(kind) else f"values of type {kind}"
+        what = (
+            "dates or times"
+            if types.is_temporal(kind)
+            else f"several values in a cell ({kind})"
+            if types.is_nested(kind)
+            else f"values of type {kind}"
+        )
         raise DataError(
             f"{col(name)} holds {what}, neither numbers nor text: "
             f"convert it, or leave it out ({option('drop', name)})"

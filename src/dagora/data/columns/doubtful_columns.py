@@ -15,7 +15,7 @@ from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT, NEVER_NONE
-from dagora.data.columns.rows_alike import hash_rows
+from dagora.data.columns.rows_alike import hash_rows, numbers_of
 from dagora.data.columns.units import CONVERSIONS, Conversion
 from dagora.data.schema import Kind
 
@@ -38,6 +38,9 @@ YES_OR_NO = (("0", "1"), ("false", "true"), ("False", "True"), ("FALSE", "TRUE")
 BEFORE_LEVEL = re.compile(r"^(.+)[_.=: -][^_.=: -]+$")
 MOST_ALIKE = 0.999  # correlation in the same row, beyond which columns are copies and not shifted
 IS_TOTAL = re.compile("((grand |sub[ -]?)?totals?|gesamt|insgesamt|summe|somme)", re.IGNORECASE)
+MOST_OFF_ONE = 0.1  # of the mean of weights whose mean is 1
+SHEET_DAYS, SHEET_YEARS = (36_526, 47_500), 15  # as a spreadsheet counts the days of 2000 to 2029, and of
+FEWEST_DAYS = 30  # so many years at most, and more than so many of them, which no name calls dates
 OFTEN = 0.05  # share of rows with one value
 MOST_LOOKED_AT = 100  # numbers whose digits are counted
 
@@ -46,6 +49,7 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that count or weigh rows, mix units or copy another one."""
     yield from count_warnings(typed)
     yield from negative_warning(typed)
+    yield from sheet_day_warning(typed)
     yield from total_warning(typed)
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
     if mixed:
@@ -205,6 +209,24 @@ def negative_warning(typed: Sequence[Column]) -> Iterator[str]:
             )
 
 
+def sheet_day_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about whole numbers that a spreadsheet would show as days of a few years."""
+    for column in typed:
+        numbers = np.unique(numbers_of(column)) if column.variable.kind is Kind.CONTINUOUS else np.zeros(0)
+        days = (
+            len(numbers) > FEWEST_DAYS
+            and SHEET_DAYS[0] <= numbers[0]
+            and numbers[-1] <= min(SHEET_DAYS[1], numbers[0] + 365.25 * SHEET_YEARS)
+        )
+        if days and (numbers == np.floor(numbers)).all():
+            name = column.variable.name
+            first, last = np.datetime64("1899-12-30") + numbers[[0, -1]].astype(np.int64)
+            yield (
+                f"the numbers of column '{name}' may be dates as a spreadsheet counts days ({first} to "
+                f"{last}): if they are, write them as dates, or leave the column out ({option('drop', name)})"
+            )
+
+
 def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that say how many rows a row stands for."""
     for column in typed:
@@ -221,18 +243,6 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
             )
 
 
-def numbers_of(column: Column) -> Floats:
-    """The known numbers of a column, also those that its levels spell; empty for words."""
-    values = column.values if column.missing is None else column.values[~column.missing]
-    if column.variable.kind is Kind.CONTINUOUS:
-        return values
-    try:
-        spelled: Floats = np.array([float(level) for level in column.variable.levels])[values]
-    except ValueError:
-        return np.zeros(0)
-    return spelled
-
-
 def tabulates(column: Column, typed: Sequence[Column]) -> bool:
     """Return True for whole numbers beside levels of which no combination occurs twice."""
     numbers = numbers_of(column)
@@ -247,10 +257,13 @@ def tabulates(column: Column, typed: Sequence[Column]) -> bool:
 
 
 def averages_one(column: Column) -> bool:
-    """Return True for different positive numbers whose mean is 1, as weights of samples have."""
+    """Return True for different positive numbers whose mean is about 1, as weights of samples have."""
     numbers = numbers_of(column)
     positive = bool(numbers.size > FEWEST_ROWS and (numbers > 0).all() and np.ptp(numbers) > 0)
-    return positive and abs(float(numbers.mean()) - 1) < 0.02
+    if not positive:
+        return False
+    error = float(numbers.std()) / np.sqrt(len(numbers))
+    return abs(float(numbers.mean()) - 1) < min(MOST_OFF_ONE, max(0.02, 3 * error))
 
 
 def mixed_units(column: Column) -> tuple[float, float, str] | None:
@@ -264,7 +277,9 @@ def mixed_units(column: Column) -> tuple[float, float, str] | None:
     if column.variable.kind is not Kind.CONTINUOUS:
         return None
     numbers = np.sort(numbers_of(column))
-    if len(numbers) < FEWEST_ROWS or not 0 < numbers[0] < numbers[-1]:
+    if len(numbers) < FEWEST_ROWS or (known := numbers_in_two_forms(numbers)) is not None:
+        return known if len(numbers) >= FEWEST_ROWS else None
+    if not 0 < numbers[0] < numbers[-1]:
         return None
     logs = np.log(numbers)
     gaps = np.diff(logs)
@@ -280,6 +295,38 @@ def mixed_units(column: Column) -> tuple[float, float, str] | None:
     if units is None:
         return None
     return float(f"{np.exp(np.median(low)):.3g}"), float(f"{np.exp(np.median(high)):.3g}"), units
+
+
+def numbers_in_two_forms(numbers: Floats) -> tuple[float, float, str] | None:
+    """The middles and names of two forms that ranges of numbers alone tell: years, shares, temperatures.
+
+    >>> numbers_in_two_forms(np.r_[np.arange(60.0, 95), np.arange(1950.0, 1990)])
+    (77.0, 1969.5, 'years of two and of four digits')
+    """
+    whole = numbers == np.floor(numbers)
+    for name, below, above, told in (
+        ("years of two and of four digits", (0, 99), (1900, 2099), bool(whole.all())),
+        ("shares and per cent", (0, 1), (1, 100), bool((whole == (numbers > 1) | (numbers == 0)).all())),
+        ("°C and K", (-60, 60), (213, 333), True),
+    ):
+        low = numbers[(numbers >= below[0]) & (numbers <= below[1])]
+        high = numbers[(numbers > max(above[0], below[1])) & (numbers <= above[1])]
+        enough = min(len(np.unique(low)), len(np.unique(high))) >= FEWEST_DIFFERENT
+        if not (told and enough and len(low) + len(high) == len(numbers)):
+            continue
+        if name == "shares and per cent" and np.ptp(high) < above[1] / 3:
+            continue
+        if name == "°C and K" and not same_but_shifted(low + 273.15, high):
+            continue
+        return float(f"{np.median(low):.5g}"), float(f"{np.median(high):.5g}"), name
+    return None
+
+
+def same_but_shifted(low: Floats, high: Floats) -> bool:
+    """Return True if two samples of numbers, of which one was shifted, have one distribution."""
+    most = max(ALIKE, AT_FIVE_PER_CENT * float(np.sqrt(1 / len(low) + 1 / len(high))))
+    rounding = 10.0 ** -min(most_decimals(low - 273.15), most_decimals(high))
+    return largest_distance(low, high, rounding) < most
 
 
 def find_units(low: Floats, high: Floats) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dagora.data.columns.cells import ZERO_PADDED, is_text, null_where, parse_undeclared, without_levels
 from dagora.data.columns.levels import NUMBER
-from dagora.data.columns.missing import is_sodium, often_means_missing
+from dagora.data.columns.missing import means_missing_among
 from dagora.data.schema import Kind
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ def find_missing(
         return MissingWords(cells)
     words = cells.unique().drop_null()
     known = words.to_pylist()
-    suspects = [
-        word
-        for word in known
-        if often_means_missing(word) and word not in levels and not is_sodium(word, known)
-    ]
+    suspects = [word for word in known if word not in levels and means_missing_among(word, known)]
     if not suspects:
         return MissingWords(cells)
     suspect = pa.array(suspects, cells.type)
@@ -83,7 +79,7 @@ def find_levels(cells: pa.ChunkedArray, *, wanted: bool, levels: Collection[str]
     """Do so in a categorical column; its other levels stay declared."""
 
     def suspect(level: str) -> bool:
-        return often_means_missing(level) and level.strip() not in levels and not is_sodium(level, known)
+        return level.strip() not in levels and means_missing_among(level, known)
 
     whole = without_levels(cells, lambda _: False)
     known = [str(level) for level in whole.dictionary.to_pylist()]

@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.phrases import amount, some_of
-from dagora.base.wording import col
+from dagora.base.wording import col, option
 from dagora.data.columns.column_names import kept_positions, name_text
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.ingest import type_columns
@@ -72,8 +72,8 @@ def raw_of_frame(
             f"a {type(frame).__name__} is not a data frame: pass a pandas, polars or Arrow frame, "
             "the name of a file, or use Table.from_numpy"
         ) from None
-    except DuplicateError as problem:
-        raise DataError(f"two columns have the same name: rename one of them ({one_line(problem)})") from None
+    except DuplicateError:
+        raise two_columns_of_one_name(frame) from None
     except NarwhalsError as problem:
         raise DataError(f"the frame cannot be used: {one_line(problem)}") from None
     names = [name_text(column.name) for column in series]
@@ -87,6 +87,15 @@ def raw_of_frame(
             mixed.append(problem)
     refuse_mixed(mixed)
     return [names[i] for i in kept], columns
+
+
+def two_columns_of_one_name(
+    frame: Any,  # noqa: ANN401 (any frame at all)
+) -> DataError:
+    """The error about a frame that has a name twice."""
+    names = list(map(str, getattr(frame, "column_names", None) or getattr(frame, "columns", ())))
+    repeated = next((f" ('{name}')" for name in names if names.count(name) > 1), "")
+    return DataError(f"two columns have the same name{repeated}: rename one of them")
 
 
 def tell_index(
@@ -142,7 +151,11 @@ def arrow_column(name: str, series: nw.Series[Any]) -> pa.ChunkedArray:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise MixedTypesError(name, series.to_list(), one_line(problem)) from None
     if isinstance(column, pa.ExtensionArray) or pa.types.is_fixed_size_binary(column.type):
-        raise DataError(f"{col(name)} holds values of type {series.dtype}: convert it, or leave it out")
+        kind = getattr(series.to_native(), "dtype", series.dtype)
+        raise DataError(
+            f"{col(name)} holds values of type {kind}, neither numbers nor text: convert it, or leave it out "
+            f"({option('drop', name)})"
+        )
     if pa.types.is_dictionary(column.type):
         if series.implementation.is_polars() and series.dtype == nw.Categorical:
             # Polars columns share one pool of categories: those that do not occur are no declared levels.

@@ -307,7 +307,7 @@ def type_all(
     )
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
     variables = [column.variable for column in typed]
-    told = [*total_warning(edges, last), *reading_warnings(overview, raw, typed, variables)]
+    told = [*total_warning(edges, last), *reading_warnings(overview, raw, variables)]
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed)
     if not reading.in_time:

@@ -12,6 +12,8 @@ import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from dagora.data.columns.missing import often_means_missing
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -58,8 +60,9 @@ def level_name(value: object) -> str:
     return str(value).strip()
 
 
-# Words for true, and for false, in the order in which they are chosen as a name.
+# Words for one of two things, in the order in which they are chosen as a name: truth, and sex.
 TRUTHS = (("yes", "true", "ja", "oui", "y", "t", "j", "1"), ("no", "false", "nein", "non", "n", "f", "0"))
+SEXES = (("female", "weiblich", "f", "w", "woman", "frau"), ("male", "männlich", "m", "man", "mann"))
 
 
 def as_seen(level: str) -> str:
@@ -90,17 +93,21 @@ def looks_of(levels: Sequence[str]) -> list[str]:
 
 
 def join_levels(levels: Sequence[str]) -> list[str]:
-    """Levels in small letters where they differ only in case; one word each where all mean true or false.
+    """Levels in small letters where they differ only in case; one word each where all mean two things.
 
     >>> join_levels(["Yes", "yes", "NO", "Maybe"]), join_levels(["TRUE", "1", "0"])
     (['yes', 'yes', 'NO', 'Maybe'], ['true', 'true', '0'])
+    >>> join_levels(["m", "male", "w"]), join_levels(["m", "f", "unknown", "female"])
+    (['male', 'male', 'w'], ['m', 'female', 'unknown', 'female'])
     """
     folded = [level.casefold() for level in looks_of(levels)]
-    side = {word: words for words in TRUTHS for word in words}
-    if len({side.get(level) for level in folded}) == 2 and set(folded) <= set(side):
-        named = [next(word for word in side[level] if word in folded) for level in folded]
-    else:
-        named = folded
+    named = folded
+    for sides in (TRUTHS, SEXES):
+        side = {word: words for words in sides for word in words}
+        known = {level for level in folded if not often_means_missing(level)}
+        if known <= set(side) and len({side[level] for level in known}) == 2:
+            named = [next((word for word in side.get(each, ()) if word in folded), each) for each in folded]
+            break
     spellings: dict[str, set[str]] = {}
     for level, name in zip(levels, named, strict=True):
         spellings.setdefault(name, set()).add(level)

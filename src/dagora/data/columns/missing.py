@@ -27,6 +27,8 @@ MARKS = (
     "n.a.",
     "k.a.",
     "k. a.",
+    "n.k.",
+    "n. k.",
     "<na>",
     "null",
     "#null!",
@@ -42,7 +44,9 @@ MARKS = (
 )
 WORDS = (
     "missing",
+    "missing data",
     "unknown",
+    "unk",
     "not known",
     "not available",
     "not reported",
@@ -52,6 +56,12 @@ WORDS = (
     "no response",
     "don't know",
     "refused",
+    "declined",
+    "declined to answer",
+    "prefer not to say",
+    "prefer not to answer",
+    "not applicable",
+    "invalid",
     "unspecified",
     "undefined",
     "(blank)",
@@ -60,6 +70,7 @@ WORDS = (
     "keine angabe",
     "keine angaben",
     "unbekannt",
+    "nicht bekannt",
     "weiß nicht",
     "fehlend",
     "inconnu",
@@ -82,6 +93,12 @@ ALL_OFTEN_MISSING = tuple(
 )
 ELEMENTS = frozenset({"K", "Cl", "Ca", "Mg", "Li", "Fe", "Zn", "Cu", "Mn", "Al", "Si", "Pb", "NaCl", "KCl"})
 OFTEN_MISSING = frozenset(ALL_OFTEN_MISSING)
+# Words that are levels beside some others, and words that mean missing beside some others only.
+LEVELS_BESIDE = {
+    "declined": frozenset({"approved", "accepted", "granted", "agreed", "consented", "improved", "stable"}),
+    "invalid": frozenset({"valid"}),
+}
+MISSING_BESIDE = {"dk": frozenset({"yes", "no", "ja", "nein", "y", "n", "true", "false"})}
 
 
 def is_missing_word(level: str) -> bool:
@@ -98,13 +115,22 @@ def often_means_missing(word: str) -> bool:
     return word.strip() in OFTEN_MISSING
 
 
-def is_sodium(word: str, others: Iterable[str]) -> bool:
-    """Return True for `Na` beside the signs of other elements.
+def means_missing_among(word: str, others: Collection[str]) -> bool:
+    """Return True if a word often stands for a missing value beside such other words in its column.
 
-    >>> is_sodium("Na", ["Na", "K", "Cl"]), is_sodium("Na", ["yes", "no"]), is_sodium("NA", ["K"])
-    (True, False, False)
+    >>> means_missing_among("Na", ["Na", "K", "Cl"]), means_missing_among("Na", ["yes", "no"])
+    (False, True)
+    >>> means_missing_among("dk", ["dk", "no"]), means_missing_among("DK", ["DE", "DK", "SE"])
+    (True, False)
+    >>> means_missing_among("declined", ["yes"]), means_missing_among("declined", ["Approved"])
+    (True, False)
     """
-    return word.strip() == "Na" and not ELEMENTS.isdisjoint(others)
+    if word.strip() == "Na" and not ELEMENTS.isdisjoint(others):
+        return False
+    small = word.strip().lower()
+    beside = LEVELS_BESIDE.get(small, frozenset()) | MISSING_BESIDE.get(small, frozenset())
+    among = bool(beside) and not beside.isdisjoint(other.strip().lower() for other in others)
+    return among if small in MISSING_BESIDE else often_means_missing(word) and not among
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dagora.base.wording import col, option
 
 MOST_NAMED = 5  # further columns that an error names
 LONGEST = 30  # letters of an example
+LONGEST_INTEGER = 63  # bits
 
 
 class MixedTypesError(DataError):
@@ -23,21 +24,25 @@ class MixedTypesError(DataError):
     def __init__(self, name: str, cells: Iterable[object], reason: str) -> None:
         examples: dict[str, tuple[int, object]] = {}
         counts: dict[str, int] = {}
+        huge = ""
         for row, cell in enumerate(cells, start=1):
             if not is_missing(cell):
                 kind = kind_of(cell)
                 examples.setdefault(kind, (row, cell))
                 counts[kind] = counts.get(kind, 0) + 1
+                if not huge and isinstance(cell, int) and cell.bit_length() > LONGEST_INTEGER:
+                    huge = f"{briefly(cell, LONGEST)} in data row {row}"
         told = " and ".join(
             f"{counts[kind]} × {kind} ({briefly(plain(cell), LONGEST)} in data row {row})"
             for kind, (row, cell) in examples.items()
         )
         found = f", but has {told}" if counts and counts.keys() != {"number"} else f" ({reason})"
+        what = f"is neither all numbers nor all text{found}"
         convert = "take real numbers from it" if "complex" in counts else "convert it"
-        super().__init__(
-            f"{col(name)} is neither all numbers nor all text{found}: {convert}, or leave it out "
-            f"({option('drop', name)})"
-        )
+        if huge and counts.keys() == {"number"}:
+            what = f"has whole numbers of more than {LONGEST_INTEGER} bits ({huge})"
+            convert = "if they are codes, make text of them, else numbers with a point"
+        super().__init__(f"{col(name)} {what}: {convert}, or leave it out ({option('drop', name)})")
         self.name = name
         rarest = min(counts, key=counts.__getitem__, default="")
         self.row = examples[rarest][0] if counts and 2 * counts[rarest] < sum(counts.values()) else None

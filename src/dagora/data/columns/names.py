@@ -11,16 +11,17 @@ IS_ID = re.compile(
 )
 IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
 UNITS = "patient|subject|participant|person|proband|respondent|pupil|student|animal|customer|client|household"
+SINGLE_UNITS = "pat|subj|case|fall|record"  # their plurals count rows
+SHORT_UNITS = "patnr|patno|patid|ptid|hhid|hhnr|fallnr|fallid|subjid|caseid|recordid|studyid|vpn|mrn|pid"
+NUMBERED = "([ _.-]?(no|nr|num|nummer|number|code|key|index))?"
 # Whoever or whatever was measured, where values repeat: `body_mass_index` and `visit_no` are none of these.
 IS_UNIT = re.compile(
-    rf"(^|[^a-z])(id|ids|uuid|guid|mrn|pid|ssn)$|^({UNITS})s?([ _.-]?(no|nr|num|number|code|key|index))?$",
+    rf"(^|[^a-z])(id|ids|uuid|guid|ssn|{SHORT_UNITS})$|^(({UNITS})s?|{SINGLE_UNITS}){NUMBERED}$",
     re.IGNORECASE,
 )
 # Where rows come from, as a number: rows of one hospital are not independent.
 IS_GROUP = re.compile(
-    r"^(hospital|hosp|clinic|site|centre|center|doctor|physician|school|cluster)s?"
-    r"([ _.-]?(no|nr|num|number|code|key|index))?$",
-    re.IGNORECASE,
+    rf"^(hospital|hosp|clinic|site|centre|center|doctor|physician|school|cluster)s?{NUMBERED}$", re.IGNORECASE
 )
 IS_CAMEL_UNIT = re.compile(r"[a-z](ID|Id|UUID)$")
 IS_PLACE = re.compile(r"^(zip|zip[ _.-]?codes?|post[ _.-]?codes?|postal([ _.-]?codes?)?|plz)$", re.IGNORECASE)
@@ -36,7 +37,9 @@ IS_MOMENT = re.compile(
     re.IGNORECASE,
 )
 IS_DAY = re.compile(r"(^|[^a-z])(dates?|datum|dob|birth_?day)([^a-z]|$)|[a-z]Date$", re.IGNORECASE)
-IS_COUNT = re.compile(r"^(n|count|counts|freq|freqs|frequency|frequencies|cases|n_?obs)$", re.IGNORECASE)
+IS_COUNT = re.compile(
+    r"^(n|counts?|freqs?|frequency|frequencies|cases|n_?obs|anzahl|h(ä|ae)ufigkeit)$", re.IGNORECASE
+)
 IS_WEIGHT = re.compile(
     r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",
     re.IGNORECASE,
@@ -56,7 +59,13 @@ NEVER_NONE = re.compile(
     r"ha?emoglobin|hba1c|sodium|potassium|creatinine|skin[ _.-]?thickness)([^a-z]|$)",
     re.IGNORECASE,
 )
-MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w)$", re.IGNORECASE)
+MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w|pw|fw|sw|gewichte?|poids)$", re.IGNORECASE)
+# When a row was measured, of several times.
+IS_OCCASION = re.compile(
+    r"^(visits?|waves?|time[ _.-]?points?|sessions?|occasions?|follow[ _.-]?ups?|welle|messzeitpunkt|"
+    rf"zeitpunkt|besuch|visite){NUMBERED}$",
+    re.IGNORECASE,
+)
 
 
 def called_identifier(name: str) -> bool:
@@ -73,6 +82,8 @@ def called_unit(name: str) -> bool:
 
     >>> [called_unit(name) for name in ("patient", "hospital_id", "BirdID", "mass_index", "visit_no")]
     [True, True, True, False, False]
+    >>> [called_unit(name) for name in ("patnr", "pat_nr", "Fallnummer", "hhid", "case", "cases", "pattern")]
+    [True, True, True, True, True, False, False]
     """
     return bool(IS_UNIT.search(name) or IS_CAMEL_UNIT.search(name))
 

@@ -53,7 +53,7 @@ class Suspicious(Protocol):
 
 
 def reading_warnings(
-    overview: Overview, raw: Sequence[Suspicious], typed: Sequence[Column], variables: Sequence[Variable] = ()
+    overview: Overview, raw: Sequence[Suspicious], variables: Sequence[Variable] = ()
 ) -> Iterator[str]:
     """Sentences about rows and columns left out, doubtful words and numbers, and columns of many levels."""
     import pyarrow as pa
@@ -102,10 +102,10 @@ def reading_warnings(
         join = option("join", next(iter(alike)) if len(alike) == 1 else EVERY)
         yield f"levels that seem to be the same: {told}; {join} joins them"
     yield from names_warning([column.name for column in overview.columns])
-    if no_header([made.variable for made in typed]):
-        names = ", ".join(f"'{made.variable.name}'" for made in typed[:3])
+    if no_header(variables):
+        names = ", ".join(f"'{variable.name}'" for variable in variables[:3])
         yield (
-            f"the names of the columns ({names}{', …' if len(typed) > 3 else ''}) look like a row of the "
+            f"the names of the columns ({names}{', …' if len(variables) > 3 else ''}) look like a row of the "
             "table: if it has no header, put a line with names first"
         )
     rows = overview.rows - overview.dropped

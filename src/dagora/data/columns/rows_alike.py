@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.names import UNITS, called_unit
+from dagora.data.columns.names import IS_OCCASION, SHORT_UNITS, SINGLE_UNITS, UNITS, called_unit
 from dagora.data.schema import Kind
 
 Floats = NDArray[np.float64]
@@ -21,6 +21,7 @@ NEAR_COPIES = 3  # times as many copies as near copies are no chance
 FEWEST_LEVELS = 5  # of a column that may say which rows belong together
 MANY_LEVELS = 20  # by hand: so few runs may be the conditions of a design, listed one after the other
 BLOCK = 30  # rows in which a trend over the table is not seen
+FEWEST_STARTS = 10  # of a column that counts on and begins again
 LONG_RUN = 5  # rows with the same value, on average: the table is grouped by the column
 FEWEST_ROWS = 100  # with fewer, neighbours are alike by chance
 ALIKE = 0.3  # correlation with the row before
@@ -40,6 +41,12 @@ def row_warnings(typed: Sequence[Column], *, grouped: bool = False) -> Iterator[
         yield (
             f"rows that share a {shared} seem to belong together and are not independent then: strengths and "
             f"p-values are too optimistic; if it only tells who was measured, {option('drop', groups[0])}"
+        )
+    elif not grouped and (occasion := next(filter(is_occasion, typed), None)) is not None:
+        name = occasion.variable.name
+        yield (
+            f"'{name}' seems to number the times at which somebody was measured: if rows are of the same "
+            "persons, they are not independent, and strengths and p-values are too optimistic"
         )
     elif not grouped:
         yield from neighbour_warning(typed)
@@ -159,13 +166,47 @@ def is_group(column: Column) -> bool:
     return len(distinct) == len(lengths) and counts_on and bool(lengths[-1] <= lengths[0])
 
 
+def numbers_of(column: Column) -> Floats:
+    """The known numbers of a column, also those that its levels spell; empty for words."""
+    values = column.values if column.missing is None else column.values[~column.missing]
+    if column.variable.kind is Kind.CONTINUOUS:
+        return values
+    try:
+        spelled: Floats = np.array([float(level) for level in column.variable.levels])[values]
+    except ValueError:
+        return np.zeros(0)
+    return spelled
+
+
+def is_occasion(column: Column) -> bool:
+    """Return True if a column numbers visits: by its name, or as it counts on by one and begins again.
+
+    >>> from dagora.data.schema import Variable
+    >>> visits = Column(Variable("k", Kind.CONTINUOUS), np.array([1.0, 2, 3, 1, 2, 1, 2, 3, 1, 2, 3, 4] * 5))
+    >>> is_occasion(visits)
+    True
+    """
+    values = numbers_of(column)
+    if column.missing is not None or len(values) < FEWEST_STARTS or (values != np.floor(values)).any():
+        return False
+    first, last = values.min(), values.max()
+    if IS_OCCASION.match(column.variable.name):
+        return 0 <= first < last <= MANY_LEVELS
+    starts = np.flatnonzero(values == first)
+    counts_on = (np.diff(values) == 1) | (values[1:] == first)
+    lengths = np.diff(starts)
+    return bool(
+        counts_on.all() and len(starts) >= FEWEST_STARTS and starts[0] == 0 and np.median(lengths) > 1
+    )
+
+
 def names_person(name: str) -> bool:
     """Return True if a name speaks of somebody who was measured.
 
     >>> names_person("patient_id"), names_person("ward_id")
     (True, False)
     """
-    return any(unit in name.lower() for unit in (*UNITS.split("|"), "mrn", "pid"))
+    return any(unit in name.lower() for unit in f"{UNITS}|{SINGLE_UNITS}|{SHORT_UNITS}".split("|"))
 
 
 def neighbour_warning(typed: Sequence[Column]) -> Iterator[str]:

@@ -15,6 +15,13 @@ MARKS = ";|,"  # between answers
 TWO_NUMBERS = re.compile(
     "(?P<first>[0-9]{1,3}) ?(?:[/x×'] ?[0-9]{1,3} ?(?:\"|'')?|[a-z]{1,6}[.]? ?[0-9]{1,2} ?[a-z]{1,6}[.]?)"
 )
+# 2-4 as a spreadsheet writes it.
+DAY_OF_MONTH = re.compile(
+    "[0-9]{1,2}[-. ](jan|feb|mar|mrz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[.]?|"
+    "(jan|feb|mar|mrz|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)-[0-9]{1,2}",
+    re.IGNORECASE,
+)
+HAS_DIGIT = re.compile("[0-9]")
 WORD = re.compile(r"[^\W\d_]{3,}( [^\W\d_]+)*")
 PADDED = re.compile("[+-]?0[0-9]")  # codes
 FEWEST_NUMBERS = 6  # beside one or two words
@@ -31,12 +38,19 @@ def several_values(levels: Sequence[str]) -> str | None:
     "seem to be several answers each ('1;3'): make each answer a column of its own"
     >>> several_values([f"{110 + k}/{70 + k}" for k in range(25)])
     "are two numbers each ('110/70'): make two columns of them, or one number"
+    >>> several_values(["0", "10-Jun", "5-Jan", "11-20"])
+    "are dates in part ('10-Jun', '5-Jan'), as a spreadsheet makes them of 6-10: write what they were"
     >>> several_values(["Yes, often", "Yes, rarely", "No"]), several_values(["1/2", "2/3"])
     (None, None)
     """
     answers = next((level for mark in MARKS if (level := several_answers(levels, mark))), None)
     if answers is not None:
         return f"seem to be several answers each ('{answers}'): make each answer a column of its own"
+    days = [level for level in levels if DAY_OF_MONTH.fullmatch(level)]
+    others = [level for level in levels if level not in days and HAS_DIGIT.search(level)]
+    if days and others:
+        named = ", ".join(f"'{day}'" for day in days[:2])
+        return f"are dates in part ({named}), as a spreadsheet makes them of 6-10: write what they were"
     pairs = [TWO_NUMBERS.fullmatch(level) for level in levels]
     if len(levels) <= MANY_PAIRS or not all(pair and not PADDED.match(pair["first"]) for pair in pairs):
         return None

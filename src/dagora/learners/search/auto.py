@@ -85,7 +85,7 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
     if not sets.complete:
-        done += " and those near the graphs that it reached"
+        done += ", widened around each graph that it reached"
     stats = {**found.stats, "tabu_score": cast("float", first.score)}
     outcome = replace(found, graph=graph.reorder(source.given.schema.names), stats=stats)
     return with_account(outcome, done)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dagora.base.phrases import some_of
 from dagora.graph.adjustment import Adjustment, listed, why_open
 from dagora.graph.dag import Edge
 from dagora.graph.directions import Directions, without_arrows
@@ -62,6 +63,10 @@ def basis(model: NetworkModel, answer: Answer) -> Iterator[str]:
     unsure = [edge for edge in directions.unsure if not {*set_}.isdisjoint(edge)]
     unseen = directions.rest_on_unseen
     weak = ", ".join(f"{tail} → {head}" for tail, head in unsure if (tail, head) not in unseen)
+    unchecked = [edge for edge in directions.unchecked if not {*set_}.isdisjoint(edge)]
+    if unchecked:
+        named = some_of([f"{tail} → {head}" for tail, head in unchecked])
+        yield f"it is not known whether the direction of {named} rests on weak edges"
     if directions.assumed_by:
         yield f"the directions rest on what {directions.assumed_by} assumes"
     elif unsure:
@@ -70,7 +75,7 @@ def basis(model: NetworkModel, answer: Answer) -> Iterator[str]:
             yield f"the direction of {tail} → {head} rests on whether {named} exists, which no data show"
         if weak:
             yield f"the direction of {weak} rests on weak evidence for or against edges"
-    else:
+    elif not unchecked:
         yield f"{directions.determined_by} the arrows that decide it, if there are no hidden common causes"
 
 

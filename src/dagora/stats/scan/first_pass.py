@@ -20,6 +20,7 @@ from dagora.data.columns.column_names import (
     kept_positions,
     resolve,
 )
+from dagora.data.columns.column_profile import UNIT
 from dagora.data.columns.edge_rows import refuse_edge_rows, total_warning
 from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
@@ -36,6 +37,7 @@ from dagora.data.scan.codebook import (
     text_numbers,
     text_rows,
 )
+from dagora.data.scan.first_rows import FirstRows
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows, SaysMore
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
@@ -89,8 +91,9 @@ def scan_source(
     With a `database`, no row leaves it: it is asked for distinct values, counts and sums.
     """
     # Where rows may not leave a database, none is drawn.
-    sample = ScreeningSample()
+    sample, first_rows = ScreeningSample(), FirstRows()
     look = partial(look_at_rows, sample) if database is None else partial(look_by_queries, database)
+    first_look = look if database is not None else partial(look_at_rows, sample, first_rows=first_rows)
     if reading.missing not in ("error", "drop"):
         raise OptionError(
             "missing values of rows that are scanned are refused or dropped "
@@ -113,7 +116,7 @@ def scan_source(
     words: Words = {name: told.of(name) for name in names}
     state = source.state()
     profiles = new_profiles(schema, names, declared, text_cells=source.text_cells)
-    look(source, profiles, words)
+    first_look(source, profiles, words)
     rows = next(iter(profiles.values())).rows
     if not rows:
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
@@ -188,7 +191,9 @@ def scan_source(
     edges = [cell for name, coding in kept.items() for cell in edges_in_profile(profiles[name], coding)]
     refuse_edge_rows(edges, complete)
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
-    overview = replace(overview, warnings=(*total_warning(edges, complete), *overview.warnings))
+    grouped = any(reason == UNIT for reason in decided.values())
+    odd = first_rows.warnings(kept, words, rows, grouped=grouped)
+    overview = replace(overview, warnings=(*total_warning(edges, complete), *overview.warnings, *odd))
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None
     counter: Counter
@@ -214,6 +219,7 @@ def look_at_rows(
     words: Words,
     *,
     complete: bool = False,
+    first_rows: FirstRows | None = None,
 ) -> None:
     """Look at all rows, or at those without a missing value: here, or where the source looks by itself."""
     if isinstance(source, LooksByItself):
@@ -226,6 +232,8 @@ def look_at_rows(
         if batch.num_rows:
             look_at_all(profiles.values(), rows, words)
             sample.add(rows, profiles)
+            if first_rows is not None:
+                first_rows.add(batch)
 
 
 def decide(
@@ -309,7 +317,7 @@ def overview_of(
     variables = [coding.variable for coding in decided.values() if isinstance(coding, Coding)]
     overview = Overview(tuple(summaries), rows, dropped, reading.non_defaults(), source=source.title)
     notes = source.notes if isinstance(source, SaysMore) else ()
-    return replace(overview, warnings=(*notes, *reading_warnings(overview, noted, (), variables)))
+    return replace(overview, warnings=(*notes, *reading_warnings(overview, noted, variables)))
 
 
 def counts_of(profile: Profile, words: Iterable[str]) -> dict[str, int]:
