@@ -26,28 +26,36 @@ class ClassMember:
     """The effect in those graphs of a class that direct the open edges at x in one way."""
 
     edges: tuple[Edge, ...]
+    verdict: Verdict
     estimates: Mapping[str, Interval]
-    adjustment: tuple[str, ...] | None  # None: the effect is zero by the graph
+    adjustment: tuple[str, ...] | None = None  # None: it was not adjusted
     support: Support | None = None
 
     def to_text(self) -> str:
         """The effect in words, with where the rows do not carry it.
 
         >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
-        >>> ClassMember((("severity", "drug"),), found, ("severity",)).to_text()
+        >>> ClassMember((("severity", "drug"),), "adjustment", found, ("severity",)).to_text()
         'if severity → drug: difference -0.19 [-0.24, -0.14], adjusted for severity'
         """
         condition = ", ".join(f"{tail} → {head}" for tail, head in self.edges)
-        if self.adjustment is None:
+        if self.verdict == "zero":
             return f"if {condition}: zero"
-        adjusted = f", adjusted for {listed(self.adjustment)}" if self.adjustment else ""
+        adjusted = f", {self.way_in_words()}" if self.adjustment != () else ""
         notes = "".join(f"; {note}" for note in self.support.notes) if self.support else ""
         return f"if {condition}: difference {self.estimates['difference']}{adjusted}{notes}"
+
+    def way_in_words(self) -> str:
+        """The way the effect was identified."""
+        if self.adjustment is not None:
+            return f"adjusted for {listed(self.adjustment)}"
+        return "zero by the graph" if self.verdict == "zero" else "by the g-formula"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
         return {
             "edges": [list(edge) for edge in self.edges],
+            "verdict": self.verdict,
             "adjustment": None if self.adjustment is None else list(self.adjustment),
             "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
             "support": None if self.support is None else self.support.to_dict(),

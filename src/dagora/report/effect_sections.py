@@ -169,12 +169,12 @@ def number_section(effect: Effect) -> list[Section]:
             [
                 condition(one),
                 *(cell(one.estimates[scale]) for scale in scales),
-                "zero by the graph" if one.adjustment is None else listed(one.adjustment),
+                one.way_in_words(),
                 *["; ".join(one.support.notes) if one.support else ""] * noted,
             ]
             for one in effect.members
         ]
-        head = ("directions", *scales, "adjusted for", *["support"] * noted)
+        head = ("directions", *scales, "identified", *["support"] * noted)
         return [Section("Over the class", table(head, rows, sortable=True))]
     if len(scales) == 1 or not effect.estimates:
         return []
