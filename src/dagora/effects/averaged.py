@@ -120,12 +120,16 @@ def leaving_given(graphs: DrawnGraphs, contrast: EffectContrast) -> DrawnGraphs:
     for name in contrast.given:
         changed |= graphs.causes(contrast.x, name)
     left = np.where(changed[graphs.distinct.index], 0.0, graphs.weights)
-    share, x, given = float(left.sum()), " and ".join(contrast.x), " and ".join(contrast.given)
+    share, x = float(left.sum()), " and ".join(contrast.x)
     if share == 0:
+        given = " or ".join(contrast.given)
         raise OptionError(f"{given} depends on {x} in every graph: an effect given it is none of {x} alone")
     if share > 1 - 1e-9:
         return graphs
-    note = f"averaged over the graphs in which {given} does not depend on {x}, {share:.0%} of the weight"
+    depend = (
+        f"{' and '.join(contrast.given)} {'does' if len(contrast.given) == 1 else 'do'} not depend on {x}"
+    )
+    note = f"averaged over the graphs in which {depend}, {share:.0%} of the weight"
     return replace(graphs, weights=left / share, notes=(*graphs.notes, note))
 
 

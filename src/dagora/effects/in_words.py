@@ -54,7 +54,7 @@ def _outcome(effect: Effect, given: str) -> str:
     over = effect.over_graphs
     if over is None:
         return told
-    cause = f"{' and '.join(effect.x)} is a cause of {effect.y}"
+    cause = f"{' or '.join(effect.x)} is a cause of {effect.y}"
     return f"{told}, averaged over graphs; {cause} with probability {over.cause_probability:.2f}"
 
 

@@ -113,10 +113,12 @@ def by_groups(
 
 
 def no_variation(contrast: EffectContrast, adjust: Sequence[str]) -> str:
-    """The refusal where what is adjusted for determines the cause."""
+    """The refusal where a cause never changes, or others determine it."""
+    if len(contrast.x) > 1:
+        return f"others determine one of {', '.join((*contrast.x, *adjust))}: no rows tell its effect"
     if not adjust:
-        return f"{' and '.join(contrast.x)} never changes, so that no row tells its effect"
+        return f"{contrast.x[0]} never changes, so that no row tells its effect"
     return (
-        f"{', '.join(adjust)} determine{'s' if len(adjust) == 1 else ''} {' and '.join(contrast.x)}: no rows "
-        "differ in the one alone, so that they do not tell its effect"
+        f"{', '.join(adjust)} determine{'s' if len(adjust) == 1 else ''} {contrast.x[0]}: no rows differ in "
+        "the one alone, so that they do not tell its effect"
     )

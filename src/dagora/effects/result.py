@@ -205,7 +205,7 @@ class Effect:
         found = self.over_graphs
         if found is None:
             return []
-        x, y = " and ".join(self.x), self.y
+        x, y = " or ".join(self.x), self.y
         lines = [f"{scale}: {one}" for scale, one in self.estimates.items()]
         lines.append(f"averaged over {found.source}")
         lines.append(
@@ -213,7 +213,8 @@ class Effect:
             f"{1 - found.cause_probability:.2f}"
         )
         if "difference" in found.if_cause and found.cause_probability < 1:
-            lines.append(f"where it is a cause: difference {found.if_cause['difference']}")
+            where = "it" if len(self.x) == 1 else "one of them"
+            lines.append(f"where {where} is a cause: difference {found.if_cause['difference']}")
         if found.best is not None:
             best = found.best
             lines.append(f"in the most probable class of graphs (probability {found.best_probability:.2f}):")

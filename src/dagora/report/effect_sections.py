@@ -44,7 +44,7 @@ def effect_lead(effect: Effect) -> str:
         named.append(("over the class", between(*effect.range)))
     if effect.over_graphs is not None:
         cause = effect.over_graphs.cause_probability
-        named.append((f"P({' and '.join(effect.x)} is a cause)", f"{cause:.2f}"))
+        named.append((f"P({' or '.join(effect.x)} is a cause)", f"{cause:.2f}"))
     if effect.verdict == "adjustment" and effect.adjustment is not None:
         named.append(("adjusted for", listed(effect.adjustment)))
     named.append(("rows", number(effect.rows)))
@@ -143,7 +143,8 @@ def interval_rows(effect: Effect) -> list[IntervalRow]:
         return [IntervalRow("by this graph", found, main=True)]
     rows = [IntervalRow("averaged over graphs", found, main=True)]
     if 0 < over.cause_probability < 1 and "difference" in over.if_cause:
-        rows.append(IntervalRow("where it is a cause", over.if_cause["difference"]))
+        where = "where it is a cause" if len(effect.x) == 1 else "where one of them is a cause"
+        rows.append(IntervalRow(where, over.if_cause["difference"]))
     if over.best is not None:
         alone = interval_rows(over.best)
         rows += [
