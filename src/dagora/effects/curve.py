@@ -22,6 +22,7 @@ from dagora.effects.least_squares import least_squares
 from dagora.effects.logistic import LEAST_CHANCE, average, fit_event
 from dagora.effects.result import CurvePoint, Effect
 from dagora.effects.set_estimate import TAILS, Interval
+from dagora.effects.set_rows import rows_set_alone
 from dagora.effects.standardise import is_level
 from dagora.graph.any_graph import AnyGraph
 
@@ -37,9 +38,11 @@ def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
     contrast, schema = effect.contrast, rows.table.schema
     if len(contrast.x) > 1 or schema[schema.index(contrast.x[0])].kind is not Kind.CONTINUOUS:
         raise OptionError("a curve runs over the values of one continuous variable that is set")
-    if effect.verdict != "adjustment" or effect.adjustment is None:
+    if effect.verdict not in {"adjustment", "set"} or effect.adjustment is None:
         raise OptionError(f"there is no curve: the verdict about the effect is '{effect.verdict}'")
-    table = rows.usable(graph, contrast, effect.adjustment).table
+    table = rows_set_alone(rows, contrast) if effect.verdict == "set" else None
+    if table is None:
+        table = rows.usable(graph, contrast, effect.adjustment).table
     adjust = [name for name in effect.adjustment if name not in contrast.given]
     return replace(effect, curve=tuple(mean_curve(table, contrast, adjust)))
 

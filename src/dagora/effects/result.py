@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dagora.base.files import json_text
-from dagora.base.phrases import some_of
+from dagora.base.phrases import some_of, was_or_were
 from dagora.base.wording import render_fields
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_histogram import EffectHistogram
@@ -17,7 +17,7 @@ from dagora.graph.adjustment import listed
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
-Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged"]
+Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged", "set"]
 MOST_MEMBERS = 8  # that are told
 
 
@@ -105,7 +105,8 @@ class Effect:
     `verdict` says how it was found. `estimates` has an `Interval` for each scale; it is empty where the
     effect is not identified, and then `members` has one effect for each set of parents that x has in some
     graph of the class. `over_graphs` is there for an average over graphs, `hidden_cause` for an effect that
-    was adjusted. `graph` is what it was computed by, with lines where directions are open.
+    was adjusted, `where_set` where rows in which x was set tell the effect by themselves (verdict "set": they
+    alone do). `graph` is what it was computed by, with lines where directions are open.
 
     >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
     >>> found = Effect(contrast, "adjustment", {"difference": Interval(-0.19, -0.24, -0.14)}, ("severity",))
@@ -126,6 +127,7 @@ class Effect:
     over_graphs: OverGraphs | None = None
     curve: tuple[CurvePoint, ...] = ()
     hidden_cause: HiddenCause | None = None
+    where_set: Effect | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     graph: AnyGraph | None = field(default=None, repr=False, compare=False)
@@ -175,11 +177,26 @@ class Effect:
         x = " and ".join(self.x)
         lines += [f"{x}={written_number(point.x)}: {self.contrast.outcome} {point.y}" for point in self.curve]
         lines += [] if self.hidden_cause is None else [self.hidden_cause.to_text()]
+        lines += [] if self.where_set is None else self.where_set.lines_beside()
         lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
+    def lines_beside(self) -> list[str]:
+        """What rows in which x was set tell, beside another answer."""
+        where, *others = self._set_lines()
+        told = [f"  {scale}: {found}" for scale, found in self.estimates.items()]
+        return [
+            where,
+            *told,
+            *(f"  {line}" for line in (*others, *map("assumed: {}".format, self.assumptions))),
+        ]
+
     def _set_lines(self) -> list[str]:
-        if self.adjustment is None:
+        if self.verdict == "set":
+            x = f"{' and '.join(self.x)} {was_or_were(self.x)}"
+            lines = [f"in the rows alone in which {x} set, without adjustment ({self.how}, {self.rows} rows)"]
+            lines += [f"by the graph it is open: {self.reason}"] if self.reason else []
+        elif self.adjustment is None:
             lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
         else:
             lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
@@ -238,6 +255,7 @@ class Effect:
             "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
             "curve": [{"x": point.x, **point.y.to_dict()} for point in self.curve],
             "hidden_cause": None if self.hidden_cause is None else self.hidden_cause.to_dict(),
+            "where_set": None if self.where_set is None else self.where_set.to_dict(),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }
