@@ -340,3 +340,17 @@ def test_an_interval_holds_95_percent_of_the_draws_in_which_x_is_a_cause():
     )
     rare = np.arange(10_000) < 400
     assert hold_causes(plain, values, weights, rare) == plain
+
+
+def test_an_average_stands_where_the_most_probable_class_alone_leaves_no_row():
+    """In half the rows a was set, on which b depends; in the others c, which is the outcome."""
+    rng = np.random.default_rng(0)
+    a, b, c = rng.standard_normal((3, 400))
+    first = np.arange(400) < 200
+    b += a
+    c = np.where(first, b + c, 2 * c)
+    marks = np.where(first, "a", "c").tolist()
+    found = effect({"a": a, "b": b, "c": c, "set": marks}, "b", "c", interventions="set", draws=50)
+    assert found.interval[0] < 1 < found.interval[1]
+    assert found.over_graphs.best is None
+    assert "class of graphs alone it cannot be computed: no row is left" in found.to_text()

@@ -11,6 +11,7 @@ from dagora.effects.effect_rows import EffectRows
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags
+from dagora.report.effect_sections import effect_page
 from tests.effects.exact_rows import rows_with, table_of
 from tests.graph.linear_effects import (
     classes_with_knowledge,
@@ -125,6 +126,23 @@ def test_the_g_formula_where_no_one_set_will_do():
         effect_by_graph(
             DAG.from_numpy(dag, mixed.names), EffectRows(mixed), read_contrast(mixed, ["x0", "x1"], "x2")
         )
+
+
+def test_a_choice_of_a_class_that_no_one_set_identifies_says_so():
+    """The directions of a0 and a1 are open; if a0 → y → a1, the g-formula alone gives the effect of both."""
+    names = ["a0", "a1", "y"]
+    rows = dict(zip(names, np.random.default_rng(0).standard_normal((3, 60)), strict=True))
+    contrast = read_contrast(table_of(**rows), names[:2], "y")
+    graph = CPDAG(names, [], [("a0", "y"), ("a1", "y")])
+    found = effect_by_graph(graph, EffectRows(table_of(**rows)), contrast)
+    members = {member.edges: member for member in found.members}
+    by_formula = members[("a0", "y"), ("y", "a1")]
+    assert (by_formula.verdict, by_formula.adjustment) == ("g-formula", None)
+    assert by_formula.to_text().endswith("], by the g-formula")
+    told = {one["verdict"]: one["adjustment"] for one in found.to_dict()["members"]}
+    assert told == {"g-formula": None, "zero": None}
+    assert "by the g-formula" in effect_page(found)
+    assert "adjusted for nothing" not in effect_page(found)
 
 
 def test_a_smaller_set_where_strata_lack_rows():

@@ -90,6 +90,26 @@ def test_an_adjusted_slope_says_how_strong_a_hidden_cause_must_be():
     assert found.to_dict()["hidden_cause"]["robustness_value"][0] == share
 
 
+def test_a_discrete_cause_of_a_mean_says_so_by_the_one_slope_of_its_indicator():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(500)
+    x = rng.random(500) < 1 / (1 + np.exp(-z))
+    y = 0.5 * x + z + rng.standard_normal(500)
+    rows = {"x": np.where(x, "yes", "no"), "y": y, "z": z}
+    found = dagora.effect(rows, "x", "y", graph=dagora.DAG("xyz", ["zx", "zy", "xy"]))
+    given = np.column_stack([np.ones(500), z])
+    left_x, left_y = (column - given @ np.linalg.lstsq(given, column)[0] for column in (x.astype(float), y))
+    slope = left_x @ left_y / (left_x @ left_x)
+    noise = left_y - slope * left_x
+    share = found.hidden_cause.shares[0]
+    bias = share / np.sqrt(1 - share) * np.sqrt(noise @ noise / (left_x @ left_x))
+    assert bias == pytest.approx(slope, rel=1e-6)
+    assert 0 < found.hidden_cause.shares[1] < share
+    # z determines x: the groups still have a difference, but one slope has no t.
+    apart = {"x": np.where(z > 0, "yes", "no"), "y": y, "z": np.where(z > 0, "high", "low")}
+    assert dagora.effect(apart, "x", "y", graph=dagora.DAG("xyz", ["zx", "zy", "xy"])).hidden_cause is None
+
+
 def test_an_adjusted_risk_ratio_has_an_e_value():
     rows = {"x": ["a"] * 200 + ["b"] * 200, "y": ["n"] * 160 + ["y"] * 40 + ["n"] * 80 + ["y"] * 120}
     found = dagora.effect(rows, "x", "y", graph=dagora.DAG("xy", [("x", "y")]))

@@ -8,8 +8,10 @@ from dagora.base.errors import DataError
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.effects.contrast import read_contrast
+from dagora.effects.in_words import effect_in_words
 from dagora.effects.one_set import estimate_with
 from dagora.effects.standardise import standardise
+from dagora.report.effect_sections import effect_lead
 from tests.effects.exact_rows import table_of
 
 CONFOUNDED = dagora.DAG("zxy", ["zx", "zy", "xy"])
@@ -228,3 +230,27 @@ def test_one_level_leaves_the_other_pairs_of_a_table_their_effects():
     assert np.isfinite(found.mean[0, 1])
     assert np.isnan(found.mean[2, 0])
     assert any("pairs cannot be told" in note for note in found.notes)
+
+
+def test_several_causes_are_spoken_of_as_several():
+    """P(a or b is a cause): of the two together, the average counts graphs in which one of them is."""
+    rng = np.random.default_rng(0)
+    a, b, w, v = rng.standard_normal((4, 60))
+    rows = {"a": a, "b": b, "w": w, "v": v, "y": a + rng.standard_normal(60)}
+    averaged = dagora.effect({name: rows[name] for name in "aby"}, ["a", "b"], "y", draws=30)
+    assert "P(a or b is a cause of y) = " in averaged.to_text()
+    assert "; a or b is a cause of y with probability" in effect_in_words(averaged)
+    assert "P(a or b is a cause)" in effect_lead(averaged)
+    line = dagora.CPDAG("aby", undirected=["ay", "by"])
+    assert (
+        "rows in which 'a' and 'b' were set, would settle it"
+        in dagora.adjustment(line, ["a", "b"], "y").reason
+    )
+    hidden = dagora.PAG("aby", [("a", "o-o", "y"), ("b", "o-o", "y")])
+    assert "'a' and 'b' were set at random would" in dagora.adjustment(hidden, ["a", "b"], "y").reason
+    marks = [["a"], ["b"], ["w", "v"], []] * 15
+    found = dagora.effect(rows, ["a", "b"], "y", graph=dagora.DAG("aby", ["ay", "by"]), interventions=marks)
+    assert "in 30 of the rows a or b was set, as if by chance among those alike" in found.notes
+    assert "in 15 of the rows v, w were set, about which the graph says nothing" in found.notes
+    with pytest.raises(DataError, match="others determine one of a, b: no rows tell its effect"):
+        dagora.effect({**rows, "b": 2 * a}, ["a", "b"], "y", graph=dagora.DAG("aby", ["ay", "by"]))

@@ -18,9 +18,11 @@ from dagora.effects.averaged import average_effect
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import Levels, Value, read_contrast
 from dagora.effects.curve import with_curve
+from dagora.effects.directed_rows import directed_by_rows
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.result import Effect
+from dagora.effects.set_rows import with_set_rows
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.directions import Directions
 from dagora.graph.interventions import directed_by_knowledge
@@ -91,7 +93,8 @@ def effect(
     -------
     Effect
         `.estimate` and `.interval` are the difference; `.estimates` has all scales, `.verdict` says how it
-        was found, `.members` the effects over a class, `.to_text()` all of it in words.
+        was found, `.members` the effects over a class, `.where_set` that of the rows alone in which x was set
+        (`interventions`), `.to_text()` all of it in words.
 
     Examples
     --------
@@ -117,13 +120,13 @@ def effect(
     contrast = read_contrast(table.table, asked, y, levels, event, given)
     if source is None and averages(method):
         drawn, settings = draw_graphs(rows, method, known, seed, others)
-        return average_effect(drawn, rows, table, contrast, settings, seed)
+        return with_set_rows(average_effect(drawn, rows, table, contrast, settings, seed), table, seed)
     if source is None:
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
-    notes = notes_on_graph(directions)
-    class_ = with_knowledge(class_, known)
-    found = effect_by_graph(class_, table, contrast, notes, seed)
+    class_, shown = directed_by_rows(with_knowledge(class_, known), rows)
+    found = effect_by_graph(class_, table, contrast, [*notes_on_graph(directions), *shown], seed)
+    found = with_set_rows(found, table, seed)
     return with_curve(found, class_, table) if curve else found
 
 

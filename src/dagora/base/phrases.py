@@ -7,7 +7,7 @@ import difflib
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 # Controls of terminals, marks and overrides of direction, breaks of lines, invisible tags, half characters.
 CONTROLS = re.compile(
@@ -22,6 +22,15 @@ def amount(number: int, noun: str) -> str:
     ('1 draw', '3 draws')
     """
     return f"{number} {noun}" + "s" * (number != 1)
+
+
+def was_or_were(names: Collection[str]) -> str:
+    """The verb after some names.
+
+    >>> was_or_were(["dose"]), was_or_were(["dose", "diet"])
+    ('was', 'were')
+    """
+    return "was" if len(names) == 1 else "were"
 
 
 LONGEST_MISSPELT = 200

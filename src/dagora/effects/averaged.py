@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import OptionError
+from dagora.base.errors import DataError, OptionError
 from dagora.data.schema import Kind
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
@@ -74,7 +74,8 @@ def average_effect(
     effective = effective_draws(draws)
     if effective < FEW_DRAWS:
         notes.append(f"the draws are worth {effective:.0f} independent ones: draw more, or from more chains")
-    best = None if may_change_given(graphs.best, contrast) else effect_by_graph(graphs.best, rows, contrast)
+    best, why = effect_of_best(graphs.best, rows, contrast)
+    notes += why
     probability = float((draws.causes * draws.weights).sum())
     over = OverGraphs(
         graphs.source,
@@ -119,13 +120,29 @@ def leaving_given(graphs: DrawnGraphs, contrast: EffectContrast) -> DrawnGraphs:
     for name in contrast.given:
         changed |= graphs.causes(contrast.x, name)
     left = np.where(changed[graphs.distinct.index], 0.0, graphs.weights)
-    share, x, given = float(left.sum()), " and ".join(contrast.x), " and ".join(contrast.given)
+    share, x = float(left.sum()), " and ".join(contrast.x)
     if share == 0:
+        given = " or ".join(contrast.given)
         raise OptionError(f"{given} depends on {x} in every graph: an effect given it is none of {x} alone")
     if share > 1 - 1e-9:
         return graphs
-    note = f"averaged over the graphs in which {given} does not depend on {x}, {share:.0%} of the weight"
+    depend = (
+        f"{' and '.join(contrast.given)} {'does' if len(contrast.given) == 1 else 'do'} not depend on {x}"
+    )
+    note = f"averaged over the graphs in which {depend}, {share:.0%} of the weight"
     return replace(graphs, weights=left / share, notes=(*graphs.notes, note))
+
+
+def effect_of_best(
+    graph: CPDAG, rows: EffectRows, contrast: EffectContrast
+) -> tuple[Effect | None, list[str]]:
+    """The effect by the most probable class alone, or None and a note that says why there is none."""
+    if may_change_given(graph, contrast):
+        return None, []
+    try:
+        return effect_by_graph(graph, rows, contrast), []
+    except (DataError, OptionError) as error:
+        return None, [f"by the most probable class of graphs alone it cannot be computed: {error.text}"]
 
 
 def may_change_given(graph: CPDAG, contrast: EffectContrast) -> bool:

@@ -39,14 +39,14 @@ def effects_over_class(
         said = Adjustment(member, contrast.x, contrast.y)
         if said.verdict == "g-formula":
             by_paths = effect_without_set(member, rows, contrast, seed)
-            found.append(ClassMember(edges, by_paths.estimates, (), by_paths.support))
+            found.append(ClassMember(edges, "g-formula", by_paths.estimates, None, by_paths.support))
             assumed += by_paths.assumes
             continue
         effect = effect_if_identified(said, rows, contrast, seed)
-        found.append(ClassMember(edges, effect.estimates, effect.adjustment, effect.support))
+        found.append(ClassMember(edges, effect.verdict, effect.estimates, effect.adjustment, effect.support))
         assumed += effect.assumptions
     return ClassEffects(
-        tuple(sorted(found, key=lambda member: member.adjustment is None)),
+        tuple(sorted(found, key=lambda member: member.verdict == "zero")),
         tuple(dict.fromkeys(assumed)),
         (f"only the first {MOST_CHOICES} choices were computed",) if len(chosen) > MOST_CHOICES else (),
     )

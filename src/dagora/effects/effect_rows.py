@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.base.phrases import some_of
+from dagora.base.phrases import some_of, was_or_were
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
@@ -80,7 +80,7 @@ class EffectRows:
             is_set = np.array([bool(set(targets) & set(contrast.x)) for targets in marks.regimes])
             number = int((kept & is_set[marks.of_row]).sum())
             if number:
-                x = " and ".join(contrast.x)
+                x = " or ".join(contrast.x)
                 notes.append(f"in {number} of the rows {x} was set, as if by chance among those alike")
         for name, level in contrast.given.items():
             kept &= is_level(self.table, name, level)
@@ -95,9 +95,9 @@ class EffectRows:
             return []
         strange = [[target for target in targets if target not in graph.nodes] for targets in marks.regimes]
         number = int((np.array([bool(targets) for targets in strange])[marks.of_row] & kept).sum())
-        names = some_of(list(dict.fromkeys(name for targets in strange for name in targets)))
-        said = f"in {number} of the rows {names} was set, about which the graph says nothing"
-        return [said] if number else []
+        names = list(dict.fromkeys(name for targets in strange for name in targets))
+        said = f"{some_of(names)} {was_or_were(names)} set, about which the graph says nothing"
+        return [f"in {number} of the rows {said}"] if number else []
 
 
 def disturbing(graph: AnyGraph, targets: Sequence[str], causes: Sequence[str], needed: Sequence[str]) -> bool:

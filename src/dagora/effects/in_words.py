@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dagora.base.phrases import was_or_were
 from dagora.effects.contrast import EffectContrast, written
 from dagora.effects.result import Effect
 from dagora.effects.set_estimate import Interval
@@ -19,11 +20,12 @@ def effect_in_words(effect: Effect) -> str:
     """
     given = "".join(f" among rows with {name}={level}" for name, level in effect.contrast.given.items())
     said = f"setting {set_in_words(effect.contrast)} {_outcome(effect, given)}"
+    beside = "" if effect.where_set is None else f" {_beside(effect.where_set, given)}"
     if not effect.assumptions:
-        return f"{said[:1].upper()}{said[1:]}."
+        return f"{said[:1].upper()}{said[1:]}.{beside}"
     first, *others = effect.assumptions
     more = ", and if what else is assumed holds" if others else ""
-    return f"If {first.partition(';')[0]}{more}, then {said}."
+    return f"If {first.partition(';')[0]}{more}, then {said}.{beside}"
 
 
 def set_in_words(contrast: EffectContrast) -> str:
@@ -36,6 +38,13 @@ def set_in_words(contrast: EffectContrast) -> str:
         return " and ".join(f"{name} one unit higher" for name in contrast.x)
     values = zip(contrast.x, contrast.to, contrast.base, strict=True)
     return " and ".join(f"{name} to {written(to)} instead of {written(base)}" for name, to, base in values)
+
+
+def _beside(where_set: Effect, given: str) -> str:
+    """What the rows in which x was set tell by themselves."""
+    x = f"{' and '.join(where_set.x)} {was_or_were(where_set.x)}"
+    told = change_in_words(where_set.estimates["difference"], f"{where_set.contrast.outcome}{given}")
+    return f"By the {where_set.rows} rows alone in which {x} set by lot, it {told}."
 
 
 def _outcome(effect: Effect, given: str) -> str:
@@ -54,7 +63,7 @@ def _outcome(effect: Effect, given: str) -> str:
     over = effect.over_graphs
     if over is None:
         return told
-    cause = f"{' and '.join(effect.x)} is a cause of {effect.y}"
+    cause = f"{' or '.join(effect.x)} is a cause of {effect.y}"
     return f"{told}, averaged over graphs; {cause} with probability {over.cause_probability:.2f}"
 
 

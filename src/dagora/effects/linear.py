@@ -40,12 +40,13 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
     support = overlap_of(table, contrast, sides, z, adjust)
     if not discrete:
         value, variance, freedom, t = by_slope(contrast, z, causes, y, to - base, adjust)
+        of_t = freedom
         assumes: tuple[str, ...] = (ONE_SLOPE,)
     else:
         columns = 1 + causes.shape[1] + z.shape[1]
         if min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
             value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
-            t = None
+            t, of_t = one_slope_t(z, y, sides) if len(contrast.x) == 1 else (None, freedom)
             assumes = (
                 "among the rows with each value of x, the mean of y is linear in what is adjusted for",
             )
@@ -54,8 +55,9 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
             causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
             step = np.concatenate([[1.0], to - base])
             value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
+            of_t = freedom
             assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
-    return with_hidden_cause(student(value, variance, freedom, support, assumes), t, freedom)
+    return with_hidden_cause(student(value, variance, freedom, support, assumes), t, of_t)
 
 
 def with_hidden_cause(found: SetEstimate, t: float | None, freedom: int) -> SetEstimate:
@@ -95,6 +97,14 @@ def by_slope(
     return *fit.combine(weights), fit.freedom, fit.usual_t(weights) if len(contrast.x) == 1 else None
 
 
+def one_slope_t(z: Array, y: Array, sides: Sequence[NDArray[np.bool_]]) -> tuple[float | None, int]:
+    """The usual t of a discrete x in one regression, and its freedom; None where z determines x."""
+    rows = sides[0] | sides[1]
+    fit = least_squares(np.column_stack([np.ones(len(y)), z, sides[0]])[rows], y[rows])
+    last = np.eye(2 + z.shape[1])[-1]
+    return fit.usual_t(last) if fit.kept[-1] else None, fit.freedom
+
+
 def by_groups(
     z: Array, causes: Array, y: Array, sides: Sequence[NDArray[np.bool_]], values: Sequence[Array]
 ) -> tuple[float, float, int]:
@@ -113,10 +123,12 @@ def by_groups(
 
 
 def no_variation(contrast: EffectContrast, adjust: Sequence[str]) -> str:
-    """The refusal where what is adjusted for determines the cause."""
+    """The refusal where a cause never changes, or others determine it."""
+    if len(contrast.x) > 1:
+        return f"others determine one of {', '.join((*contrast.x, *adjust))}: no rows tell its effect"
     if not adjust:
-        return f"{' and '.join(contrast.x)} never changes, so that no row tells its effect"
+        return f"{contrast.x[0]} never changes, so that no row tells its effect"
     return (
-        f"{', '.join(adjust)} determine{'s' if len(adjust) == 1 else ''} {' and '.join(contrast.x)}: no rows "
-        "differ in the one alone, so that they do not tell its effect"
+        f"{', '.join(adjust)} determine{'s' if len(adjust) == 1 else ''} {contrast.x[0]}: no rows differ in "
+        "the one alone, so that they do not tell its effect"
     )

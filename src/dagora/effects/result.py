@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dagora.base.files import json_text
-from dagora.base.phrases import some_of
+from dagora.base.phrases import some_of, was_or_were
 from dagora.base.wording import render_fields
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_histogram import EffectHistogram
@@ -17,7 +17,7 @@ from dagora.graph.adjustment import listed
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
-Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged"]
+Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged", "set"]
 MOST_MEMBERS = 8  # that are told
 
 
@@ -26,28 +26,36 @@ class ClassMember:
     """The effect in those graphs of a class that direct the open edges at x in one way."""
 
     edges: tuple[Edge, ...]
+    verdict: Verdict
     estimates: Mapping[str, Interval]
-    adjustment: tuple[str, ...] | None  # None: the effect is zero by the graph
+    adjustment: tuple[str, ...] | None = None  # None: it was not adjusted
     support: Support | None = None
 
     def to_text(self) -> str:
         """The effect in words, with where the rows do not carry it.
 
         >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
-        >>> ClassMember((("severity", "drug"),), found, ("severity",)).to_text()
+        >>> ClassMember((("severity", "drug"),), "adjustment", found, ("severity",)).to_text()
         'if severity → drug: difference -0.19 [-0.24, -0.14], adjusted for severity'
         """
         condition = ", ".join(f"{tail} → {head}" for tail, head in self.edges)
-        if self.adjustment is None:
+        if self.verdict == "zero":
             return f"if {condition}: zero"
-        adjusted = f", adjusted for {listed(self.adjustment)}" if self.adjustment else ""
+        adjusted = f", {self.way_in_words()}" if self.adjustment != () else ""
         notes = "".join(f"; {note}" for note in self.support.notes) if self.support else ""
         return f"if {condition}: difference {self.estimates['difference']}{adjusted}{notes}"
+
+    def way_in_words(self) -> str:
+        """The way the effect was identified."""
+        if self.adjustment is not None:
+            return f"adjusted for {listed(self.adjustment)}"
+        return "zero by the graph" if self.verdict == "zero" else "by the g-formula"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
         return {
             "edges": [list(edge) for edge in self.edges],
+            "verdict": self.verdict,
             "adjustment": None if self.adjustment is None else list(self.adjustment),
             "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
             "support": None if self.support is None else self.support.to_dict(),
@@ -97,7 +105,8 @@ class Effect:
     `verdict` says how it was found. `estimates` has an `Interval` for each scale; it is empty where the
     effect is not identified, and then `members` has one effect for each set of parents that x has in some
     graph of the class. `over_graphs` is there for an average over graphs, `hidden_cause` for an effect that
-    was adjusted. `graph` is what it was computed by, with lines where directions are open.
+    was adjusted, `where_set` where rows in which x was set tell the effect by themselves (verdict "set": they
+    alone do). `graph` is what it was computed by, with lines where directions are open.
 
     >>> contrast = EffectContrast(("drug",), "death", ("yes",), ("no",), "yes")
     >>> found = Effect(contrast, "adjustment", {"difference": Interval(-0.19, -0.24, -0.14)}, ("severity",))
@@ -118,6 +127,7 @@ class Effect:
     over_graphs: OverGraphs | None = None
     curve: tuple[CurvePoint, ...] = ()
     hidden_cause: HiddenCause | None = None
+    where_set: Effect | None = None
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     graph: AnyGraph | None = field(default=None, repr=False, compare=False)
@@ -167,11 +177,26 @@ class Effect:
         x = " and ".join(self.x)
         lines += [f"{x}={written_number(point.x)}: {self.contrast.outcome} {point.y}" for point in self.curve]
         lines += [] if self.hidden_cause is None else [self.hidden_cause.to_text()]
+        lines += [] if self.where_set is None else self.where_set.lines_beside()
         lines += [f"assumed: {text}" for text in self.assumptions]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
+    def lines_beside(self) -> list[str]:
+        """What rows in which x was set tell, beside another answer."""
+        where, *others = self._set_lines()
+        told = [f"  {scale}: {found}" for scale, found in self.estimates.items()]
+        return [
+            where,
+            *told,
+            *(f"  {line}" for line in (*others, *map("assumed: {}".format, self.assumptions))),
+        ]
+
     def _set_lines(self) -> list[str]:
-        if self.adjustment is None:
+        if self.verdict == "set":
+            x = f"{' and '.join(self.x)} {was_or_were(self.x)}"
+            lines = [f"in the rows alone in which {x} set, without adjustment ({self.how}, {self.rows} rows)"]
+            lines += [f"by the graph it is open: {self.reason}"] if self.reason else []
+        elif self.adjustment is None:
             lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
         else:
             lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
@@ -197,7 +222,7 @@ class Effect:
         found = self.over_graphs
         if found is None:
             return []
-        x, y = " and ".join(self.x), self.y
+        x, y = " or ".join(self.x), self.y
         lines = [f"{scale}: {one}" for scale, one in self.estimates.items()]
         lines.append(f"averaged over {found.source}")
         lines.append(
@@ -205,7 +230,8 @@ class Effect:
             f"{1 - found.cause_probability:.2f}"
         )
         if "difference" in found.if_cause and found.cause_probability < 1:
-            lines.append(f"where it is a cause: difference {found.if_cause['difference']}")
+            where = "it" if len(self.x) == 1 else "one of them"
+            lines.append(f"where {where} is a cause: difference {found.if_cause['difference']}")
         if found.best is not None:
             best = found.best
             lines.append(f"in the most probable class of graphs (probability {found.best_probability:.2f}):")
@@ -229,6 +255,7 @@ class Effect:
             "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
             "curve": [{"x": point.x, **point.y.to_dict()} for point in self.curve],
             "hidden_cause": None if self.hidden_cause is None else self.hidden_cause.to_dict(),
+            "where_set": None if self.where_set is None else self.where_set.to_dict(),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from dagora.base.errors import GraphError
-from dagora.base.phrases import some_of
+from dagora.base.phrases import some_of, was_or_were
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.bit_sets import members, reach
@@ -166,7 +166,7 @@ class Adjustment:
             edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
             return (
                 f"a hidden cause, or the other direction, is possible at {edges}; rows in which "
-                f"{quoted(self.x)} was set at random would settle it"
+                f"{quoted(self.x)} {was_or_were(self.x)} set at random would settle it"
             )
         return why_open(self.x, self.open_edges)
 
@@ -252,17 +252,19 @@ def sum_bits(nodes: Iterable[int]) -> int:
     return bits
 
 
-def why_open(x: Iterable[str], edges: Collection[Edge]) -> str:
+def why_open(x: Collection[str], edges: Collection[Edge]) -> str:
     """Which edges of a class leave an effect of x open, and what would settle it.
 
     >>> why_open(["a"], [("a", "b")])
     "the direction of a — b decides it; knowing which comes first, or rows in which 'a' was set, would ..."
+    >>> why_open(["a", "c"], [("a", "b")])
+    "... or rows in which 'a' and 'c' were set, would settle it"
     """
     several = len(edges) > 1
-    named = some_of([f"{x} — {v}" for x, v in edges])
+    named = some_of([f"{tail} — {head}" for tail, head in edges])
     return (
         f"the direction{'s' if several else ''} of {named} decide{'' if several else 's'} it; "
-        f"knowing which comes first, or rows in which {quoted(x)} was set, would settle it"
+        f"knowing which comes first, or rows in which {quoted(x)} {was_or_were(x)} set, would settle it"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dagora.effects.in_words import effect_in_words
 from dagora.effects.result import ClassMember, Effect
 from dagora.effects.set_estimate import Interval, written_number
@@ -22,6 +24,7 @@ VERDICTS = {
     "g-formula": "by the g-formula",
     "not identified": "not identified",
     "averaged": "averaged over graphs",
+    "set": "by rows in which it was set",
 }
 
 
@@ -44,7 +47,7 @@ def effect_lead(effect: Effect) -> str:
         named.append(("over the class", between(*effect.range)))
     if effect.over_graphs is not None:
         cause = effect.over_graphs.cause_probability
-        named.append((f"P({' and '.join(effect.x)} is a cause)", f"{cause:.2f}"))
+        named.append((f"P({' or '.join(effect.x)} is a cause)", f"{cause:.2f}"))
     if effect.verdict == "adjustment" and effect.adjustment is not None:
         named.append(("adjusted for", listed(effect.adjustment)))
     named.append(("rows", number(effect.rows)))
@@ -70,7 +73,7 @@ def picture_section(effect: Effect) -> list[Section]:
         words = f"The graph of {len(graph)} variables is too large to be drawn here."
         return [Section("The graph", f'<p class="soft">{text(words)}</p>')]
     roles = effect_roles(by.x, by.y, by.adjustment or ())
-    identified = by.verdict != "not identified"
+    identified = by.verdict not in {"not identified", "set"}
     paths = effect_paths(graph, by.x, by.y, identified=identified)
     deciding = by.open_edges
     drawing = draw_effect(graph, roles, paths, deciding)
@@ -99,7 +102,7 @@ def graph_in_words(effect: Effect, by: Effect) -> str:
         words.append("A line without an arrow: the data do not tell its direction.")
     if by.verdict == "adjustment" and by.adjustment:
         words.append("Adjusting closes every path that is not causal.")
-    if by.verdict == "not identified":
+    if by.reason:
         words.append(f"{by.reason[:1].upper()}{by.reason[1:]}.")
     return " ".join(words)
 
@@ -133,6 +136,10 @@ def chart_in_words(effect: Effect) -> str:
 
 def interval_rows(effect: Effect) -> list[IntervalRow]:
     """The intervals of an effect: of the graph, of all of its class, or averaged and by the best class."""
+    beside = effect.where_set
+    if beside is not None:
+        last = IntervalRow("rows in which it was set", beside.estimates["difference"])
+        return [*interval_rows(replace(effect, where_set=None)), last]
     over = effect.over_graphs
     if effect.verdict == "not identified":
         return [IntervalRow(condition(one), one.estimates["difference"]) for one in effect.members]
@@ -140,10 +147,12 @@ def interval_rows(effect: Effect) -> list[IntervalRow]:
     if found is None:
         return []
     if over is None:
-        return [IntervalRow("by this graph", found, main=True)]
+        by = "rows in which it was set" if effect.verdict == "set" else "by this graph"
+        return [IntervalRow(by, found, main=True)]
     rows = [IntervalRow("averaged over graphs", found, main=True)]
     if 0 < over.cause_probability < 1 and "difference" in over.if_cause:
-        rows.append(IntervalRow("where it is a cause", over.if_cause["difference"]))
+        where = "where it is a cause" if len(effect.x) == 1 else "where one of them is a cause"
+        rows.append(IntervalRow(where, over.if_cause["difference"]))
     if over.best is not None:
         alone = interval_rows(over.best)
         rows += [
@@ -169,12 +178,12 @@ def number_section(effect: Effect) -> list[Section]:
             [
                 condition(one),
                 *(cell(one.estimates[scale]) for scale in scales),
-                "zero by the graph" if one.adjustment is None else listed(one.adjustment),
+                one.way_in_words(),
                 *["; ".join(one.support.notes) if one.support else ""] * noted,
             ]
             for one in effect.members
         ]
-        head = ("directions", *scales, "adjusted for", *["support"] * noted)
+        head = ("directions", *scales, "identified", *["support"] * noted)
         return [Section("Over the class", table(head, rows, sortable=True))]
     if len(scales) == 1 or not effect.estimates:
         return []
@@ -206,6 +215,8 @@ def rests_section(effect: Effect) -> Section:
         parts.append(("Rows that carry it", [*at, *effect.support.notes]))
     if effect.hidden_cause is not None:
         parts.append(("What could be hidden", [effect.hidden_cause.to_text()]))
+    if effect.where_set is not None:
+        parts.append(("Where it was set", [line.strip() for line in effect.where_set.lines_beside()]))
     parts.append(("Notes", list(effect.notes)))
     body = "".join(f"<p><b>{text(name)}</b></p>{sentence_list(lines)}" for name, lines in parts if lines)
     return Section("What it rests on", body)
