@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from dagora.api.adjustment import GIVEN, Source, class_of, notes_about
 from dagora.api.bootstrap import bootstrap
+from dagora.api.fit import PROCESSES
 from dagora.api.learn import learn
 from dagora.api.sample import sample
 from dagora.base.errors import OptionError
@@ -20,13 +21,16 @@ from dagora.effects.contrast import Levels, Value, read_contrast
 from dagora.effects.curve import with_curve
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.process_effects import effect_by_processes
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
 from dagora.graph.interventions import directed_by_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.source import read_rows
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.posterior.registry import SAMPLERS
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Statistics
@@ -49,6 +53,7 @@ def effect(
     *,
     graph: Source | None = None,
     method: str | None = None,
+    model: str | None = None,
     levels: Levels | None = None,
     event: Value | None = None,
     given: Mapping[str, Value] | None = None,
@@ -69,13 +74,17 @@ def effect(
         The outcome; of a discrete one with more than two levels, "name=level" says what is looked at.
     graph : DAG, CPDAG, PAG, Result, network or file, optional
         As for `adjustment`. Where it leaves the effect open, the effects of all graphs of its class are told.
+        A Gaussian-process network gives the effect by its fitted functions, among the rows of the data.
     method : str, optional
         Without a graph: a sampler, whose draws are averaged over ("exact", "partition", …); "bootstrap",
         which averages over the classes learned from samples of the rows; or a method that learns one graph.
         Default: "exact" up to 10 columns, else "partition".
+    model : str, optional
+        With a graph of continuous columns: "gp" or "gp2" fits a Gaussian-process network to what lies between
+        x and y, so that relations may bend. Default: regression, linear in continuous columns.
     levels : two values, or mapping of name to two values, optional
         The value to set, and that instead of which. Default: the second level instead of the first; one unit
-        more of a continuous x, or its upper instead of its lower quartile if y is discrete.
+        more of a continuous x, or its upper instead of its lower quartile if y is discrete or relations bend.
     event : str, optional
         The level of a discrete y that is looked at. Default: the second of two.
     given : mapping of name to level, optional
@@ -111,10 +120,12 @@ def effect(
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
     if curve and graph is None:
         raise OptionError(f"{option('curve')} goes with a graph")
+    check_model(model, graph)
+    bends = model is not None or isinstance(graph, GaussianProcessNetwork)
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
     table = effect_rows(rows)
-    contrast = read_contrast(table.table, asked, y, levels, event, given)
+    contrast = read_contrast(table.table, asked, y, levels, event, given, linear=not bends)
     if source is None and averages(method):
         drawn, settings = draw_graphs(rows, method, known, seed, others)
         return average_effect(drawn, rows, table, contrast, settings, seed)
@@ -123,8 +134,35 @@ def effect(
     class_, directions = source
     notes = notes_on_graph(directions)
     class_ = with_knowledge(class_, known)
-    found = effect_by_graph(class_, table, contrast, notes, seed)
-    return with_curve(found, class_, table) if curve else found
+    if bends:
+        fitted = graph if isinstance(graph, GaussianProcessNetwork) else fitting(rows, model or "")
+        found = effect_by_processes(class_, fitted, table, contrast, notes, seed, curve=curve)
+    else:
+        found = effect_by_graph(class_, table, contrast, notes, seed)
+    return with_curve(found, class_, table) if curve and not found.curve else found
+
+
+def check_model(model: str | None, graph: Source | None) -> None:
+    """Refuse a model that there is not, or that does not go with the graph."""
+    if model is None:
+        return
+    if model not in PROCESSES:
+        raise OptionError(f"{option('model')} is one of {', '.join(PROCESSES)}, not '{model}'")
+    if graph is None:
+        raise OptionError(f"{option('model')} goes with a graph")
+    if isinstance(graph, GaussianProcessNetwork):
+        raise OptionError(f"the network is fitted already: leave {option('model')} out")
+
+
+def fitting(rows: Statistics, score: str) -> Callable[[DAG], GaussianProcessNetwork]:
+    """What fits Gaussian processes to a graph and these rows."""
+
+    def fit(graph: DAG) -> GaussianProcessNetwork:
+        from dagora.scores.gp.fitted import fit_processes
+
+        return fit_processes(graph, rows, score)
+
+    return fit
 
 
 def notes_on_graph(directions: Directions) -> list[str]:

@@ -17,7 +17,7 @@ from dagora.graph.adjustment import listed
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
-Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged"]
+Verdict = Literal["zero", "adjustment", "g-formula", "functions", "not identified", "averaged"]
 MOST_MEMBERS = 8  # that are told
 
 
@@ -171,7 +171,9 @@ class Effect:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _set_lines(self) -> list[str]:
-        if self.adjustment is None:
+        if self.verdict == "functions":
+            lines = [f"by the functions along all paths ({self.how}, {self.rows} rows)"]
+        elif self.adjustment is None:
             lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
         else:
             lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]

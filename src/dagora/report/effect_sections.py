@@ -20,6 +20,7 @@ VERDICTS = {
     "zero": "zero by the graph",
     "adjustment": "by adjustment",
     "g-formula": "by the g-formula",
+    "functions": "by fitted functions",
     "not identified": "not identified",
     "averaged": "averaged over graphs",
 }
