@@ -24,7 +24,7 @@ ERROR = 1e-10  # of the kernel
 REACH = float(np.sqrt(2 * np.log(2 / ERROR)))  # r
 MARGIN = 0.5
 """How far the interval of a parent goes beyond its rows at either end, as a share of their range."""
-STEPS = 100  # of a table of a function per length-scale: linear interpolation errs by 1e-5 of its sd
+STEPS = 100  # of a table of a function per length-scale: linear interpolation errs by 2e-5 of its sd
 
 
 class FourierBasis:
