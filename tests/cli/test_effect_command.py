@@ -67,7 +67,7 @@ def test_relations_that_bend(run: Callable, tmp_path: Path) -> None:
     assert len(content["curve"]) == 21
     assert "Over the values" in page.read_text()
     for wrong, words in (
-        (asked + ["--model", "gp"], "--model goes with a graph"),
+        ([*by_graph[:-1], "rbf"], "'rbf' is not one of 'gp', 'gp2'"),
         ([*by_graph, "--levels", "99,0"], "x=99 is far from what the rows have"),
     ):
         ran = run(*wrong)

@@ -10,6 +10,7 @@ from dagora.effects import process_simulation
 from dagora.effects.process_simulation import simulated_nodes
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.gaussian_process.regression import Process
+from tests.effects.test_averaged import all_graphs
 from tests.network.gaussian_process.test_function_draws import dense
 
 
@@ -223,11 +224,36 @@ def test_several_at_once():
     assert found.estimate == pytest.approx(2.5, abs=0.25)
 
 
+@pytest.mark.full
+def test_averaged_over_graphs():
+    """The mean over the posterior of graphs is that of the effects by each graph, weighed by exact chances."""
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal(60)
+    b = 0.5 * a + rng.standard_normal(60)
+    table = rows_of(a=a, b=b, y=np.abs(b) + 0.4 * a + rng.standard_normal(60))
+    chances = all_graphs(table, "gp")
+    mean = cause = 0.0
+    for place, probability in enumerate(chances.probabilities):
+        found = dagora.effect(table, "b", "y", graph=chances.graph(place), model="gp", levels=[1.5, 0])
+        mean += probability * found.estimate
+        cause += probability * (found.verdict != "zero")
+    averaged = dagora.effect(table, "b", "y", model="gp", levels=[1.5, 0], draws=500)
+    low, high = averaged.interval
+    assert averaged.estimate == pytest.approx(mean, abs=0.04 * (high - low))
+    assert averaged.over_graphs.cause_probability == pytest.approx(cause, abs=0.05)
+    assert "Gaussian processes, drawn for each graph" in averaged.how
+    assert "adds up" in averaged.to_text()
+    assert averaged.over_graphs.cause_probability > 0.9
+    by_lines = dagora.effect(table, "b", "y", model="gp", levels=[1.5, 0], draws=50, score="bge")
+    assert by_lines.over_graphs.cause_probability < 0.5
+    assert "graphs were drawn by a score that does not see relations that bend" in by_lines.to_text()
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
         ({"model": "rbf"}, "model is one of gp, gp2, not 'rbf'"),
-        ({"model": "gp", "graph": None}, "model goes with a graph"),
+        ({"model": "gp", "graph": None, "curve": True}, "curve goes with a graph"),
         ({"model": "gp", "graph": dagora.CPDAG("xy", [], ["xy"])}, "the graph leaves the effect open"),
         ({"model": "gp", "levels": [90, 0]}, "x=90 is far from what the rows have"),
         (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.effects.averaged import average_effect
 from dagora.effects.by_graph import effect_by_graph
-from dagora.effects.contrast import Levels, Value, read_contrast
+from dagora.effects.contrast import EffectContrast, Levels, Value, read_contrast
 from dagora.effects.curve import with_curve
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
+from dagora.effects.drawn_processes import ProcessModel
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.process_effects import effect_by_processes
+from dagora.effects.process_effects import effect_by_processes, refuse_other_questions
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph, without_pag
 from dagora.graph.dag import DAG
@@ -43,6 +45,8 @@ ONE_LEARNED = (
     "the graph was learned and is taken as true: in simulations, such 95 % intervals held about half of the "
     "effects that were not zero; averages over graphs hold more"
 )
+
+NOT_BENT = "graphs were drawn by a score that does not see relations that bend without a slope"
 
 
 @takes_reading()
@@ -80,8 +84,9 @@ def effect(
         which averages over the classes learned from samples of the rows; or a method that learns one graph.
         Default: "exact" up to 10 columns, else "partition".
     model : str, optional
-        With a graph of continuous columns: "gp" or "gp2" fits a Gaussian-process network to what lies between
-        x and y, so that relations may bend. Default: regression, linear in continuous columns.
+        "gp" or "gp2" fits Gaussian processes to what lies between x and y, so that relations between
+        continuous columns may bend; without a graph, to each of those drawn, by samplers with the same score.
+        Default: regression, linear in continuous columns.
     levels : two values, or mapping of name to two values, optional
         The value to set, and that instead of which. Default: the second level instead of the first; one unit
         more of a continuous x, or its upper instead of its lower quartile if y is discrete or relations bend.
@@ -127,6 +132,8 @@ def effect(
     table = effect_rows(rows)
     contrast = read_contrast(table.table, asked, y, levels, event, given, linear=not bends)
     if source is None and averages(method):
+        if model is not None:
+            return average_bent_effect(rows, table, contrast, method, model, known, seed, others)
         drawn, settings = draw_graphs(rows, method, known, seed, others)
         return average_effect(drawn, rows, table, contrast, settings, seed)
     if source is None:
@@ -148,21 +155,18 @@ def check_model(model: str | None, graph: Source | None) -> None:
         return
     if model not in PROCESSES:
         raise OptionError(f"{option('model')} is one of {', '.join(PROCESSES)}, not '{model}'")
-    if graph is None:
-        raise OptionError(f"{option('model')} goes with a graph")
     if isinstance(graph, GaussianProcessNetwork):
         raise OptionError(f"the network is fitted already: leave {option('model')} out")
 
 
-def fitting(rows: Statistics, score: str) -> Callable[[DAG], GaussianProcessNetwork]:
-    """What fits Gaussian processes to a graph and these rows."""
+def fitting(
+    rows: Statistics, score: str, nodes: Sequence[str] = ()
+) -> Callable[[DAG], GaussianProcessNetwork]:
+    """What fits Gaussian processes to a graph and these rows; to many graphs of the same nodes, if named."""
+    from dagora.scores.gp.fitted import ProcessFits
 
-    def fit(graph: DAG) -> GaussianProcessNetwork:
-        from dagora.scores.gp.fitted import fit_processes
-
-        return fit_processes(graph, rows, score)
-
-    return fit
+    shared = ProcessFits(rows, nodes, score) if nodes else None
+    return lambda graph: (shared or ProcessFits(rows, graph.nodes, score)).network(graph)
 
 
 def notes_on_graph(directions: Directions) -> list[str]:
@@ -173,6 +177,27 @@ def notes_on_graph(directions: Directions) -> list[str]:
 def averages(method: str | None) -> bool:
     """Return True if a method gives many graphs."""
     return method is None or method.lower() in {BOOTSTRAP, *(sampler.name for sampler in SAMPLERS)}
+
+
+def average_bent_effect(
+    rows: Statistics,
+    table: EffectRows,
+    contrast: EffectContrast,
+    method: str | None,
+    model: str,
+    known: Knowledge,
+    seed: int,
+    options: Mapping[str, Any],
+) -> Effect:
+    """The effect averaged over graphs with Gaussian processes; a sampler draws them by the same score."""
+    refuse_other_questions(table, contrast)
+    if method is None or method.lower() != BOOTSTRAP:
+        options = {"score": model, **options}
+    drawn, settings = draw_graphs(rows, method, known, seed, options)
+    if options.get("score") not in PROCESSES:
+        drawn = replace(drawn, notes=(*drawn.notes, NOT_BENT))
+    bent = ProcessModel(model, fitting(rows, model, drawn.distinct.names))
+    return average_effect(drawn, rows, table, contrast, settings, seed, bent)
 
 
 def draw_graphs(

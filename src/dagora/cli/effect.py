@@ -63,7 +63,7 @@ Examples:
 @click.option(
     "--model",
     type=click.Choice(["gp", "gp2"]),
-    help="With --graph: let relations bend, by Gaussian processes.",
+    help="Let relations between continuous variables bend, by Gaussian processes.",
 )
 @click.option(
     "--option",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -75,30 +75,36 @@ def effect_by_functions(
     if curve:
         values = np.concatenate([values, curve_values(rows.table, contrast)[:, None]])
     simulated = simulate_means(network, rows.table, contrast, values, np.random.default_rng(seed))
-    change = simulated.means[:, 0] - simulated.means[:, 1]
-    outside = [
-        f"extrapolation: {share:.0%} of the simulated values of {name} are beyond those of its rows"
-        for name, share in simulated.outside.items()
-        if share > OUTSIDE
-    ]
+    change = simulated.change
     return Effect(
         contrast,
         "functions",
         {"difference": summarise(float(change.mean()), change)},
         how=f"Gaussian processes, {DRAWS} draws of their functions",
         rows=rows.n_rows,
-        support=Support(rows.n_rows, notes=(*unseen_values(network.table, contrast), *outside)),
+        support=Support(
+            rows.n_rows, notes=(*unseen_values(network.table, contrast), *told_outside(simulated.outside))
+        ),
         curve=tuple(
             CurvePoint(float(value), summarise(float(means.mean()), means))
             for value, means in zip(values[2:, 0], simulated.means[:, 2:].T, strict=True)
         ),
-        assumptions=(
-            *assumptions_of(network.graph),
-            SMOOTH,
-            ADDITIVE if network.score == "gp" else PAIRS,
-            AT_MODE,
-        ),
+        assumptions=(*assumptions_of(network.graph), *assumed_of_functions(network.score)),
     )
+
+
+def assumed_of_functions(score: str) -> tuple[str, ...]:
+    """What effects by functions rest on besides the graph."""
+    return SMOOTH, ADDITIVE if score == "gp" else PAIRS, AT_MODE
+
+
+def told_outside(shares: Mapping[str, float]) -> list[str]:
+    """Notes about columns of which many simulated values lie beyond the rows."""
+    return [
+        f"extrapolation: {share:.0%} of the simulated values of {name} are beyond those of its rows"
+        for name, share in shares.items()
+        if share > OUTSIDE
+    ]
 
 
 def refuse_other_questions(rows: EffectRows, contrast: EffectContrast) -> None:

@@ -38,6 +38,11 @@ class SimulatedMeans:
     means: Array
     outside: Mapping[str, float]
 
+    @property
+    def change(self) -> Array:
+        """The difference between the first two values of x, for each draw."""
+        return np.asarray(self.means[:, 0] - self.means[:, 1])
+
 
 def simulate_means(
     network: GaussianProcessNetwork,
@@ -45,12 +50,14 @@ def simulate_means(
     contrast: EffectContrast,
     values: Array,
     rng: np.random.Generator,
+    draws: int | None = None,
 ) -> SimulatedMeans:
     """The mean of y among the rows of a table where x is set to values, [value, cause]."""
     refuse_far_values(network, contrast, values)
-    simulation = InterventionSimulation(network, table, contrast, values, rng)
+    draws = draws or DRAWS
+    simulation = InterventionSimulation(network, table, contrast, values, draws, rng)
     step = max(1, BLOCK // (simulation.samples * len(values)))
-    means = [simulation.means(slice(start, min(start + step, DRAWS))) for start in range(0, DRAWS, step)]
+    means = [simulation.means(slice(start, min(start + step, draws))) for start in range(0, draws, step)]
     outside = {node: count / simulation.simulated for node, count in simulation.outside.items()}
     return SimulatedMeans(network.in_units(contrast.y, np.concatenate(means)), outside)
 
@@ -64,6 +71,7 @@ class InterventionSimulation:
         table: Table,
         contrast: EffectContrast,
         values: Array,
+        draws: int,
         rng: np.random.Generator,
     ) -> None:
         self._network, self._rng, self._outcome = network, rng, contrast.y
@@ -71,7 +79,7 @@ class InterventionSimulation:
         self.samples = table.n_rows * -(-LEAST_SAMPLES // table.n_rows)
         self._nodes = simulated_nodes(network.graph, contrast.x, contrast.y)
         self._functions: dict[str, FunctionDraws] = {
-            node: network.draw_functions(node, DRAWS, rng) for node in self._nodes
+            node: network.draw_functions(node, draws, rng) for node in self._nodes
         }
         self._known = {
             name: network.standardise(name, values[None, :, place, None])
@@ -83,7 +91,7 @@ class InterventionSimulation:
                 self._known[name] = np.tile(column, self.samples // self._rows)[None, None]
         self._ends = {node: ends_of(network, node) for node in self._nodes[:-1]}
         self.outside = dict.fromkeys(self._ends, 0)
-        self.simulated = DRAWS * self._values * self.samples
+        self.simulated = draws * self._values * self.samples
 
     def means(self, some: slice) -> Array:
         """The mean of y by some of the draws, [draw, value of x], standardised."""
