@@ -4,7 +4,8 @@
 
 For each kind of columns, the graph is known, its class is known, one graph is learned and taken as true, or
 graphs are averaged over. Told are the shares of all effects, and of those that are not zero, that intervals
-hold, and the mean width where the effect is not zero.
+hold, and the mean width where the effect is not zero. With `--kinds bent` relations bend, and Gaussian
+processes are measured beside regression, with the graph known.
 """
 
 from __future__ import annotations
@@ -77,6 +78,36 @@ def event_table(rng: np.random.Generator, columns: int, rows: int, *, mixed: boo
     return table, dag, truth
 
 
+def bent_table(
+    rng: np.random.Generator, columns: int, rows: int
+) -> tuple[dagora.Table, dagora.DAG, Callable[[int, int, float, float], float]]:
+    """A table of sums of waves, steps and bumps of the parents, its graph, and true effects of a step."""
+    dag = random_dag("er", columns, 1.25, seed=int(rng.integers(1 << 31)))
+    shapes = (
+        lambda v: np.sin(1.5 * v),
+        lambda v: np.tanh(2 * v),
+        lambda v: 1.5 * np.exp(-v * v),
+        lambda v: v,
+    )
+    size = rng.uniform(0.4, 1, (columns, columns)) * rng.choice([-1, 1], (columns, columns))
+    shape = rng.integers(0, len(shapes), (columns, columns))
+
+    def draw(number: int, do: dict[int, float], rng: np.random.Generator) -> np.ndarray:
+        values = np.zeros((number, columns))
+        for node in dag.order_indices:
+            noise = rng.standard_normal(number)
+            above = dag.parent_indices(node)
+            mean = sum(size[a, node] * shapes[shape[a, node]](values[:, a]) for a in above)
+            values[:, node] = do.get(node, mean + (0.6 if above else 1.0) * noise)
+        return values
+
+    def truth(x: int, y: int, to: float, base: float) -> float:
+        means = [draw(BIG, {x: at}, np.random.default_rng(0))[:, y].mean() for at in (to, base)]
+        return float(means[0] - means[1])
+
+    return dagora.Table.from_numpy(draw(rows, {}, rng), dag.nodes, continuous=["all"]), dag, truth
+
+
 class Tally:
     """Counts of intervals that hold the truth."""
 
@@ -135,6 +166,20 @@ def measure(
                     tally.add(f"{kind}: averaged over the posterior", found.interval, real)
 
 
+def measure_bent(rng: np.random.Generator, columns: int, rows: int, tally: Tally) -> None:
+    """Count the intervals from one quartile of x to the other, by processes and by lines."""
+    table, dag, truth = bent_table(rng, columns, rows)
+    held = EffectRows(table)
+    for x, name in enumerate(dag.nodes):
+        for outcome in dag.descendants(name):
+            found = dagora.effect(table, name, outcome, graph=dag, model="gp")
+            (to,), (base,) = found.contrast.to, found.contrast.base
+            real = truth(x, dag.index(outcome), float(to), float(base))
+            tally.add("bent: graph known, model gp", found.interval, real)
+            line = effect_by_graph(dag, held, found.contrast)
+            tally.add("bent: graph known, regression", line.interval, real)
+
+
 def time_all_pairs(columns: int = 30, number: int = 2000) -> float:
     """Seconds for the effects of all pairs of columns from graphs that were drawn already."""
     rng = np.random.default_rng(0)
@@ -175,6 +220,9 @@ def main() -> None:
     for kind in asked.kinds.split(","):
         rng = np.random.default_rng(0)
         for _ in range(asked.tables):
+            if kind == "bent":
+                measure_bent(rng, asked.columns, asked.rows, tally)
+                continue
             measure(kind, rng, asked.columns, asked.rows, tally, learned=not asked.known)
     print(f"{'interval':<44}{'number':>8}{'all':>8}{'≠ 0':>6}{'width':>8}")
     print("\n".join(tally.lines()))

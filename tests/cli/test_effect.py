@@ -52,6 +52,29 @@ def test_both_at_once(run: Callable, files: tuple[Path, Path]) -> None:
     assert json.loads(ran.out)["estimates"]["difference"]["value"] == pytest.approx(0.6, abs=0.1)
 
 
+def test_relations_that_bend(run: Callable, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(80)
+    pd.DataFrame({"x": x, "y": x**2 + 0.3 * rng.standard_normal(80)}).to_csv(tmp_path / "r.csv", index=False)
+    dagora.write_graph(dagora.DAG("xy", ["xy"]), tmp_path / "g.json")
+    asked = ["effect", tmp_path / "r.csv", "--from", "x", "--to", "y", "--quiet"]
+    by_graph = [*asked, "--graph", tmp_path / "g.json", "--model", "gp"]
+    page = tmp_path / "page.html"
+    ran = run(*by_graph, "--levels", "1.5,0", "--curve", "--report", page, "--json")
+    content = json.loads(ran.out)
+    assert content["verdict"] == "functions"
+    assert content["estimates"]["difference"]["value"] == pytest.approx(2.25, abs=0.4)
+    assert len(content["curve"]) == 21
+    assert "Over the values" in page.read_text()
+    for wrong, words in (
+        ([*by_graph[:-1], "rbf"], "'rbf' is not one of 'gp', 'gp2'"),
+        ([*by_graph, "--levels", "99,0"], "x=99 is far from what the rows have"),
+    ):
+        ran = run(*wrong)
+        assert (ran.code, ran.out) == (2, "")
+        assert words in ran.err
+
+
 def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:
     data, _ = files
     ran = run("effect", data, "--from", "x", "--to", "y", "--drop", "n", "--option", "draws=100", "--json")

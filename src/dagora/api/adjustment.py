@@ -14,9 +14,10 @@ from dagora.graph.directions import Directions, without_arrows
 from dagora.graph.interventions import directed_by_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.result import Result
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 
-Source = AnyGraph | Result | Network | str | Path
+Source = AnyGraph | Result | Network | GaussianProcessNetwork | str | Path
 GIVEN = Directions()  # those of a graph that was not learned
 
 
@@ -72,6 +73,8 @@ def class_of(source: Source) -> tuple[AnyGraph, Directions]:
         graph = content.graph
         if content.origin is not None and content.origin.directions is not None:
             directions = content.origin.directions
+    elif isinstance(content, GaussianProcessNetwork):
+        graph = content.graph
     else:
         graph = require_any_graph(content)
     return without_arrows(graph, directions.open) if isinstance(graph, DAG) else graph, directions

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dagora.api.adjustment import GIVEN, Source, class_of, notes_about
 from dagora.api.bootstrap import bootstrap
+from dagora.api.fit import PROCESSES
 from dagora.api.learn import learn
 from dagora.api.sample import sample
 from dagora.base.errors import OptionError
@@ -16,19 +18,23 @@ from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.effects.averaged import average_effect
 from dagora.effects.by_graph import effect_by_graph
-from dagora.effects.contrast import Levels, Value, read_contrast
+from dagora.effects.contrast import EffectContrast, Levels, Value, read_contrast
 from dagora.effects.curve import with_curve
 from dagora.effects.directed_rows import directed_by_rows
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
+from dagora.effects.drawn_processes import ProcessModel
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.process_effects import effect_by_processes, refuse_other_questions
 from dagora.effects.result import Effect
 from dagora.effects.set_rows import with_set_rows
 from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
 from dagora.graph.interventions import directed_by_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.source import read_rows
+from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.posterior.registry import SAMPLERS
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Statistics
@@ -42,6 +48,8 @@ ONE_LEARNED = (
     "effects that were not zero; averages over graphs hold more"
 )
 
+NOT_BENT = "graphs were drawn by a score that does not see relations that bend without a slope"
+
 
 @takes_reading()
 def effect(
@@ -51,6 +59,7 @@ def effect(
     *,
     graph: Source | None = None,
     method: str | None = None,
+    model: str | None = None,
     levels: Levels | None = None,
     event: Value | None = None,
     given: Mapping[str, Value] | None = None,
@@ -71,13 +80,18 @@ def effect(
         The outcome; of a discrete one with more than two levels, "name=level" says what is looked at.
     graph : DAG, CPDAG, PAG, Result, network or file, optional
         As for `adjustment`. Where it leaves the effect open, the effects of all graphs of its class are told.
+        A Gaussian-process network gives the effect by its fitted functions, among the rows of the data.
     method : str, optional
         Without a graph: a sampler, whose draws are averaged over ("exact", "partition", …); "bootstrap",
         which averages over the classes learned from samples of the rows; or a method that learns one graph.
         Default: "exact" up to 10 columns, else "partition".
+    model : str, optional
+        "gp" or "gp2" fits Gaussian processes to what lies between x and y, so that relations between
+        continuous columns may bend; without a graph, to each of those drawn, by samplers with the same score.
+        Default: regression, linear in continuous columns.
     levels : two values, or mapping of name to two values, optional
         The value to set, and that instead of which. Default: the second level instead of the first; one unit
-        more of a continuous x, or its upper instead of its lower quartile if y is discrete.
+        more of a continuous x, or its upper instead of its lower quartile if y is discrete or relations bend.
     event : str, optional
         The level of a discrete y that is looked at. Default: the second of two.
     given : mapping of name to level, optional
@@ -114,20 +128,48 @@ def effect(
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
     if curve and graph is None:
         raise OptionError(f"{option('curve')} goes with a graph")
+    check_model(model, graph)
+    bends = model is not None or isinstance(graph, GaussianProcessNetwork)
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
     table = effect_rows(rows)
-    contrast = read_contrast(table.table, asked, y, levels, event, given)
+    contrast = read_contrast(table.table, asked, y, levels, event, given, linear=not bends)
     if source is None and averages(method):
+        if model is not None:
+            return average_bent_effect(rows, table, contrast, method, model, known, seed, others)
         drawn, settings = draw_graphs(rows, method, known, seed, others)
         return with_set_rows(average_effect(drawn, rows, table, contrast, settings, seed), table, seed)
     if source is None:
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
     class_, shown = directed_by_rows(with_knowledge(class_, known), rows)
-    found = effect_by_graph(class_, table, contrast, [*notes_on_graph(directions), *shown], seed)
-    found = with_set_rows(found, table, seed)
-    return with_curve(found, class_, table) if curve else found
+    notes = [*notes_on_graph(directions), *shown]
+    if bends:
+        fitted = graph if isinstance(graph, GaussianProcessNetwork) else fitting(rows, model or "")
+        found = effect_by_processes(class_, fitted, table, contrast, notes, seed, curve=curve)
+    else:
+        found = with_set_rows(effect_by_graph(class_, table, contrast, notes, seed), table, seed)
+    return with_curve(found, class_, table) if curve and not found.curve else found
+
+
+def check_model(model: str | None, graph: Source | None) -> None:
+    """Refuse a model that there is not, or that does not go with the graph."""
+    if model is None:
+        return
+    if model not in PROCESSES:
+        raise OptionError(f"{option('model')} is one of {', '.join(PROCESSES)}, not '{model}'")
+    if isinstance(graph, GaussianProcessNetwork):
+        raise OptionError(f"the network is fitted already: leave {option('model')} out")
+
+
+def fitting(
+    rows: Statistics, score: str, nodes: Sequence[str] = ()
+) -> Callable[[DAG], GaussianProcessNetwork]:
+    """What fits Gaussian processes to a graph and these rows; to many graphs of the same nodes, if named."""
+    from dagora.scores.gp.fitted import ProcessFits
+
+    shared = ProcessFits(rows, nodes, score) if nodes else None
+    return lambda graph: (shared or ProcessFits(rows, graph.nodes, score)).network(graph)
 
 
 def notes_on_graph(directions: Directions) -> list[str]:
@@ -138,6 +180,27 @@ def notes_on_graph(directions: Directions) -> list[str]:
 def averages(method: str | None) -> bool:
     """Return True if a method gives many graphs."""
     return method is None or method.lower() in {BOOTSTRAP, *(sampler.name for sampler in SAMPLERS)}
+
+
+def average_bent_effect(
+    rows: Statistics,
+    table: EffectRows,
+    contrast: EffectContrast,
+    method: str | None,
+    model: str,
+    known: Knowledge,
+    seed: int,
+    options: Mapping[str, Any],
+) -> Effect:
+    """The effect averaged over graphs with Gaussian processes; a sampler draws them by the same score."""
+    refuse_other_questions(table, contrast)
+    if method is None or method.lower() != BOOTSTRAP:
+        options = {"score": model, **options}
+    drawn, settings = draw_graphs(rows, method, known, seed, options)
+    if options.get("score") not in PROCESSES:
+        drawn = replace(drawn, notes=(*drawn.notes, NOT_BENT))
+    bent = ProcessModel(model, fitting(rows, model, drawn.distinct.names))
+    return average_effect(drawn, rows, table, contrast, settings, seed, bent)
 
 
 def draw_graphs(

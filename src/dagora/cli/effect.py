@@ -26,6 +26,7 @@ Examples:
   dagora effect patients.csv --from drug --to death --graph graph.json --levels yes,no
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
+  dagora effect sensors.csv --from load --to heat --graph graph.json --model gp --curve
   dagora effect patients.csv --from drug --to death --report effect.html
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
   dagora effect sensors.csv --all --graph class.json
@@ -52,6 +53,11 @@ Examples:
     shell_complete=completing.methods,
     help="Without a graph: a sampler or bootstrap, to average over graphs, or a method that learns one.  "
     "[default: exact up to 10 columns, else partition]",
+)
+@click.option(
+    "--model",
+    type=click.Choice(["gp", "gp2"]),
+    help="Let relations between continuous variables bend, by Gaussian processes.",
 )
 @click.option(
     "--option",
@@ -84,6 +90,7 @@ def command(
     given: tuple[str, ...],
     graph: str | None,
     method: str | None,
+    model: str | None,
     options: tuple[str, ...],
     knowledge: str | None,
     seed: int,
@@ -111,7 +118,7 @@ def command(
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
-    if all_pairs and (causes or outcome or levels or given or curve):
+    if all_pairs and (causes or outcome or levels or given or curve or model):
         raise OptionError("--all tells the effects of all pairs: leave --from, --to and others out")
     if not all_pairs and (not causes or outcome is None):
         raise OptionError("an effect is from one variable to another: --from NAME --to NAME, or --all")
@@ -136,7 +143,7 @@ def command(
             found = all_effects(rows, **settings)
         else:
             pairs = read_levels(causes, levels)
-            about: dict[str, Any] = {"levels": pairs, "given": conditions, "curve": curve}
+            about: dict[str, Any] = {"levels": pairs, "given": conditions, "curve": curve, "model": model}
             found = effect(rows, causes, outcome, **about, **settings)
     if output is not None:
         write_whole(output, found.to_json())

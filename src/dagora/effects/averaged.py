@@ -20,12 +20,14 @@ from dagora.data.schema import Kind
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
+from dagora.effects.drawn_processes import ProcessModel, best_by_processes, process_draws
 from dagora.effects.drawn_sets import SharedEstimate, draw_effects
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_graph import zero
+from dagora.effects.process_effects import assumed_of_functions
 from dagora.effects.result import Effect, OverGraphs
 from dagora.effects.set_estimate import Interval, hold_causes, summarise
 from dagora.graph.adjustment import Adjustment, listed
@@ -56,13 +58,20 @@ def average_effect(
     contrast: EffectContrast,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
+    model: ProcessModel | None = None,
 ) -> Effect:
-    """The effect averaged over graphs."""
+    """The effect averaged over graphs; `model`, if any, has Gaussian processes for each."""
     rng = np.random.default_rng(seed)
     linear = all(variable.kind is Kind.CONTINUOUS for variable in rows.table.schema)
     graphs = leaving_given(graphs, contrast)
     notes, assumed = list(graphs.notes), [NO_HIDDEN, graphs.assumes]
-    if linear:
+    how = "path sums of drawn coefficients" if linear else "adjustment in each graph"
+    if model is not None:
+        values, beyond = process_draws(graphs, model, rows, contrast, rng)
+        notes += beyond
+        assumed += assumed_of_functions(model.score)
+        how = "functions of Gaussian processes, drawn for each graph"
+    elif linear:
         values = linear_draws(graphs, GaussianPosterior.of(statistics, settings), contrast, rng)
         assumed.append(LINEAR)
     else:
@@ -74,8 +83,11 @@ def average_effect(
     effective = effective_draws(draws)
     if effective < FEW_DRAWS:
         notes.append(f"the draws are worth {effective:.0f} independent ones: draw more, or from more chains")
-    best, why = effect_of_best(graphs.best, rows, contrast)
-    notes += why
+    if model is None:
+        best, why = effect_of_best(graphs.best, rows, contrast)
+        notes += why
+    else:
+        best = best_by_processes(graphs, model, rows, contrast, seed)
     probability = float((draws.causes * draws.weights).sum())
     over = OverGraphs(
         graphs.source,
@@ -91,7 +103,7 @@ def average_effect(
         contrast,
         "averaged",
         summarise_draws(draws, contrast) if probability > 0 else zero(contrast),
-        how="path sums of drawn coefficients" if linear else "adjustment in each graph",
+        how=how,
         rows=rows.table.n_rows,
         over_graphs=over,
         assumptions=tuple(assumed),

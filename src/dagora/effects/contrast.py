@@ -100,8 +100,12 @@ def read_contrast(
     levels: Levels | None = None,
     event: Value | None = None,
     given: Mapping[str, Value] | None = None,
+    *,
+    linear: bool = True,
 ) -> EffectContrast:
     """Find what a question compares; what is not said is chosen where there is one plain choice.
+
+    A unit of x has one effect where that is `linear`, on the mean of y.
 
     >>> table = Table.from_numpy([["no", "0"], ["yes", "1"]], names=["drug", "death"])
     >>> read_contrast(table, "drug", "death").to_text()
@@ -118,12 +122,13 @@ def read_contrast(
         raise OptionError(f"'{y}' cannot be both set and the outcome")
     looked_at = find_event(outcome, event)
     by_name = levels_by_name(names, levels)
-    pairs = [find_pair(table, variable, by_name.get(variable.name), looked_at) for variable in causes]
+    linear = linear and looked_at is None
+    pairs = [find_pair(table, one, by_name.get(one.name), linear=linear) for one in causes]
     conditions = {
         name: find_condition(table, name, level, (*names, y)) for name, level in (given or {}).items()
     }
     numbers = all(variable.kind is Kind.CONTINUOUS for variable in causes)
-    per_unit = numbers and not by_name and looked_at is None
+    per_unit = numbers and not by_name and linear
     to, base = (tuple(pair[side] for pair in pairs) for side in (0, 1))
     if to == base:
         raise OptionError(f"'{names[0]}' is compared with itself: {option('levels')} takes two that differ")
@@ -179,7 +184,7 @@ def find_level(variable: Variable, level: Value) -> str:
 
 
 def find_pair(
-    table: Table, variable: Variable, given: Sequence[Value] | None, event: str | None
+    table: Table, variable: Variable, given: Sequence[Value] | None, *, linear: bool
 ) -> tuple[Value, Value]:
     """The two values of a variable that are compared."""
     to: Value
@@ -198,11 +203,11 @@ def find_pair(
             )
     elif given is not None:
         to, base = (find_number(variable, value) for value in given)
-    elif event is None:
+    elif linear:
         return 1.0, 0.0
     elif not table.n_rows:
         raise OptionError(f"say which two values of '{variable.name}' to compare ({option('levels')})")
-    else:  # on probabilities a unit has no one effect
+    else:  # a unit has no one effect
         quartiles = np.quantile(table.values(table.schema.index(variable.name)), (0.75, 0.25))
         to, base = (float(f"{quartile:.4g}") for quartile in quartiles)
         if to == base:

@@ -39,9 +39,7 @@ ENDS = (0.025, 0.975)
 
 def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
     """The effect with the curve over x; an error where there is none."""
-    contrast, schema = effect.contrast, rows.table.schema
-    if len(contrast.x) > 1 or schema[schema.index(contrast.x[0])].kind is not Kind.CONTINUOUS:
-        raise OptionError("a curve runs over the values of one continuous variable that is set")
+    contrast = effect.contrast
     if effect.verdict not in {"adjustment", "set"} or effect.adjustment is None:
         raise OptionError(f"there is no curve: the verdict about the effect is '{effect.verdict}'")
     table = rows_set_alone(rows, contrast) if effect.verdict == "set" else None
@@ -54,14 +52,21 @@ def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
 
 def mean_curve(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> list[CurvePoint]:
     """The mean of y, or the probability of its event, at values of x."""
-    x = table.values(table.schema.index(contrast.x[0]))
-    low, high = np.quantile(x, ENDS)
-    grid = np.linspace(low, high, POINTS)
+    grid, x = curve_values(table, contrast), table.values(table.schema.index(contrast.x[0]))
     z = covariates(table, adjust)
     points = points_of_mean if contrast.event is None else points_of_event
     return [
         CurvePoint(float(v), one) for v, one in zip(grid, points(table, contrast, z, x, grid), strict=True)
     ]
+
+
+def curve_values(table: Table, contrast: EffectContrast) -> Array:
+    """The values of one continuous x at which a curve is computed."""
+    place = table.schema.index(contrast.x[0])
+    if len(contrast.x) > 1 or table.schema[place].kind is not Kind.CONTINUOUS:
+        raise OptionError("a curve runs over the values of one continuous variable that is set")
+    low, high = np.quantile(table.values(place), ENDS)
+    return np.linspace(low, high, POINTS)
 
 
 def notes_about_bend(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> list[str]:

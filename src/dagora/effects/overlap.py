@@ -68,6 +68,13 @@ def overlap_of(
                 f"{', '.join(levels_among(table, adjust))} in which not both values were seen; there the "
                 "regression answers from others"
             )
+    notes += unseen_values(table, contrast)
+    return Support(table.n_rows, share, None, rows_at, tuple(notes))
+
+
+def unseen_values(table: Table, contrast: EffectContrast) -> list[str]:
+    """Notes about values of continuous causes outside of the range that rows have."""
+    notes = []
     for place, name in enumerate(contrast.x):
         if not isinstance(contrast.to[place], str) and not contrast.per_unit:
             values = table.values(table.schema.index(name))
@@ -78,7 +85,7 @@ def overlap_of(
                 f"{written(high)}"
                 for v in beyond
             ]
-    return Support(table.n_rows, share, None, rows_at, tuple(notes))
+    return notes
 
 
 def written_values(contrast: EffectContrast, values: Sequence[object]) -> str:

@@ -17,7 +17,7 @@ from dagora.graph.adjustment import listed
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
-Verdict = Literal["zero", "adjustment", "g-formula", "not identified", "averaged", "set"]
+Verdict = Literal["zero", "adjustment", "g-formula", "functions", "not identified", "averaged", "set"]
 MOST_MEMBERS = 8  # that are told
 
 
@@ -196,6 +196,8 @@ class Effect:
             x = f"{' and '.join(self.x)} {was_or_were(self.x)}"
             lines = [f"in the rows alone in which {x} set, without adjustment ({self.how}, {self.rows} rows)"]
             lines += [f"by the graph it is open: {self.reason}"] if self.reason else []
+        elif self.verdict == "functions":
+            lines = [f"by the functions along all paths ({self.how}, {self.rows} rows)"]
         elif self.adjustment is None:
             lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
         else:

@@ -22,6 +22,7 @@ VERDICTS = {
     "zero": "zero by the graph",
     "adjustment": "by adjustment",
     "g-formula": "by the g-formula",
+    "functions": "by fitted functions",
     "not identified": "not identified",
     "averaged": "averaged over graphs",
     "set": "by rows in which it was set",

@@ -17,6 +17,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import check_rows, seed_sequence
+from dagora.network.gaussian_process.function_draws import FunctionDraws
 from dagora.network.gaussian_process.regression import Process, Regression
 
 Array = NDArray[np.float64]
@@ -152,24 +153,37 @@ class GaussianProcessNetwork:
         schema = Schema(Variable(node, Kind.CONTINUOUS) for node in self.graph)
         return Table(schema, tuple(values[node] for node in self.graph))
 
-    @cached_property
-    def _columns(self) -> dict[str, Array]:
-        return {node: self.table.values(self.table.names.index(node)) for node in self.graph}
+    def draw_functions(self, node: str, number: int, rng: np.random.Generator) -> FunctionDraws:
+        """Draw functions of a node's parents from their posterior, in standardised units."""
+        values = [self._columns[parent] for parent in self.graph.parents(node)]
+        x, y = self._matrix(node, values, self.table.n_rows), self.standardise(node, self._columns[node])
+        return FunctionDraws(self.processes[node], x, y, number, rng)
 
-    def _standardise(self, node: str, values: Array) -> Array:
+    def standardise(self, node: str, values: Array) -> Array:
+        """Values of a node less the mean of its rows, in units of their standard deviation."""
         column = self._columns[node]
         scaled: Array = (values - column.mean()) / column.std(ddof=1)
         return scaled
 
+    def in_units(self, node: str, scaled: Array) -> Array:
+        """Standardised values of a node in the units of its column."""
+        column = self._columns[node]
+        values: Array = column.mean() + column.std(ddof=1) * scaled
+        return values
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        return {node: self.table.values(self.table.names.index(node)) for node in self.graph}
+
     def _matrix(self, node: str, values: Sequence[Array], rows: int) -> Array:
         parents = self.graph.parents(node)
-        scaled = [self._standardise(parent, some) for parent, some in zip(parents, values, strict=True)]
+        scaled = [self.standardise(parent, some) for parent, some in zip(parents, values, strict=True)]
         return np.column_stack(scaled) if scaled else np.zeros((rows, 0))
 
     def _regression(self, node: str) -> tuple[Regression, Array]:
         values = [self._columns[parent] for parent in self.graph.parents(node)]
         x = self._matrix(node, values, self.table.n_rows)
-        return Regression(self.processes[node], x, self._standardise(node, self._columns[node])), x
+        return Regression(self.processes[node], x, self.standardise(node, self._columns[node])), x
 
     def _predict(self, node: str, values: Sequence[Array], rows: int) -> Prediction:
         regression, _ = self._regression(node)
@@ -187,13 +201,13 @@ class GaussianProcessNetwork:
         column = self._columns[node]
         unit, level = float(column.std(ddof=1)), float(column.mean())
         fitted, _ = regression.predict(x)
-        left = self._standardise(node, column) - fitted
+        left = self.standardise(node, column) - fitted
         middle = float(fitted.mean())
         curves = []
         for k, parent in enumerate(parents):
             own = self._columns[parent]
             grid = np.linspace(own.min(), own.max(), GRID)
-            mean, variance = regression.effect(k, self._standardise(parent, grid))
+            mean, variance = regression.effect(k, self.standardise(parent, grid))
             at_rows, _ = regression.effect(k, x[:, k])
             curves.append(
                 ParentFunction(

@@ -7,6 +7,8 @@ evidence by Laplace.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dagora.base.errors import DataError
@@ -35,28 +37,51 @@ def fit_processes(
     >>> bool(0.3 < network.processes["y"].scales[0] < 1.5), bool(network.processes["y"].noise < 0.3)
     (True, True)
     """
-    if statistics.n_rows > MOST_ROWS:
-        raise DataError(
-            f"a Gaussian-process network keeps its rows and can have {MOST_ROWS:,} of them, not "
-            f"{statistics.n_rows:,}: fit it to fewer rows"
+    return ProcessFits(statistics, graph.nodes, score, published=published).network(graph, name)
+
+
+class ProcessFits:
+    """Networks of many graphs on the same continuous columns; a family that they share is fitted once.
+
+    >>> from dagora.data.table import Table
+    >>> rows = np.random.default_rng(0).standard_normal((30, 2))
+    >>> fits = ProcessFits(TableStatistics(Table.from_numpy(rows, names="xy")), "xy")
+    >>> fits.network(DAG("xy", ["xy"])).graph.edges, fits.network(DAG("x")).graph.edges
+    ((('x', 'y'),), ())
+    """
+
+    def __init__(
+        self, statistics: Statistics, nodes: Sequence[str], score: str = "gp", *, published: bool = False
+    ) -> None:
+        if statistics.n_rows > MOST_ROWS:
+            raise DataError(
+                f"a Gaussian-process network keeps its rows and can have {MOST_ROWS:,} of them, not "
+                f"{statistics.n_rows:,}: fit it to fewer rows"
+            )
+        for node in nodes:
+            if statistics.schema[statistics.schema.index(node)].kind is not Kind.CONTINUOUS:
+                raise DataError(f"the score {score} is for continuous columns, and '{node}' is discrete")
+        self._name, self._published = score, published
+        self._table = statistics.rows().select(nodes)
+        self._score = GaussianProcessScore(
+            TableStatistics(self._table),
+            kernel="additive" if score == "gp" else "interactions",
+            estimator="laplace",
+            published=published,
         )
-    for node in graph:
-        if statistics.schema[statistics.schema.index(node)].kind is not Kind.CONTINUOUS:
-            raise DataError(f"the score {score} is for continuous columns, and '{node}' is discrete")
-    table = statistics.rows().select(graph.nodes)
-    kernel = "additive" if score == "gp" else "interactions"
-    local = GaussianProcessScore(
-        TableStatistics(table), kernel=kernel, estimator="laplace", published=published
-    )
-    processes = {}
-    for child, node in enumerate(graph.nodes):
-        parents = [graph.index(parent) for parent in graph.parents(node)]
-        if parents:
-            mode = np.array(local.details((child, tuple(parents))).mode)
-            processes[node] = process_at(mode, parents, published=published)
-        else:
-            processes[node] = Process(np.zeros(0), root_mode(table.n_rows, 0.0, table.n_rows - 1.0))
-    return GaussianProcessNetwork(graph, table, processes, score, name)
+
+    def network(self, graph: DAG, name: str = "network") -> GaussianProcessNetwork:
+        """The network of a graph whose nodes are among the columns."""
+        processes = {node: self._process(node, graph.parents(node)) for node in graph.nodes}
+        return GaussianProcessNetwork(graph, self._table.select(graph.nodes), processes, self._name, name)
+
+    def _process(self, node: str, parents: Sequence[str]) -> Process:
+        rows = self._table.n_rows
+        if not parents:
+            return Process(np.zeros(0), root_mode(rows, 0.0, rows - 1.0))
+        child, *places = (self._table.names.index(name) for name in (node, *parents))
+        mode = np.array(self._score.details((child, tuple(places))).mode)
+        return process_at(mode, places, published=self._published)
 
 
 def process_at(mode: np.ndarray, parents: list[int], *, published: bool) -> Process:
