@@ -1,0 +1,57 @@
+"""A search over orders of many columns: hill climbing, orders from there, and hill climbing from the best one.
+
+The same as in `boss`, but for the last phase: greedy equivalence search looks at every pair of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from dagora.graph.dag import DAG
+from dagora.learners.result import Outcome
+from dagora.learners.run import Run
+from dagora.learners.search.ges.operators import ClassLimits
+from dagora.learners.search.greedy.hill_climb import WIDE, hill_climb
+from dagora.learners.search.order.wide.wide_orders import WideOrders
+from dagora.scores.local_score import LocalScore, PivotForm
+
+
+def form_of_many(score: LocalScore) -> PivotForm | None:
+    """The form of a score of many columns, where sets of one size differ by their residuals only."""
+    if len(score.schema) <= WIDE or score.capabilities.interventions is not None:
+        return None
+    form = score.capabilities.pivot_form()
+    return None if form is None or form.determinant.any() else form
+
+
+def search_wide(score: LocalScore, form: PivotForm, rules: ClassLimits, run: Run, starts: int) -> Outcome:
+    """Improve an order that hill climbing found, and random ones; climb from the graph of the best."""
+    names = score.schema.names
+    climbed = hill_climb(score, run)
+    start = cast("DAG", climbed.graph)
+    orders = WideOrders(form, rules, run, starts, names, np.array(start.order_indices, dtype=np.int64))
+    in_time = orders.finish()
+    dag, value = orders.best()
+    if value > cast("float", climbed.score):
+        start = DAG.from_numpy(dag, names)
+    found = hill_climb(score, run, start=start)
+    early = not in_time or found.status == "time-limit"
+    of_orders = f"{starts} order{'s' * (starts != 1)}"
+    if early:
+        message = f"stopped early: {run.budget.reason}; the best graph found is returned"
+    else:
+        message = (
+            f"from {of_orders}: moving a single variable within an order improves nothing; then "
+            f"{int(found.stats['steps'])} steps of hill climbing from the best one: adding, deleting or turning "
+            "an edge improves nothing; this is not a proof"
+        )
+    stats = {
+        **found.stats,
+        "evaluations": found.stats["evaluations"] + climbed.stats["evaluations"] + orders.evaluations,
+        "order_score": value,
+        "orders_finished": float(sum(orders.ended)),
+    }
+    return replace(found, status="time-limit" if early else "local-optimum", message=message, stats=stats)
