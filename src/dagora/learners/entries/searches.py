@@ -89,7 +89,9 @@ SEARCHES = (
         reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
         learner="dagora.learners.search.order.boss:boss",
         obeys=("forbidden pairs", "max_parents"),
-        options=(Option("starts", "int", None, "orders to start from: 10, or 1 with more than 100 continuous columns", low=1),),
+        options=(
+            Option("starts", "int", None, "orders to start from: 10, or 1 of more than 100 numbers", low=1),
+        ),
         needs_equivalence=True,
     ),
     Method(

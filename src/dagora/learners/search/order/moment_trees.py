@@ -1,7 +1,7 @@
 """Grow-shrink trees of a score that is a function of pivots, grown and followed within one kernel.
 
-The trees are those of `grow_shrink_trees`; a way from the root is that of `pivot_path`. A node is made when it
-is first reached, scored when it is first left or ended at. Branches are all made at once, best first.
+The trees are those of `grow_shrink_trees`; a way from the root is that of `pivot_path`. A node is made when
+it is first reached, scored when it is first left or ended at. Branches are all made at once, best first.
 """
 
 from __future__ import annotations

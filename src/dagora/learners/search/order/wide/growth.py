@@ -61,7 +61,7 @@ class Growth(NamedTuple):
 
 
 class GrowthLimits(NamedTuple):
-    """Pairs that must not be joined, whether there are any, the most parents, the gain that counts as none."""
+    """Pairs that must not be joined, if there are any; the most parents; the gain that counts as none."""
 
     apart: NDArray[np.bool_]
     any_apart: bool
@@ -288,7 +288,7 @@ def would_add(
 @inlined
 def has_added(growth: Growth, child: int, column: int) -> bool:
     """Return True if a child has added a column."""
-    for k in range(growth.depth[child]):
+    for k in range(growth.depth[child]):  # noqa: SIM110 - numba compiles loops, no generators
         if growth.path[child, k] == column:
             return True
     return False

@@ -53,7 +53,8 @@ class Turn(NamedTuple):
     """Room for one turn.
 
     `touched[:at[0]]` are the columns that change with the place of the moving one, with their scores where it
-    stands before them and behind them. From `since[k]` on, the moving column has the score `own[k]`; there are `at[1]` of these.
+    stands before them and behind them. From place `since[k]` on, the moving column has the score `own[k]`;
+    there are `at[1]` of these, the last places first.
     """
 
     touched: Ints
@@ -119,7 +120,7 @@ def score_places(
 ) -> bool:
     """The moving column's own score at all places; False where there is no room.
 
-    It grows from all others first. Before the last of those that it added, in the order, it has to do without.
+    It grows from all others first. Before the last of those that it added, it has to do without that one.
     """
     way, place = bench.way, order.place
     columns = len(place)
@@ -167,7 +168,7 @@ def best_place(turn: Turn, place: Ints, moving: int, tolerance: float) -> int:
         turn.events[number] = turn.since[k]
         number += 1
     events = np.unique(turn.events[:number])
-    best, best_total, now = STAY, -np.inf, -np.inf
+    best, best_total = STAY, -np.inf
     for attempt in range(2):
         # First the score at the present place, then the places that are better.
         for k in range(len(events)):
@@ -184,7 +185,7 @@ def best_place(turn: Turn, place: Ints, moving: int, tolerance: float) -> int:
             for each in range(turn.at[0]):
                 total += turn.behind[each] if place[turn.touched[each]] <= after else turn.before[each]
             if is_here:
-                now = best_total = total
+                best_total = total
             elif total > best_total + tolerance:
                 best, best_total = after, total
     return best
@@ -245,7 +246,7 @@ def regrow_all(
     form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, place: Ints, children: Ints
 ) -> bool:
     """Grow some columns anew; False where there was no room for one of them."""
-    for child in children:
+    for child in children:  # noqa: SIM110 - numba compiles loops, no generators
         if not regrow(form, limits, growth, bench, place, child):
             return False
     return True

@@ -77,6 +77,7 @@ class WideOrders:
         self._best: tuple[NDArray[np.bool_], float] | None = None
         self._growth = Growth.of(columns, 0)
         self._scored = 0
+        self._workplaces: list[tuple[Bench, Turn]] = []
         self._rounds = 0
         self._make_room(min(FIRST_ROOM, columns))
 
@@ -89,16 +90,16 @@ class WideOrders:
         """Improve the orders until none gains; False where time was up before."""
         with Alarm(self._run.budget) as stop, Threads(self._run.jobs) as threads:
             for k, order in enumerate(self.orders):
-                grown = self._regrow(order, stop)
-                if grown:
-                    self.ended[k] = self._improve(order, threads, stop)
-                    self._remember(order)
+                if not self._regrow(order, stop):
+                    return False
+                self.ended[k] = self._improve(order, threads, stop)
+                self._remember(order)
                 if not self.ended[k]:
                     return False
         return True
 
     def best(self) -> tuple[NDArray[np.bool_], float]:
-        """The graph of the order with the highest score, and that score; without edges if there was no time."""
+        """The graph of the best order that was finished, and its score; no edges if there was no time."""
         if self._best is not None:
             return self._best
         columns = len(self._form.group)
@@ -129,35 +130,29 @@ class WideOrders:
                         moves += self._move(order, column, behind, changed)
                 if stop[0]:
                     return False
-                self._tell(order, moves)
+                self._tell(moves)
             if moves == 0 and is_check:
                 return True
             is_check = moves == 0
             waiting = everyone if is_check else changed
 
     def _look(self, order: Order, some: Ints, threads: Threads, stop: Flag) -> Ints:
-        """For each of some columns the one behind which it should move, or `STAY`, `UNKNOWN` if time is up."""
+        """The column behind which each of some should move, or `STAY`; `UNKNOWN` if time is up."""
         found = np.full(len(some), UNKNOWN)
+
+        def look(which: Ints) -> None:
+            place = self._free.get()
+            places = np.empty(len(which), dtype=np.int64)
+            find_places(self._form, self._limits, self._growth, *place, order, some[which], places, stop)
+            found[which] = places
+            self._free.put(place)
+
         while True:
             missing = np.flatnonzero(found == UNKNOWN)
-            if not len(missing) or stop[0]:
-                return found
-            free: SimpleQueue[tuple[Bench, Turn]] = SimpleQueue()
-            for each in self._workplaces:
-                free.put(each)
-
-            def look(which: Ints) -> None:
-                bench, turn = free.get()
-                places = np.empty(len(which), dtype=np.int64)
-                find_places(
-                    self._form, self._limits, self._growth, bench, turn, order, some[which], places, stop
-                )
-                found[which] = places
-                free.put((bench, turn))
-
             threads.map(look, [missing[k : k + PIECE] for k in range(0, len(missing), PIECE)])
-            if (found == UNKNOWN).any() and not stop[0]:
-                self._make_room(2 * self._growth.path.shape[1])
+            if stop[0] or (found != UNKNOWN).all():
+                return found
+            self._make_room(2 * self._growth.path.shape[1])
 
     def _move(self, order: Order, column: int, behind: int, changed: NDArray[np.bool_]) -> bool:
         """Move a column if that gains; mark the columns that this changes, and those that they added."""
@@ -177,7 +172,8 @@ class WideOrders:
     def _added(self, x: int) -> NDArray[np.bool_]:
         """Mark the columns that have added one."""
         path = self._growth.path
-        return ((path == x) & (np.arange(path.shape[1]) < self._growth.depth[:, None])).any(axis=1)
+        is_added = np.arange(path.shape[1]) < self._growth.depth[:, None]
+        return np.asarray(((path == x) & is_added).any(axis=1))
 
     def _regrow(self, order: Order, stop: Flag) -> bool:
         """Grow all columns anew; False where time was up before."""
@@ -198,14 +194,15 @@ class WideOrders:
         """Make room for so many parents; what was grown stays."""
         old = self._growth
         self._growth = Growth.of(len(self._form.group), room)
-        for before, after in zip(old, self._growth, strict=True):
+        for name in Growth._fields:
+            before, after = getattr(old, name), getattr(self._growth, name)
             after[tuple(slice(size) for size in before.shape)] = before
-        if hasattr(self, "_workplaces"):
-            self._scored = self.evaluations
+        self._scored = self.evaluations
         columns = len(self._form.group)
-        self._workplaces = [
-            (Bench.of(self._form, room), Turn.of(columns)) for _ in range(max(1, self._run.jobs))
-        ]
+        self._workplaces = [(Bench.of(self._form, room), Turn.of(columns)) for _ in range(self._run.jobs)]
+        self._free: SimpleQueue[tuple[Bench, Turn]] = SimpleQueue()
+        for place in self._workplaces:
+            self._free.put(place)
 
     def _remember(self, order: Order) -> None:
         """Keep the graph of an order if it is the best so far."""
@@ -215,7 +212,7 @@ class WideOrders:
         if self._best is None or score > self._best[1]:
             self._best = dag, score
 
-    def _tell(self, order: Order, moves: int) -> None:
+    def _tell(self, moves: int) -> None:
         self._rounds += 1
         score = float(self._growth.value.sum())
         progress = f"{sum(self.ended)} of {len(self.ended)} orders, {moves} moves in this sweep"

@@ -1,4 +1,4 @@
-"""A search over orders of many columns: hill climbing, orders from there, and hill climbing from the best one.
+"""A search over orders of many columns: hill climbing, orders from its graph, and hill climbing again.
 
 The same as in `boss`, but for the last phase: greedy equivalence search looks at every pair of columns.
 """
@@ -45,8 +45,8 @@ def search_wide(score: LocalScore, form: PivotForm, rules: ClassLimits, run: Run
     else:
         message = (
             f"from {of_orders}: moving a single variable within an order improves nothing; then "
-            f"{int(found.stats['steps'])} steps of hill climbing from the best one: adding, deleting or turning "
-            "an edge improves nothing; this is not a proof"
+            f"{int(found.stats['steps'])} steps of hill climbing from the best one: adding, deleting or "
+            "turning an edge improves nothing; this is not a proof"
         )
     stats = {
         **found.stats,
