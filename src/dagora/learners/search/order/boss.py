@@ -45,7 +45,7 @@ def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
     rules = limits_of(run.knowledge, names)
     form = form_of_many(score)
     if form is not None:
-        wide = search_wide(score, form, rules, run, starts or 1)
+        wide = search_wide(score, form, rules, run, starts)
         return replace(wide, graph=CPDAG.from_dag(cast("DAG", wide.graph)))
     starts = starts or STARTS
     search = orders_of(score, rules, run, starts)
