@@ -90,7 +90,9 @@ SEARCHES = (
         learner="dagora.learners.search.order.boss:boss",
         obeys=("forbidden pairs", "max_parents"),
         options=(
-            Option("starts", "int", None, "orders to start from: 10, or fewer of more than 100 numbers", low=1),
+            Option(
+                "starts", "int", None, "orders to start from: 10, or fewer of more than 100 numbers", low=1
+            ),
         ),
         needs_equivalence=True,
     ),

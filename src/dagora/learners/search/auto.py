@@ -5,7 +5,7 @@ leaves most of its local optima, on parent sets of which only the likeliest few 
 others that matter are near the graphs it reaches, and are added as it goes (see `widen`). Its result is never
 below that of a tabu search that ended; a limit that comes earlier stops both in the same climb, a few steps
 apart. Where cells are missing, or each score takes long, there is one greedy search alone. Of many continuous
-columns, BIC has a search of its own (see `wide_search`), which nothing is listed in advance for.
+columns, BIC has a search over orders of its own (see `wide_search`), without any list of parent sets.
 
 Both searches settle ties by the order of the columns. The search over orders, and the tabu search that it
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
@@ -72,14 +72,14 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         )
     if source.by_name.capabilities.is_slow:
         return with_account(tabu_search(source.by_name, run), "tabu search, as cells are missing")
-    form = None if run.knowledge.directs else form_of_many(source.by_name)
-    if form is not None:
-        return search_many(source, form, run)
     counts_rows = isinstance(source.given, DiscreteScore) and capabilities.counts_rows
     kept = NeighbourScores() if counts_rows else None
     first = tabu_beside(source.given, run, kept)
     if run.budget.exhausted:
         return with_account(first, "tabu search")
+    form = None if run.knowledge.directs else form_of_many(source.by_name)
+    if form is not None:
+        return search_many(source, form, run, first)
     own = OwnLimit.of(run, len(source.given.schema))
     work = own_work(run, len(source.given.schema))
     found, sets = search_by_name(source, first, own.run, work, kept)
@@ -97,13 +97,13 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     return with_account(outcome, done)
 
 
-def search_many(source: ColumnOrders, form: PivotForm, run: Run) -> Outcome:
-    """Search orders of many continuous columns, in the order of their names."""
+def search_many(source: ColumnOrders, form: PivotForm, run: Run, first: Outcome) -> Outcome:
+    """Search orders of many continuous columns by name, from what tabu search found."""
     score = source.by_name
-    found = search_wide(score, form, limits_of(run.knowledge, score.schema.names), run)
+    found = search_wide(score, form, limits_of(run.knowledge, score.schema.names), run, first)
     graph = in_order_by_score(cast("DAG", found.graph), score, run.knowledge)
     outcome = replace(found, graph=graph.reorder(source.given.schema.names))
-    return with_account(outcome, "hill climbing, then a search over orders without a list of parent sets")
+    return with_account(outcome, "tabu search, then a search over orders")
 
 
 @dataclass(frozen=True)

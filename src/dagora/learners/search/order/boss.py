@@ -21,6 +21,7 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import ges, limits_of
 from dagora.learners.search.ges.operators import ClassLimits
+from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.learners.search.order.best_places import ListedOrders
 from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
 from dagora.learners.search.order.moment_places import MomentOrders
@@ -45,7 +46,7 @@ def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
     rules = limits_of(run.knowledge, names)
     form = form_of_many(score)
     if form is not None:
-        wide = search_wide(score, form, rules, run, starts)
+        wide = search_wide(score, form, rules, run, hill_climb(score, run), starts)
         return replace(wide, graph=CPDAG.from_dag(cast("DAG", wide.graph)))
     starts = starts or STARTS
     search = orders_of(score, rules, run, starts)

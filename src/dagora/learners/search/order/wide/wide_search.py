@@ -1,4 +1,4 @@
-"""A search over orders of many columns: hill climbing, orders from its graph, and hill climbing again.
+"""A search over orders of many columns, from a graph that was climbed to; then hill climbing again.
 
 The same as in `boss`, but for the last phase: greedy equivalence search looks at every pair of columns.
 """
@@ -16,7 +16,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.greedy.hill_climb import WIDE, hill_climb
 from dagora.learners.search.order.wide.wide_orders import WideOrders
-from dagora.scores.local_score import LocalScore, PivotForm
+from dagora.scores.local_score import LocalScore, PivotForm, align
 
 
 # Columns of all orders together, unless the user says how many orders: from 9 orders down to 1. By hand: on 200
@@ -33,13 +33,17 @@ def form_of_many(score: LocalScore) -> PivotForm | None:
 
 
 def search_wide(
-    score: LocalScore, form: PivotForm, rules: ClassLimits, run: Run, starts: int | None = None
+    score: LocalScore,
+    form: PivotForm,
+    rules: ClassLimits,
+    run: Run,
+    climbed: Outcome,
+    starts: int | None = None,
 ) -> Outcome:
-    """Improve an order that hill climbing found, and random ones; climb from the graph of the best."""
+    """Improve the order of a graph that a greedy search found, and random ones; climb from the best of all."""
     names = score.schema.names
     starts = starts or max(1, ORDERED_COLUMNS // len(names))
-    climbed = hill_climb(score, run)
-    start = cast("DAG", climbed.graph)
+    start = align(cast("DAG", climbed.graph), names)
     orders = WideOrders(form, rules, run, starts, names, np.array(start.order_indices, dtype=np.int64))
     in_time = orders.finish()
     dag, value = orders.best()
