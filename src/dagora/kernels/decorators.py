@@ -53,7 +53,15 @@ def borrowing(function: F) -> F:
     return compile_kernel(function, _nrt=False)
 
 
-def compile_kernel(function: F, **options: bool) -> F:
+def vectorised(function: F) -> F:
+    """Compile a loop over arrays so that the processor works on several entries at once.
+
+    No entry may be NaN; a division by zero gives infinity. Products may be added without rounding in between.
+    """
+    return compile_kernel(function, fastmath={"nnan", "nsz", "contract"}, error_model="numpy")
+
+
+def compile_kernel(function: F, **options: object) -> F:
     """Compile a function in two versions, each when it is needed: for Python, and as a part of other kernels.
 
     A kernel that others call becomes part of their machine code. That version has no entry from Python, which

@@ -89,7 +89,11 @@ SEARCHES = (
         reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
         learner="dagora.learners.search.order.boss:boss",
         obeys=("forbidden pairs", "max_parents"),
-        options=(Option("starts", "int", 10, "random orders to start from", low=1),),
+        options=(
+            Option(
+                "starts", "int", None, "orders to start from: 10, or fewer of more than 100 numbers", low=1
+            ),
+        ),
         needs_equivalence=True,
     ),
     Method(

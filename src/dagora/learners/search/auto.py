@@ -4,7 +4,8 @@ Greedy search over single edges soon has a good graph, and often ends below the 
 leaves most of its local optima, on parent sets of which only the likeliest few are scored in advance: all
 others that matter are near the graphs it reaches, and are added as it goes (see `widen`). Its result is never
 below that of a tabu search that ended; a limit that comes earlier stops both in the same climb, a few steps
-apart. Where cells are missing, or each score takes long, there is one greedy search alone.
+apart. Where cells are missing, or each score takes long, there is one greedy search alone. Of many continuous
+columns, BIC has a search over orders of its own (see `wide_search`), without any list of parent sets.
 
 Both searches settle ties by the order of the columns. The search over orders, and the tabu search that it
 starts from, see them in the order of their names, so that the same columns give the same graph wherever they
@@ -31,12 +32,14 @@ from dagora.learners.candidates.level_search import quick_candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.column_order import in_order_by_score
+from dagora.learners.search.ges.ges import limits_of
 from dagora.learners.search.greedy.hill_climb import hill_climb, tabu_beside, tabu_search
 from dagora.learners.search.greedy.neighbour_scores import NeighbourScores
 from dagora.learners.search.order.order_search import WorkLimit, order_search, search_orders
+from dagora.learners.search.order.wide.wide_search import form_of_many, search_wide
 from dagora.learners.search.order.widen import Widening
 from dagora.scores.discrete import DiscreteScore
-from dagora.scores.local_score import TIE, LocalScore
+from dagora.scores.local_score import TIE, LocalScore, PivotForm
 
 # Disturbances of each order without improvement after which the search ends, and the number of orders.
 PATIENCE, CHAINS = 6000, 4
@@ -74,6 +77,9 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     first = tabu_beside(source.given, run, kept)
     if run.budget.exhausted:
         return with_account(first, "tabu search")
+    form = None if run.knowledge.directs else form_of_many(source.by_name)
+    if form is not None:
+        return search_many(source, form, run, first)
     own = OwnLimit.of(run, len(source.given.schema))
     work = own_work(run, len(source.given.schema))
     found, sets = search_by_name(source, first, own.run, work, kept)
@@ -89,6 +95,15 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
     stats = {**found.stats, "tabu_score": cast("float", first.score)}
     outcome = replace(found, graph=graph.reorder(source.given.schema.names), stats=stats)
     return with_account(outcome, done)
+
+
+def search_many(source: ColumnOrders, form: PivotForm, run: Run, first: Outcome) -> Outcome:
+    """Search orders of many continuous columns by name, from what tabu search found."""
+    score = source.by_name
+    found = search_wide(score, form, limits_of(run.knowledge, score.schema.names), run, first)
+    graph = in_order_by_score(cast("DAG", found.graph), score, run.knowledge)
+    outcome = replace(found, graph=graph.reorder(source.given.schema.names))
+    return with_account(outcome, "tabu search, then a search over orders")
 
 
 @dataclass(frozen=True)

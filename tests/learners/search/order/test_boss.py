@@ -103,11 +103,13 @@ def in_both_ways(score: object, rules: ClassLimits) -> tuple[ListedOrders, Momen
     return listed, by_kernel
 
 
-def assert_same(listed: ListedOrders, by_kernel: MomentOrders) -> None:
+def assert_same(score: object, listed: ListedOrders, by_kernel: MomentOrders) -> None:
     assert [order.tolist() for order in by_kernel.orders] == [order.tolist() for order in listed.orders]
-    (graph, value), (other, expected) = by_kernel.best(), listed.best()
+    (graph, value), (_, expected) = by_kernel.best(), listed.best()
     assert value == pytest.approx(expected, rel=1e-12)
-    assert (graph == other).all()
+    # Several orders may end in graphs of one class, whose scores differ by rounding alone: any of them is best.
+    families = [(child, np.flatnonzero(graph[:, child]).tolist()) for child in range(len(graph))]
+    assert float(score.families(families).sum()) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["bic-gaussian", "bge"])
@@ -119,8 +121,8 @@ def test_the_kernel_finds_what_listed_families_give(name: str, seed: int, degree
     score = make_score(dagora.Table.from_numpy(values), name)
     apart = np.zeros((12, 12), dtype=bool)
     apart[2, 5] = apart[5, 2] = True
-    assert_same(*in_both_ways(score, ClassLimits(apart, 12)))
-    assert_same(*in_both_ways(score, ClassLimits(apart, 2)))
+    assert_same(score, *in_both_ways(score, ClassLimits(apart, 12)))
+    assert_same(score, *in_both_ways(score, ClassLimits(apart, 2)))
 
 
 def test_the_kernel_knows_rows_in_which_columns_were_set() -> None:
@@ -128,7 +130,7 @@ def test_the_kernel_knows_rows_in_which_columns_were_set() -> None:
     names = table.names
     interventions = Interventions.of_rows([None] * 60 + [names[2]] * 30 + [(names[2], names[6])] * 30, names)
     score = score_named("bic-gaussian").make(InterventionalStatistics(table, interventions))
-    assert_same(*in_both_ways(score, ClassLimits(np.zeros((8, 8), dtype=bool), 8)))
+    assert_same(score, *in_both_ways(score, ClassLimits(np.zeros((8, 8), dtype=bool), 8)))
 
 
 def test_trees_that_were_forgotten_grow_again(monkeypatch: pytest.MonkeyPatch) -> None:

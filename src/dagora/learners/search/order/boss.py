@@ -3,29 +3,36 @@
 The score of an order is that of the graph in which every variable has the parents that grow and shrink
 chooses among those before it. Several random orders are improved side by side; they share the trees. From the
 best one, greedy equivalence search goes on until no edge inserted, deleted or turned helps. (Andrews, Ramsey,
-Sanchez Romero, Camchong & Kummerfeld 2023 end with its backward phase alone.)
+Sanchez Romero, Camchong & Kummerfeld 2023 end with its backward phase alone.) Many continuous columns have a
+search of their own, see `wide_search`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import ges, limits_of
 from dagora.learners.search.ges.operators import ClassLimits
+from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.learners.search.order.best_places import ListedOrders
 from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
 from dagora.learners.search.order.moment_places import MomentOrders
+from dagora.learners.search.order.wide.wide_search import form_of_many, search_wide
 from dagora.scores.local_score import LocalScore
 
+# Orders to start from, where columns are few.
+STARTS = 10
 
-def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
+
+def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
     """Search orders from random starts, then classes of graphs from the best one.
 
     >>> from dagora.data.table import Table
@@ -36,7 +43,13 @@ def boss(score: LocalScore, run: Run, *, starts: int = 10) -> Outcome:
     (('a', 'b'),)
     """
     names = score.schema.names
-    search = orders_of(score, limits_of(run.knowledge, names), run, starts)
+    rules = limits_of(run.knowledge, names)
+    form = form_of_many(score)
+    if form is not None:
+        wide = search_wide(score, form, rules, run, hill_climb(score, run), starts)
+        return replace(wide, graph=CPDAG.from_dag(cast("DAG", wide.graph)))
+    starts = starts or STARTS
+    search = orders_of(score, rules, run, starts)
     in_time = search.finish()
     dag, value = search.best()
     graph = DAG.from_numpy(dag, names)

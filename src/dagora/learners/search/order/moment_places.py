@@ -22,17 +22,8 @@ from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import IDLE, TURN
 from dagora.learners.search.order.grow_shrink_trees import double
-from dagora.learners.search.order.moment_trees import (
-    DEPTH,
-    NO_ROOM,
-    NOT_GROWN,
-    SCORED,
-    STAMP,
-    MomentTrees,
-    TreeLimits,
-    Way,
-    follow,
-)
+from dagora.learners.search.order.moment_trees import NO_ROOM, NOT_GROWN, MomentTrees, TreeLimits, follow
+from dagora.learners.search.order.pivot_path import DEPTH, SCORED, STAMP, Way
 from dagora.scores.local_score import TIE, PivotForm
 from dagora.scores.pivot_form import family_score
 
@@ -159,7 +150,7 @@ class MomentOrders:
         ]
         most = min(rules.max_parents, nodes - 1)
         self._limits = TreeLimits(rules.apart, most, TIE * abs(sum(alone)))
-        self._way = Way.of(nodes)
+        self._way = Way.of(nodes, nodes)
         self._sums = np.empty((2, nodes + 1))
         self._trees = bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))
         self._turns_kept = 0  # turns since the trees were last forgotten
@@ -173,7 +164,7 @@ class MomentOrders:
     @property
     def evaluations(self) -> int:
         """Families scored so far."""
-        return int(self._trees.used[SCORED])
+        return int(self._way.at[SCORED])
 
     def finish(self) -> bool:
         """Improve the orders until none gains; False where time was up before."""
@@ -209,7 +200,7 @@ class MomentOrders:
         trees, nodes = self._trees, len(self._way.place)
         if len(trees.added) >= MOST_BRANCHES and self._turns_kept >= nodes:
             self._turns_kept = 0
-            trees.used[:SCORED] = nodes, 0
+            trees.used[:] = nodes, 0
             trees.branches[:nodes] = NOT_GROWN
             trees.value[:nodes] = np.nan
         else:
@@ -238,7 +229,7 @@ class MomentOrders:
     def starting_afresh(self) -> Self:
         """The same with trees of which only the roots are known."""
         nodes = len(self._way.place)
-        self._way, self._trees = Way.of(nodes), bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))
+        self._way, self._trees = Way.of(nodes, nodes), bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))
         return self
 
     def graph(self, order: Ints) -> tuple[NDArray[np.bool_], float]:
@@ -260,5 +251,5 @@ def bare_trees(columns: int, branches: int) -> MomentTrees:
         first=np.zeros(nodes, dtype=np.int64),
         branches=np.full(nodes, NOT_GROWN, dtype=np.int32),
         value=np.full(nodes, np.nan),
-        used=np.array([columns, 0, 0], dtype=np.int64),
+        used=np.array([columns, 0], dtype=np.int64),
     )

@@ -1,0 +1,219 @@
+"""Orders of many columns that are improved by moving one column at a time.
+
+The moves are those of `moment_places`: a column goes where the score is highest. Here some columns are looked
+at side by side, on the same order, by several threads. Then those that gain move, one after the other; each
+move is checked on the order as it is by then, so the score rises with every move. How many columns are looked
+at together depends on their number alone: the graph is the same for any number of threads.
+
+After a sweep over all columns only those are looked at again near which something changed. Where none of them
+gains, all are looked at once more; an order is finished when that finds no move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagora.base.events import Edges, Event
+from dagora.graph.dag import DAG
+from dagora.kernels.threads import Threads
+from dagora.learners.run import Run
+from dagora.learners.search.alarm import Alarm, Flag
+from dagora.learners.search.ges.operators import ClassLimits
+from dagora.learners.search.order.pivot_path import SCORED
+from dagora.learners.search.order.wide.growth import Bench, Growth, GrowthLimits
+from dagora.learners.search.order.wide.turns import (
+    STAY,
+    UNKNOWN,
+    Order,
+    Turn,
+    fill_graph,
+    find_places,
+    move,
+    regrow_all,
+)
+from dagora.scores.local_score import TIE, PivotForm
+from dagora.scores.pivot_form import family_score
+
+Ints = NDArray[np.int64]
+
+# Parents for which there is room at first; it is doubled where a column adds more.
+FIRST_ROOM = 16
+# One in so many columns is looked at together with others. Of columns looked at together few touch each
+# other; with too few of them, threads wait for each other.
+TOGETHER = 50
+# Columns that a thread looks at between two looks at the others.
+PIECE = 8
+
+
+class WideOrders:
+    """Several orders, improved one after the other: `first`, if given, and random ones."""
+
+    def __init__(
+        self,
+        form: PivotForm,
+        rules: ClassLimits,
+        run: Run,
+        starts: int,
+        names: Sequence[str] = (),
+        first: Ints | None = None,
+    ) -> None:
+        self._form, self._run, self._names = form, run, names
+        columns = len(form.group)
+        alone = [
+            family_score(form, x, 0, 0.0, float(form.matrix[group, x, x]))
+            for x, group in enumerate(form.group.tolist())
+        ]
+        most = min(rules.max_parents, columns - 1)
+        tolerance = TIE * abs(sum(alone))
+        self._limits = GrowthLimits(rules.apart, bool(rules.apart.any()), most, tolerance)
+        random = np.random.default_rng(run.seed)
+        begins = [random.permutation(columns) for _ in range(starts - (first is not None))]
+        self.orders = [Order.of(each) for each in ([] if first is None else [first]) + begins]
+        self.ended = [False] * starts
+        self._best: tuple[NDArray[np.bool_], float] | None = None
+        self._growth = Growth.of(columns, 0)
+        self._scored = 0
+        self._workplaces: list[tuple[Bench, Turn]] = []
+        self._rounds = 0
+        self._make_room(min(FIRST_ROOM, columns))
+
+    @property
+    def evaluations(self) -> int:
+        """Families scored so far."""
+        return self._scored + sum(int(bench.way.at[SCORED]) for bench, _ in self._workplaces)
+
+    def finish(self) -> bool:
+        """Improve the orders until none gains; False where time was up before."""
+        with Alarm(self._run.budget) as stop, Threads(self._run.jobs) as threads:
+            for k, order in enumerate(self.orders):
+                if not self._regrow(order, stop):
+                    return False
+                self.ended[k] = self._improve(order, threads, stop)
+                self._remember(order)
+                if not self.ended[k]:
+                    return False
+        return True
+
+    def best(self) -> tuple[NDArray[np.bool_], float]:
+        """The graph of the best order that was finished, and its score; no edges if there was no time."""
+        if self._best is not None:
+            return self._best
+        columns = len(self._form.group)
+        limits = self._limits._replace(max_parents=0)
+        dag = np.zeros((columns, columns), dtype=np.bool_)
+        bench, _ = self._workplaces[0]
+        return dag, fill_graph(self._form, limits, bench, self.orders[0].place, dag)
+
+    def edges(self) -> Edges:
+        """The edges of the best graph so far, by name."""
+        return DAG.from_numpy(self.best()[0], self._names).edges
+
+    def _improve(self, order: Order, threads: Threads, stop: Flag) -> bool:
+        """Move columns until none gains; False where time was up before."""
+        columns = len(order.place)
+        everyone = np.ones(columns, dtype=np.bool_)
+        waiting = everyone.copy()
+        is_check = True
+        while True:
+            moves, changed = 0, np.zeros(columns, dtype=np.bool_)
+            looked_at = np.flatnonzero(waiting)
+            size = max(PIECE, columns // TOGETHER)
+            for first in range(0, len(looked_at), size):
+                some = looked_at[first : first + size]
+                places = self._look(order, some, threads, stop)
+                for column, behind in zip(some.tolist(), places.tolist(), strict=True):
+                    if behind not in (STAY, UNKNOWN):
+                        moves += self._move(order, column, behind, changed)
+                if stop[0]:
+                    return False
+                self._tell(moves)
+            if moves == 0 and is_check:
+                return True
+            is_check = moves == 0
+            waiting = everyone if is_check else changed
+
+    def _look(self, order: Order, some: Ints, threads: Threads, stop: Flag) -> Ints:
+        """The column behind which each of some should move, or `STAY`; `UNKNOWN` if time is up."""
+        found = np.full(len(some), UNKNOWN)
+
+        def look(which: Ints) -> None:
+            place = self._free.get()
+            places = np.empty(len(which), dtype=np.int64)
+            find_places(self._form, self._limits, self._growth, *place, order, some[which], places, stop)
+            found[which] = places
+            self._free.put(place)
+
+        while True:
+            missing = np.flatnonzero(found == UNKNOWN)
+            threads.map(look, [missing[k : k + PIECE] for k in range(0, len(missing), PIECE)])
+            if stop[0] or (found != UNKNOWN).all():
+                return found
+            self._make_room(2 * self._growth.path.shape[1])
+
+    def _move(self, order: Order, column: int, behind: int, changed: NDArray[np.bool_]) -> bool:
+        """Move a column if that gains; mark the columns that this changes, and those that they added."""
+        while True:
+            bench, turn = self._workplaces[0]
+            gain = move(self._form, self._limits, self._growth, bench, turn, order, column, behind)
+            if not np.isnan(gain):
+                break
+            self._make_room(2 * self._growth.path.shape[1])
+            self._regrow(order, np.zeros(1, dtype=np.bool_))
+        for x in turn.touched[: turn.at[0]].tolist():
+            changed[x] = True
+            changed[self._growth.path[x, : self._growth.depth[x]]] = True
+            changed |= self._added(x)
+        return gain > 0
+
+    def _added(self, x: int) -> NDArray[np.bool_]:
+        """Mark the columns that have added one."""
+        path = self._growth.path
+        is_added = np.arange(path.shape[1]) < self._growth.depth[:, None]
+        return np.asarray(((path == x) & is_added).any(axis=1))
+
+    def _regrow(self, order: Order, stop: Flag) -> bool:
+        """Grow all columns anew; False where time was up before."""
+        columns = np.arange(len(order.place))
+        done = 0
+        while done < len(columns):
+            if stop[0]:
+                return False
+            some = columns[done : done + PIECE]
+            bench, _ = self._workplaces[0]
+            if regrow_all(self._form, self._limits, self._growth, bench, order.place, some):
+                done += len(some)
+            else:
+                self._make_room(2 * self._growth.path.shape[1])
+        return True
+
+    def _make_room(self, room: int) -> None:
+        """Make room for so many parents; what was grown stays."""
+        old = self._growth
+        self._growth = Growth.of(len(self._form.group), room)
+        for name in Growth._fields:
+            before, after = getattr(old, name), getattr(self._growth, name)
+            after[tuple(slice(size) for size in before.shape)] = before
+        self._scored = self.evaluations
+        columns = len(self._form.group)
+        self._workplaces = [(Bench.of(self._form, room), Turn.of(columns)) for _ in range(self._run.jobs)]
+        self._free: SimpleQueue[tuple[Bench, Turn]] = SimpleQueue()
+        for place in self._workplaces:
+            self._free.put(place)
+
+    def _remember(self, order: Order) -> None:
+        """Keep the graph of an order if it is the best so far."""
+        dag = np.zeros((len(order.place), len(order.place)), dtype=np.bool_)
+        bench, _ = self._workplaces[0]
+        score = fill_graph(self._form, self._limits, bench, order.place, dag)
+        if self._best is None or score > self._best[1]:
+            self._best = dag, score
+
+    def _tell(self, moves: int) -> None:
+        self._rounds += 1
+        score = float(self._growth.value.sum())
+        progress = f"{sum(self.ended)} of {len(self.ended)} orders, {moves} moves in this sweep"
+        self._run.on_event(Event("orders", self._rounds, score=score, message=progress))
