@@ -45,7 +45,7 @@ def overview() -> str:
         verdicts = [row.verdict for row in paper.rows() if not row.claim.startswith("(not in the paper)")]
         kinds = [kind_of(verdict) for verdict in verdicts]
         counts = (str(kinds.count(kind)) for kind in KINDS)
-        lines.append((f"[{TITLES[name]}](#{name})", *counts))
+        lines.append((f"[{TITLES[name]}](#claims-of-{name})", *counts))
     return markdown(("paper", *KINDS), lines)
 
 

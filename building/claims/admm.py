@@ -107,7 +107,7 @@ def rows() -> list[Row]:
         ),
         Row(
             "Avg has lower SHDs than Voting (6.1)",
-            by_place(lower),
+            by_place(lower) + cost_of_avg(lower),
             f"Avg − Voting: {', '.join(interval(one.difference) for one in lower)}",
             "curves",
             over_d,
@@ -218,6 +218,17 @@ def by_place(contrasts: Sequence[Contrast]) -> str:
         for side, word in ((False, FAILS), (True, HOLDS), (None, OPEN))
     }
     return "; ".join(f"{word} at d = {' and '.join(places)}" for word, places in at.items() if places)
+
+
+def cost_of_avg(contrasts: Sequence[Contrast]) -> str:
+    """CPU hours until open differences between Avg and Voting are clear."""
+    methods = {LINEAR[line]["method"] for line in (MEANS, VOTES)}
+    hours = 0.0
+    for one in contrasts:
+        if one.clear is None and one.difference is not None:
+            spent = hours_of("admm-fig1", lambda p: p.get("method") in methods and str(p["d"]) == one.words)  # noqa: B023
+            hours += spent * runs_needed(one.difference) / one.difference.runs
+    return f" (about {max(hours, 0.1):.1f} CPU hours)" * (hours > 0)
 
 
 def lead_grows(size: str, command: str) -> Row:

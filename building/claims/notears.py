@@ -214,14 +214,13 @@ def verdict_at(found: Distances, settings: Sequence[Setting]) -> str:
         at = list(dict.fromkeys(one.words.rpartition(", ")[2] for one in contrasts if one.clear is side))
         if at:
             noises = {one.words.split(", ")[2] for one in contrasts if one.clear is side}
-            if word == OPEN:
-                at.append(cost(found, contrasts))
-            of = f" for {' and '.join(sorted(noises))} noise" if len(settings) > 1 else ""
-            return f"{word} at {', '.join(at)}{of}"
+            cost = f" ({cost_of(found, contrasts)})" * (word == OPEN)
+            of = f" for {' and '.join(sorted(noises)).capitalize()} noise" if len(settings) > 1 else ""
+            return f"{word} at {', '.join(at)}{of}{cost}"
     return HOLDS
 
 
-def cost(found: Distances, contrasts: Sequence[Contrast]) -> str:
+def cost_of(found: Distances, contrasts: Sequence[Contrast]) -> str:
     """Graphs until open differences are clear, and what they cost."""
     unclear = [one.difference for one in contrasts if one.clear is None and one.difference is not None]
     graphs = max(map(runs_needed, unclear))
@@ -288,7 +287,9 @@ def sorted_verdict(found: Distances) -> str:
         d: sum(bool(one.clear) for one in contrasts if one.words.endswith(f"d = {d}")) for d in found.sizes
     }
     total = len(contrasts) // len(found.sizes)
-    return "; ".join(f"clearly worse in {count} of {total} settings at d = {d}" for d, count in worse.items())
+    counts = ", ".join(map(str, worse.values()))
+    said = FAILS if any(worse.values()) else HOLDS
+    return f"{said}: clearly worse in {counts} of {total} settings at d = {', '.join(map(str, worse))}"
 
 
 def picture() -> str:
