@@ -1,14 +1,15 @@
-"""Tables with both kinds of columns: how far from the true class, beside peers and columns cut into thirds.
+"""Tables with both kinds of columns: how far from the true class, beside peers and columns that are cut.
 
     python benchmarks/peers.py pgmpy pyagrum
     python benchmarks/mixed.py [--graphs 8] [--columns 10 20] [--rows 500 2000] [--peers ...] [--output F.md]
 
 Truths are random graphs of one edge per node and at most four parents, half of the columns discrete, in four
-kinds (`dagora simulate --sem mixed`). Every table is learned by the default (`bic-mixed`), by `bayes-mixed`
-where discrete columns come first (clg, shift), by `bdeu` on columns cut into thirds by quantiles, and by the
-peers: pgmpy's hill climbing with its conditional Gaussian BIC, pyAgrum's tabu search with BIC on fifths. A
-distance is the structural Hamming distance between classes (CPDAGs). CPU seconds are from rows in memory to
-a graph.
+kinds (`dagora simulate --sem mixed`). Every table is learned as it is: by the default (`bic-mixed`), by
+`bayes-mixed` where discrete columns come first (clg, shift), and by pgmpy's hill climbing with its
+conditional Gaussian BIC. It is also cut into thirds and into fifths by quantiles, and learned from either by
+our default and by pyAgrum's tabu search, each with BIC and with BDeu: the same columns and scores for both. A
+distance is the structural Hamming distance between classes (CPDAGs). CPU seconds are from rows in memory to a
+graph.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ RELATIONS = ("clg", "shift", "both", "curved")
 ORDERED = {"clg", "shift"}
 EDGES_PER_NODE, MOST_PARENTS = 1.0, 4
 LIMIT = 120.0
-OURS = ("bic-mixed", "bayes-mixed", "cut + bdeu")
+CUTS = {"thirds": 3, "fifths": 5}
+SCORES = ("bic", "bdeu")
+AS_IT_IS = ("bic-mixed", "bayes-mixed")
 PEERS = ("pgmpy", "pyagrum")
-FIFTHS = 5
+PGMPY = "pgmpy bic-cg"
 NONE = "–"
 
 
@@ -52,11 +55,10 @@ def few_parents(columns: int, seed: int) -> dagora.DAG:
 
 def by_us(table: dagora.Table, relations: str) -> dict[str, tuple[dagora.DAG, float]]:
     """Our graphs with their CPU seconds."""
-    cut = dagora.discretise(table, "quantile", 3)
-    tasks = {
-        "bic-mixed": partial(dagora.learn, table),
-        "cut + bdeu": partial(dagora.learn, cut, score="bdeu"),
-    }
+    tasks = {"bic-mixed": partial(dagora.learn, table)}
+    for cut, levels in CUTS.items():
+        coded = dagora.discretise(table, "quantile", levels)
+        tasks |= {f"{cut}, {score}": partial(dagora.learn, coded, score=score) for score in SCORES}
     if relations in ORDERED:
         tasks["bayes-mixed"] = partial(dagora.learn, table, score="bayes-mixed")
     found = {}
@@ -66,19 +68,26 @@ def by_us(table: dagora.Table, relations: str) -> dict[str, tuple[dagora.DAG, fl
     return found
 
 
+def lines_of(chosen: list[str]) -> list[str]:
+    """The lines of some peers."""
+    cut = [f"pyagrum, {cut}, {score}" for cut in CUTS for score in SCORES]
+    return [PGMPY] * ("pgmpy" in chosen) + cut * ("pyagrum" in chosen)
+
+
 def by_peers(table: dagora.Table, chosen: list[str], folder: Path) -> dict[str, tuple[dagora.DAG, float]]:
     """The peers' graphs with their CPU seconds; one that fails or passes the limit has none."""
-    whole, cut = folder / "table.csv", folder / "cut.csv"
-    dagora.write_table(table, whole)
-    dagora.write_table(dagora.discretise(table, "quantile", FIFTHS), cut)
-    workers = {
-        "pgmpy": ("climb_mixed_pgmpy.py", whole, LIMIT),
-        "pyagrum": ("climb_pyagrum.py", cut, 1, LIMIT, "tabu"),
-    }
+    dagora.write_table(table, folder / "table.csv")
+    workers = {PGMPY: ("climb_mixed_pgmpy.py", folder / "table.csv", LIMIT)}
+    for cut, levels in CUTS.items():
+        dagora.write_table(dagora.discretise(table, "quantile", levels), folder / f"{cut}.csv")
+        for score in SCORES:
+            words = ("climb_pyagrum.py", folder / f"{cut}.csv", 1, LIMIT, "tabu", score)
+            workers[f"pyagrum, {cut}, {score}"] = words
     found = {}
-    for name in chosen:
+    for name in lines_of(chosen):
         try:
-            outcome = run_worker(*workers[name], peer=name, limit=LIMIT, **one_thread())
+            peer = name.partition(",")[0].partition(" ")[0]
+            outcome = run_worker(*workers[name], peer=peer, limit=LIMIT, **one_thread())
         except WorkerError as error:
             note(str(error).splitlines()[-1])
             continue
@@ -97,7 +106,7 @@ def main() -> None:
     options = parser.parse_args()
     peers.require(options.peers)
     about = machine("numpy", "numba")
-    names = [*OURS, *options.peers]
+    names = [*AS_IT_IS, *(f"{cut}, {score}" for cut in CUTS for score in SCORES), *lines_of(options.peers)]
     lines, spent = [], defaultdict(list)
     # Kernels are compiled before anything is timed.
     by_us(dagora.simulate(few_parents(10, 0), "mixed", 200, seed=0, relations="clg").table, "clg")

@@ -1,6 +1,7 @@
 """pyAgrum's greedy hill climbing with plain BIC: no prior, no limit on parents. 0 threads: its default.
 
-With the word `tabu` as a last argument it is its local search with a tabu list, as that comes.
+With the word `tabu` among the last arguments it is its local search with a tabu list, as that comes; with the
+word `bdeu` the score is BDeu in the place of BIC.
 """
 
 import sys
@@ -13,11 +14,14 @@ def main() -> None:
     file, threads, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     # The rows are read and coded here, not while learning.
     learner, load, _ = timed(lambda: pyagrum.BNLearner(file))
-    if sys.argv[4:] == ["tabu"]:
+    if "tabu" in sys.argv[4:]:
         learner.useLocalSearchWithTabuList()
     else:
         learner.useGreedyHillClimbing()
-    learner.useScoreBIC()
+    if "bdeu" in sys.argv[4:]:
+        learner.useScoreBDeu()
+    else:
+        learner.useScoreBIC()
     learner.useNoPrior()
     learner.setNumberOfThreads(threads)
     # The graph alone: learnBN would also fit parameters.

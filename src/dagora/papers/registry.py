@@ -210,7 +210,7 @@ ITEMS = (
         "divergence of sampled posteriors from the enumerated one at 4 nodes as draws grow",
         "dagora.papers.gpn.fig3:fig3",
         GPN,
-        quick="3 networks, up to 10,000 draws",
+        quick="10 networks, up to 10,000 draws",
         full="10 networks, up to 100,000 draws",
     ),
     Item(

@@ -8,7 +8,6 @@ from dagora.papers.admm.claims import (
     FIGURE3,
     FIGURE4,
     OUR_SOLVER,
-    Contrast,
     Curves,
     OtherSize,
     claims_table,
@@ -25,6 +24,7 @@ from dagora.papers.admm.contenders import (
 )
 from dagora.papers.admm.curves import judgements
 from dagora.papers.cell import MeasuredCell
+from dagora.papers.contrasts import Contrast
 from dagora.papers.tables import Mean
 
 SITES, RUNS = (2, 4, 64), 30

@@ -75,12 +75,16 @@ def test_end_to_end(
         uniform, published = (found[f"BGe, {sampler}", prior] for prior in ("uniform", "published"))
         assert [uniform[name] for name in numbers] == [published[name] for name in numbers]
     together = [dict(zip(short["columns"], row, strict=True)) for row in short["rows"]]
-    assert {row["method"].rsplit(", ", 1)[0] for row in together} == {"BGe", "GP, weighted"}
+    aims = {(row["method"].rsplit(", ", 1)[0], row["prior"]) for row in together}
+    assert aims == {("BGe", "published"), ("GP", "uniform"), ("GP, weighted", "published")}
     for row in together:
-        assert row["E-TP"] == found[row["method"], "published"]["E-TP"]
+        assert row["E-TP"] == found[row["method"], row["prior"]]["E-TP"]
         theirs = found[f"{row['method'].replace(', weighted', '')} (paper)", "the paper's"]
-        assert row["E-FP (paper)"] == theirs["E-FP"]
-        assert (row["ESS of weights"] is None) == row["method"].startswith("BGe")
+        marked = isinstance(row["E-SHD"], str)
+        assert row["E-FP (paper)"] == (None if marked else theirs["E-FP"])
+        weights = row["ESS of weights"]
+        assert marked == (row["R-hat"] > 1.05 or (weights is not None and weights < 100))
+        assert (weights is None) == (", weighted" not in row["method"])
     notes = " ".join(json.loads(ran.out)["notes"])
     assert "dual" in notes
     assert "are not of one kernel" not in notes, "no line of GP² is ours"
@@ -97,3 +101,17 @@ def test_the_papers_points_stand_at_the_lines_of_their_target(
     table1.chart([], published_proteins())
     places = {score for panel in seen for one in panel.series if one.published for score in one.x}
     assert places == {"BGe", "GP,\nweighted", "GP²,\nweighted"}
+
+
+def test_weights_worth_few_draws_are_marked_and_stand_beside_nothing(few_proteins: Path) -> None:
+    numbers = dict.fromkeys(("shd", "tp", "fp", "erk_akt", "erk_pka_absent"), 1.0)
+    runs = [
+        {"method": "GP, weighted", "sampler": sampler, "prior": "published", "rhat": 1.0, "weight_ess": worth}
+        | numbers
+        for sampler, worth in (("order", 100.0), ("partition", 99.0))
+    ]
+    table = table1.compare_with_paper([MeasuredCell({"score": "gp"}, {"runs": runs})], published_proteins())
+    order, partition = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+    assert (order["E-SHD"], partition["E-SHD"]) == (1.0, "1.0 †")
+    assert order["E-SHD (paper)"] == pytest.approx(14.6, abs=0.05)
+    assert [partition[name] for name in table.columns if name.endswith("(paper)")] == [None] * 5

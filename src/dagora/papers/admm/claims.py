@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from dagora.papers.admm.contenders import (
     ALL_DATA,
@@ -28,10 +27,10 @@ from dagora.papers.admm.contenders import (
 )
 from dagora.papers.admm.curves import is_pooled_cell, judgements, label_of
 from dagora.papers.cell import MeasuredCell, Parameters
+from dagora.papers.contrasts import Contrast, standard_errors, subtract
 from dagora.papers.tables import Mean, ResultTable, mean
 
 PAPER_RUNS = 30  # section 6, “Metrics”
-LEVEL = 0.975  # of Student's distribution: both ends of a 95 % interval
 WIDEST = 0.1  # a printed value is not confirmed by an interval that is wider than this to either side
 SHOWN = 3  # comparisons named in a verdict
 # What the text compares with its ADMM; its votes and means keep their cycles (section 6, “Methods”).
@@ -49,35 +48,6 @@ PUBLISHED_LINES = {
 
 Place = str | int | float
 Runs = Mapping[int, Mapping[str, float]]
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A difference that a claim says is below zero; None where it was not measured."""
-
-    words: str
-    difference: Mean | None
-
-    @property
-    def clear(self) -> bool | None:
-        """True if the claim holds here, False if it fails, None if that cannot be decided."""
-        if self.difference is None or self.difference.error is None:
-            return None
-        far = standard_errors(self.difference.runs) * self.difference.error
-        below, above = self.difference.value + far < 0, self.difference.value - far > 0
-        return True if below else False if above else None
-
-
-@cache
-def standard_errors(runs: int) -> float:
-    """The half-width of the 95 % interval of a mean, in standard errors.
-
-    >>> [round(standard_errors(runs), 1) for runs in (2, 3, 30)]
-    [12.7, 4.3, 2.0]
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(runs - 1, LEVEL))
 
 
 @dataclass(frozen=True)
@@ -294,14 +264,6 @@ def grows(lines: Curves) -> list[Contrast]:
                 words = f"growth of SHD {other} − ADMM from {before} to {after}"
                 found.append(Contrast(words, subtract(*gaps)))
     return found
-
-
-def subtract(one: Mean | None, other: Mean | None) -> Mean | None:
-    """The difference of two independent means."""
-    if one is None or other is None:
-        return None
-    error = None if one.error is None or other.error is None else math.hypot(one.error, other.error)
-    return Mean(one.value - other.value, error, min(one.runs, other.runs))
 
 
 def along(number: str, labels: Sequence[str], sign: int) -> Callable[[Curves], list[Contrast]]:

@@ -1,8 +1,8 @@
 """Run all samplers, estimators and priors on one table: the runs that figure 1 and table 1 compare.
 
-Methods: `GP` is a chain on the marginal likelihoods themselves (quasi-Monte-Carlo); `GP, weighted` is the
-paper's algorithm 1, a chain on the Laplace approximation whose draws are weighted afterwards; `Laplace` is
-that chain without weights; `GP, bridge` is algorithm 1 with bridge sampling; `BGe` is the
+Methods: `GP` is a chain on the marginal likelihoods themselves (quasi-Monte-Carlo); `GP, weighted` is a chain
+on the Laplace approximation whose draws are weighted by them afterwards; `Laplace` is that chain without
+weights; `GP, bridge` is the paper's algorithm 1, with weights from bridge sampling; `BGe` is the
 linear-Gaussian score. Priors: `uniform` over DAGs; `sparse`, ln n nats per edge; `published`, what the
 paper's authors used: for a Gaussian process the constants in their code and their price per edge, for BGe a
 uniform prior with their prior sample size of the mean. In the simulations the prices and the sample size were

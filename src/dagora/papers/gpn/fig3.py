@@ -35,7 +35,7 @@ SETTINGS: Parameters = {"space": "full", "alpha": 0.05, "chains": 4}
 # By hand, around the M = 10⁴ of the right panel; the paper has one network.
 DRAWS = (100, 400, 1000, 4000, 10_000, 40_000, 100_000)
 QUICK_MOST, FULL_MOST = 10_000, 100_000
-QUICK_NETWORKS, FULL_NETWORKS = 3, 10
+QUICK_NETWORKS, FULL_NETWORKS = 10, 10
 # The library's default; that the truth has sixteen times as many is by hand.
 POINTS = 256
 TRUE_POINTS = 16 * POINTS
@@ -56,9 +56,9 @@ DAGs. All methods run partition MCMC on every parent set, four chains, of which 
 counted. The truth is the enumerated posterior over 543 DAGs on marginal likelihoods from 4096
 quasi-Monte-Carlo points.
 
-“GP, weighted” is the paper's algorithm 1: draws under Laplace scores, weighted by marginal likelihoods,
-from 256 points or by bridge sampling (300 + 300 particles, as in the paper). “GP” is a chain on the
-256-point scores.
+“GP, weighted by bridge sampling” has the weights of the paper's algorithm 1 (300 + 300 particles, as in the
+paper) on draws under Laplace scores; “GP, weighted” has weights from 256 points in their place. “GP” is a
+chain on the 256-point scores.
 
 Even independent draws of the truth itself have a divergence above zero, about (number of plausible graphs)
 / 2M: the last line is that floor. A method on the floor cannot be told from the truth.

@@ -2,7 +2,8 @@
 
 `notears` is our path solver, `notears-published` is algorithm 1 of the paper and nothing after it. `ges` has
 the Gaussian BIC, and `ges-penalised` the same with a factor on its penalty (`GES_PENALTY`). `pc` tests
-partial correlations at the library's level. `lingam` is DirectLiNGAM.
+partial correlations at the library's level. `ica-lingam` is the LiNGAM that the paper cites (Shimizu et al.
+2006), `lingam` DirectLiNGAM.
 
 Sort-and-regress (Reisach, Seiler & Weichwald 2021) is the null model of these simulations: with weights above
 ½ and equal noise, variances grow along the edges, and their order gives the graph's order away.
@@ -74,7 +75,7 @@ def learn_cell(parameters: Parameters, table: Table, run: Run) -> Graph:
     if method.startswith("ges"):
         penalty = float(parameters["penalty"]) if method == "ges-penalised" else 1.0
         options = {"method": "ges", "score": "bic-gaussian", "penalty": penalty}
-    elif method in {"pc", "lingam"}:
+    elif method in {"pc", "lingam", "ica-lingam"}:
         options = {"method": method}
     else:
         options = {name: float(parameters[name]) for name in ("lambda1", "threshold")}

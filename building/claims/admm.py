@@ -1,0 +1,458 @@
+"""ADMM over sites: figures 1 to 8, and what the exchange gives away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+from building.claims.row import (
+    FAILS,
+    FOLDER,
+    HOLDS,
+    OPEN,
+    Row,
+    entry,
+    hours_of,
+    kept_cells,
+    runs_needed,
+    table,
+    verdict,
+)
+
+from dagora.papers.admm import claims
+from dagora.papers.admm.claims import Curves, Place
+from dagora.papers.admm.contenders import (
+    ALL_DATA,
+    BEST,
+    FGES_VOTING,
+    LINEAR,
+    MEANS,
+    PC_VOTING,
+    PUBLISHED,
+    SECURE_SUM,
+    VOTES,
+)
+from dagora.papers.admm.linear import LINES
+from dagora.papers.charts import ChartPanel, Series, draw_panels
+from dagora.papers.contrasts import Contrast, interval
+from dagora.papers.tables import Mean
+
+BASELINES = claims.BASELINES
+NAMES = {VOTES: "Voting", MEANS: "Avg", BEST: "Best", PUBLISHED: "ADMM", ALL_DATA: "all data"}
+RUNS = "30 runs; NOTEARS by our solver"
+SIZES, SITES = (10, 20, 50), (2, 8, 64)
+
+
+@cache
+def curves(figure: str) -> Curves:
+    """The cells of a figure."""
+    cells = kept_cells(f"admm-{figure}")
+    if figure == "fig1":
+        return Curves.of(cells, LINES, "", "d")
+    if figure == "fig2":
+        return Curves.of(cells, LINES, "d", "sites")
+    return Curves.of(cells, LINEAR, "scale", "sites")
+
+
+def difference(
+    figure: str, measure: str, one: str, other: str, place: Place, panel: Place = "", digits: int = 1
+) -> str:
+    """The number of a line less that of another at a place."""
+    found = curves(figure).less(measure, other, one, panel, place).difference
+    return interval(None if found is None else Mean(-found.value, found.error, found.runs), digits)
+
+
+def value(figure: str, measure: str, line: str, place: Place, panel: Place = "", digits: int = 2) -> str:
+    """The mean of a line at a place."""
+    return interval(curves(figure).mean(line, measure, panel, place), digits)
+
+
+def leads(figure: str, line: str, panel: Place = "") -> str:
+    """The SHD of a line less ADMM's, over the places."""
+    return ", ".join(difference(figure, "shd", line, PUBLISHED, at, panel) for at in curves(figure).places)
+
+
+def judged(figure: str, claim: str) -> list[Contrast]:
+    """The comparisons that a sentence of the paper comes to."""
+    sentences = {"fig1": claims.FIGURE1, "fig2": claims.FIGURE2, "fig3": claims.FIGURE3}[figure]
+    found = [one for one in sentences if claim in one.words]
+    if len(found) != 1:
+        raise ValueError(f"{figure}: {len(found)} claims say “{claim}”")
+    return list(found[0].comparisons(curves(figure)))
+
+
+def rows() -> list[Row]:
+    """Every claim."""
+    fig1, fig2, fig3 = (f"admm/{name} --full" for name in ("fig1", "fig2", "fig3"))
+    over_d, over_sites = f"d = 10, 20, 50; {RUNS}", f"256 rows, 2 to 64 sites; {RUNS}"
+    lower = [Contrast(str(d), curves("fig1").less("shd", MEANS, VOTES, "", d).difference) for d in SIZES]
+    return [
+        Row(
+            "lowest SHD at every d (6.1, figure 1)",
+            verdict(judged("fig1", "ADMM performs the best")),
+            f"SHD less ADMM's: {each('fig1', BASELINES)}",
+            "curves",
+            over_d,
+            fig1,
+        ),
+        lead_grows(over_d, fig1),
+        Row(
+            "TPRs closest to those of all data (6.1)",
+            verdict(judged("fig1", "its TPRs are close")),
+            f"TPR at d = 10, 20, 50: {tprs(PUBLISHED)}; all data {tprs(ALL_DATA)}; Avg {tprs(MEANS)}",
+            "curves",
+            over_d,
+            fig1,
+        ),
+        Row(
+            "Avg has lower SHDs than Voting (6.1)",
+            by_place(lower) + cost_of_avg(lower),
+            f"Avg − Voting: {', '.join(interval(one.difference) for one in lower)}",
+            "curves",
+            over_d,
+            fig1,
+        ),
+        Row(
+            "Voting finds few edges: low TPRs (6.1)",
+            verdict(judged("fig1", "Voting identifies")),
+            f"TPR of Voting {tprs(VOTES)}",
+            "curves",
+            over_d,
+            fig1,
+        ),
+        Row(
+            "Best has high SHDs owing to high FDRs (6.1)",
+            verdict(judged("fig1", "Best has high")),
+            f"FDR of Best {tprs(BEST, 'fdr')}, of ADMM {tprs(PUBLISHED, 'fdr')}",
+            "curves",
+            over_d,
+            fig1,
+        ),
+        Row(
+            "PC-Voting and FGES-Voting are worse (6.1, figure 5)",
+            verdict(judged("fig1", "PC-Voting")),
+            f"SHD less ADMM's: PC {leads('fig1', PC_VOTING)}; FGES {leads('fig1', FGES_VOTING)}",
+            "curves",
+            "d = 10, 20, 50; 30 runs",
+            "admm/fig5 --full",
+        ),
+        Row(
+            "with more sites Voting, Avg and Best deteriorate quickly (6.2, figures 2 and 6)",
+            verdict(judged("fig2", "quickly deteriorate")),
+            f"TPR from 2 to 64 sites at d = 20: {falls(BASELINES)}",
+            "curves",
+            over_sites,
+            fig2,
+        ),
+        Row(
+            "ADMM deteriorates too, but less, and is best at 64 sites (6.2)",
+            verdict([*judged("fig2", "TPRs of ADMM also decrease"), *judged("fig2", "still high")]),
+            f"TPR from 2 to 64 sites at d = 20: {falls((PUBLISHED,))}",
+            "curves",
+            over_sites,
+            fig2,
+        ),
+        printed(fig2),
+        few_sites(over_sites, fig2),
+        *proteins(fig3),
+        networks(),
+        Row(
+            "how much the shared parameters tell is left open (7)",
+            "every site's covariance, from the first round",
+            "largest relative error "
+            + entry(
+                "admm-privacy",
+                "largest error",
+                d="20",
+                sites="8",
+                **{"what the coordinator uses": "published: every B_k of round 1"},
+            ),
+            "none",
+            "d = 20, 8 sites; 3 runs",
+            "admm/privacy",
+        ),
+        Row(
+            "(not in the paper) one secure sum of second moments does better",
+            f"{verdict([secure('fig2', 20, at) for at in SITES])} with 256 rows, d = 20; with 3 d rows "
+            + by_place([secure("fig1", "", d) for d in SIZES]),
+            "SHD less ADMM's, 2, 8 and 64 sites: "
+            + ", ".join(interval(secure("fig2", 20, at).difference) for at in SITES)
+            + "; with 3 d rows: "
+            + ", ".join(interval(secure("fig1", "", d).difference) for d in SIZES),
+            "none",
+            over_sites,
+            fig2,
+        ),
+    ]
+
+
+def secure(figure: str, panel: Place, place: Place) -> Contrast:
+    """The SHD of NOTEARS on one secure sum is below ADMM's."""
+    return Contrast(str(place), curves(figure).less("shd", SECURE_SUM, PUBLISHED, panel, place).difference)
+
+
+def each(figure: str, lines: Sequence[str]) -> str:
+    """The leads of ADMM over some lines."""
+    return "; ".join(f"{NAMES[line]} {leads(figure, line)}" for line in lines)
+
+
+def tprs(line: str, measure: str = "tpr") -> str:
+    """TPRs over the sizes."""
+    return ", ".join(value("fig1", measure, line, d) for d in SIZES)
+
+
+def falls(lines: Sequence[str]) -> str:
+    """TPRs with the fewest sites and the most."""
+    parts = [
+        f"{NAMES[line]} {value('fig2', 'tpr', line, 2, 20)} to {value('fig2', 'tpr', line, 64, 20)}"
+        for line in lines
+    ]
+    return "; ".join(parts)
+
+
+def by_place(contrasts: Sequence[Contrast]) -> str:
+    """The verdict at each d."""
+    at = {
+        word: [one.words for one in contrasts if one.clear is side]
+        for side, word in ((False, FAILS), (True, HOLDS), (None, OPEN))
+    }
+    return "; ".join(f"{word} at d = {' and '.join(places)}" for word, places in at.items() if places)
+
+
+def cost_of_avg(contrasts: Sequence[Contrast]) -> str:
+    """CPU hours until open differences between Avg and Voting are clear."""
+    methods = {LINEAR[line]["method"] for line in (MEANS, VOTES)}
+    hours = 0.0
+    for one in contrasts:
+        if one.clear is None and one.difference is not None:
+            spent = hours_of("admm-fig1", lambda p: p.get("method") in methods and str(p["d"]) == one.words)  # noqa: B023
+            hours += spent * runs_needed(one.difference) / one.difference.runs
+    return f" (about {max(hours, 0.1):.1f} CPU hours)" * (hours > 0)
+
+
+def lead_grows(size: str, command: str) -> Row:
+    """The lead over each baseline from d to d, and what it would cost to tell."""
+    contrasts = claims.grows(curves("fig1"))
+    said, shown = [], []
+    for line in BASELINES:
+        own = [one for one in contrasts if f" {line} " in one.words]
+        growth = [
+            Mean(-one.difference.value, one.difference.error, one.difference.runs)
+            for one in own
+            if one.difference
+        ]
+        word = verdict(own)
+        if word == OPEN:
+            last = own[-1].difference
+            assert last is not None
+            word += f" over {NAMES[line]} from 20 to 50 ({cost(last, line)} CPU hours)"
+        else:
+            word += f" over {NAMES[line]}"
+        said.append(word)
+        shown.append(f"{NAMES[line]} {' and '.join(interval(one) for one in growth)}")
+    return Row(
+        "the lead grows with d (6.1)",
+        "; ".join(said),
+        f"growth from 10 to 20 and 20 to 50: {'; '.join(shown)}",
+        "curves",
+        size,
+        command,
+    )
+
+
+def cost(last: Mean, line: str) -> str:
+    """CPU hours until a difference between d = 20 and 50 of this size is clear."""
+    methods = {LINEAR[line]["method"], LINEAR[PUBLISHED]["method"]}
+    hours = hours_of("admm-fig1", lambda p: p.get("method") in methods and p["d"] in (20, 50))
+    return f"about {math.ceil(hours * runs_needed(last) / last.runs)}"
+
+
+def printed(command: str) -> Row:
+    """The only TPRs that the text prints."""
+    said, ours = [], []
+    for line, theirs in claims.PRINTED_TPR.items():
+        contrast = claims.compare_printed_tpr(line, theirs, 20, 64)(curves("fig2"))
+        said.append(f"{verdict(contrast)} for {NAMES[line]}")
+        ours.append(value("fig2", "tpr", line, 64, 20))
+    theirs_all = ", ".join(f"{number:.2f}" for number in claims.PRINTED_TPR.values())
+    return Row(
+        "the TPR at d = 20 with 64 sites: ADMM, Voting, Avg, Best (6.2)",
+        "; ".join(said),
+        ", ".join(ours),
+        theirs_all,
+        f"256 rows; {RUNS}",
+        command,
+    )
+
+
+def few_sites(size: str, command: str) -> Row:
+    """With two sites, and with 50 variables and four."""
+    two = verdict(judged("fig2", "when the number of sites is small"))
+    four = [
+        Contrast(NAMES[line], curves("fig2").less("shd", line, PUBLISHED, 50, 4).difference)
+        for line in BASELINES
+    ]
+    parts = "; ".join(
+        f"{NAMES[line]} {difference('fig2', 'shd', line, PUBLISHED, 4, 50)}" for line in BASELINES
+    )
+    wrong = " and ".join(one.words for one in four if one.clear is False)
+    said = (
+        f"{FAILS} for {wrong} with 4 sites at d = 50" if wrong else f"{verdict(four)} with 4 sites at d = 50"
+    )
+    return Row(
+        "with few sites the baselines are better (6.2, figure 2)",
+        f"{two} with 2 sites; {said}",
+        f"SHD less ADMM's at d = 50 with 4 sites: {parts}",
+        "curves",
+        size,
+        command,
+    )
+
+
+def proteins(command: str) -> list[Row]:
+    """The claims of section 6.3, on raw columns and on standardised ones."""
+    size = f"512 rows, 2 to 64 sites; {RUNS}"
+    shown = {
+        "degrades much": (
+            "proteins: Voting, Avg and Best degrade with the sites (6.3, figures 3 and 7)",
+            lambda scale: "; ".join(f"{NAMES[line]} {change(line, scale)}" for line in BASELINES),
+            "SHD at 64 sites less that at 2: ",
+        ),
+        "stable performance": (
+            "proteins: ADMM is stable over sites (6.3)",
+            lambda scale: "; ".join(f"{NAMES[line]} {range_of(line, scale)}" for line in BASELINES),
+            "range of SHD over sites less ADMM's: ",
+        ),
+        "improved performance": (
+            "proteins: ADMM is best at 64 sites (6.3)",
+            lambda scale: "; ".join(
+                f"{NAMES[line]} {difference('fig3', 'shd', line, PUBLISHED, 64, scale, 2)}"
+                for line in BASELINES
+            ),
+            "SHD less ADMM's: ",
+        ),
+        "lower SHDs than AllData": (
+            "proteins: ADMM is better than all data (6.3)",
+            lambda scale: (
+                f"{difference('fig3', 'shd', ALL_DATA, PUBLISHED, 2, scale)} with 2 sites, "
+                f"{difference('fig3', 'shd', ALL_DATA, PUBLISHED, 64, scale)} with 64"
+            ),
+            "SHD of all data less ADMM's: ",
+        ),
+    }
+    found = []
+    for words, (claim, numbers, what) in shown.items():
+        contrasts = judged("fig3", words)
+        said = []
+        for scale in ("raw", "standardised"):
+            own = [one for one in contrasts if scale in one.words]
+            word = verdict(own)
+            if word == OPEN:
+                worst = [one.difference for one in own if one.clear is None and one.difference is not None]
+                word += f" ({protein_cost(worst)})"
+            said.append(f"{word} on {scale} columns")
+        ours = f"{what}raw {numbers('raw')}; standardised {numbers('standardised')}"
+        found.append(Row(claim, "; ".join(said), ours, "curves", size, command))
+    return found
+
+
+def protein_cost(open_ones: Sequence[Mean]) -> str:
+    """CPU hours until differences on the standardised proteins are clear."""
+    hours = hours_of("admm-fig3", lambda p: p["scale"] == "standardised")
+    return f"about {max(hours * runs_needed(one) / one.runs for one in open_ones):.1f} CPU hours"
+
+
+def change(line: str, scale: str) -> str:
+    """The SHD with the most sites less that with the fewest."""
+    lines = curves("fig3")
+    found = lines.paired_mean(
+        lambda runs: runs[1]["shd"] - runs[0]["shd"],
+        (line, scale, lines.places[0]),
+        (line, scale, lines.places[-1]),
+    )
+    return interval(found)
+
+
+def range_of(line: str, scale: str) -> str:
+    """How much more the SHD of a line ranges over the sites than ADMM's."""
+    found = [
+        one.difference
+        for one in claims.steadier(curves("fig3"))
+        if f", {line} " in one.words and scale in one.words
+    ]
+    [only] = found
+    return interval(None if only is None else Mean(-only.value, only.error, only.runs), 2)
+
+
+def networks() -> Row:
+    """Figure 4, whose verdicts are those of its page."""
+    words = ("outperforms the other baselines", "stable performance", "close to that")
+    said = [next(row["here"] for row in table("admm-fig4-claims") if word in row["claim"]) for word in words]
+    runs = [row for row in table("admm-fig4-fig4") if row["sites"] != "pooled"]
+    sizes = {name: sorted({row[name] for row in runs}, key=float) for name in ("d", "n", "sites", "runs")}
+    names = ("better", "stable", "near all data")
+    verdicts = [
+        f"{name}: {text.partition(':')[0].partition(' (')[0]}" for name, text in zip(names, said, strict=True)
+    ]
+    one = [row for row in runs if row["sites"] == sizes["sites"][0]]
+    shown = ", ".join(
+        f"{name} {shd_of(row)}"
+        for name, line in (("ADMM", PUBLISHED), ("Voting", VOTES), ("Avg", MEANS), ("Best", BEST))
+        for row in one
+        if row["method"] == line
+    )
+    command = "admm/fig4" + " --full" * (
+        " --full`" in (FOLDER / "admm-fig4.md").read_text(encoding="utf-8")[:600]
+    )
+    hours = sum(float(row["CPU s"]) * int(row["runs"]) for row in runs) / 3600
+    return Row(
+        "with networks: better than the baselines, stable, near all data (6.4, figures 4 and 8)",
+        "; ".join(verdicts) + cost_of_networks(said, hours),
+        f"SHD with {sizes['sites'][0]} sites: {shown}",
+        "curves",
+        f"d = {', '.join(sizes['d'])}, n = {', '.join(sizes['n'])}; {' or '.join(sizes['runs'])} runs",
+        command,
+    )
+
+
+def cost_of_networks(said: Sequence[str], hours: float) -> str:
+    """The cost where nothing can be told: cells like these, with the paper's runs."""
+    if not any(text.startswith(OPEN) for text in said):
+        return ""
+    return f" (30 runs of this size: about {hours * 15:.1f} CPU hours; what d = 50 costs was not measured)"
+
+
+def shd_of(row: dict[str, str]) -> str:
+    """The SHD of a row with its interval."""
+    error = float(row["SHD standard error"]) if row["SHD standard error"] else None
+    found = Mean(float(row["SHD"]), error, int(row["runs"]))
+    return interval(found) if found.runs > 2 else f"{found.value:.1f}"
+
+
+def picture() -> str:
+    """SHD over the number of variables, and TPR over the number of sites."""
+    shown = (PUBLISHED, MEANS, VOTES, SECURE_SUM)
+    names = NAMES | {SECURE_SUM: "one secure sum"}
+
+    def series(figure: str, measure: str, panel: Place) -> tuple[Series, ...]:
+        lines = curves(figure)
+        return tuple(
+            Series(
+                names[line],
+                tuple(float(at) for at in lines.places),
+                tuple(
+                    found
+                    for at in lines.places
+                    if (found := lines.mean(line, measure, panel, at)) is not None
+                ),
+            )
+            for line in shown
+        )
+
+    over_d = ChartPanel("SHD, 10 sites, over variables d", series("fig1", "shd", ""))
+    over_sites = ChartPanel("TPR, d = 20, over sites", series("fig2", "tpr", 20))
+    return draw_panels(
+        [over_d, over_sites], columns=2, x_label="", y_label="", title="ADMM over sites: 30 runs",
+        share_y=False, logarithmic_x=True,
+    )  # fmt: skip
