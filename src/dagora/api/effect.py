@@ -165,7 +165,7 @@ def check_model(model: str | None, graph: Source | None) -> None:
 def fitting(
     rows: Statistics, score: str, nodes: Sequence[str] = ()
 ) -> Callable[[DAG], GaussianProcessNetwork]:
-    """What fits Gaussian processes to a graph and these rows; to many graphs of the same nodes, if named."""
+    """A function that fits Gaussian processes to graphs on these rows; with `nodes`, to many graphs of them."""
     from dagora.scores.gp.fitted import ProcessFits
 
     shared = ProcessFits(rows, nodes, score) if nodes else None

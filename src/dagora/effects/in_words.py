@@ -41,7 +41,7 @@ def set_in_words(contrast: EffectContrast) -> str:
 
 
 def _beside(where_set: Effect, given: str) -> str:
-    """What the rows in which x was set tell by themselves."""
+    """The effect by the rows alone in which x was set."""
     x = f"{' and '.join(where_set.x)} {was_or_were(where_set.x)}"
     told = change_in_words(where_set.estimates["difference"], f"{where_set.contrast.outcome}{given}")
     return f"By the {where_set.rows} rows alone in which {x} set by lot, it {told}."

@@ -94,7 +94,7 @@ def effect_by_functions(
 
 
 def assumed_of_functions(score: str) -> tuple[str, ...]:
-    """What effects by functions rest on besides the graph."""
+    """The assumptions of effects by functions besides the graph."""
     return SMOOTH, ADDITIVE if score == "gp" else PAIRS, AT_MODE
 
 

@@ -182,7 +182,7 @@ class Effect:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def lines_beside(self) -> list[str]:
-        """What rows in which x was set tell, beside another answer."""
+        """Lines on the rows in which x was set, beside another answer."""
         where, *others = self._set_lines()
         told = [f"  {scale}: {found}" for scale, found in self.estimates.items()]
         return [

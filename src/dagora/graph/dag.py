@@ -21,8 +21,6 @@ from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_ed
 if TYPE_CHECKING:
     import networkx as nx
 
-    from dagora.graph.adjustment import Adjustment
-
 Edge = tuple[str, str]
 # Nodes from which a shortest cycle is looked for: each takes a search of the whole graph.
 MOST_STARTS = 100
@@ -188,16 +186,6 @@ class DAG(NamedGraph):
         False
         """
         return self.index(tail) in self.parent_indices(self.index(head))
-
-    def adjustment(self, x: str | Iterable[str], y: str) -> Adjustment:
-        """Tell what to adjust for, so that observed rows tell the effect of setting x on y.
-
-        >>> DAG("zxy", ["zx", "zy", "xy"]).adjustment("x", "y").optimal
-        ('z',)
-        """
-        from dagora.graph.adjustment import Adjustment
-
-        return Adjustment(self, x, y)
 
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix whose entry [i, j] is the edge i → j.

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
 from dagora.base.phrases import among
+from dagora.graph.adjustable import AdjustableGraph
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-class NamedGraph(NotebookView, ABC):
+class NamedGraph(AdjustableGraph, NotebookView, ABC):
     """A graph over named nodes, with a boolean matrix whose entry [i, j] is a mark from i to j."""
 
     _nodes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What each edge of a learned graph adds to its score, and what some absent edges would cost.
+"""The gain that each edge of a learned graph brings to its score, and the cost of some absent edges.
 
 The others stay as they are. So an edge may be weak only because another path says the same, and of two such
 edges either could be left out, but not both.
@@ -27,7 +27,7 @@ SLOW_FAMILIES = 64
 
 
 class EdgeEvidence(NamedTuple):
-    """What edges are worth in nats: both empty where that is not known."""
+    """The worth of edges in nats: both empty where that is not known."""
 
     gains: dict[Edge, float]
     """The nats that each edge adds, in the order of the graph's edges and then of its undirected ones."""
@@ -39,7 +39,7 @@ NOT_KNOWN = EdgeEvidence({}, {})
 
 
 def edge_evidence(score: LocalScore, graph: Graph, run: Run) -> EdgeEvidence:
-    """What the edges of a graph add, and what some absent ones would cost: all families in one call.
+    """The gains of a graph's edges, and the costs of some absent ones: all families in one call.
 
     Of a class of graphs, those of one graph in it, and absent edges are directed as its order has their
     nodes. Nothing is known where the numbers would be dear (many edges, a score that takes long, a time

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def limits_of(file: Path) -> dict[str, int]:
-    """What a query to a file may take, as its question says it."""
+    """The limits of a query to a file, as its question says them."""
     return {"most_memory": most_memory(), "most_seconds": Limits.of(file).query_seconds}
 
 

@@ -43,7 +43,7 @@ class FirstRows:
     def warnings(
         self, codings: Mapping[str, Coding], words: Mapping[str, tuple[str, ...]], rows: int, *, grouped: bool
     ) -> Iterator[str]:
-        """What is odd about these rows, and that no others were looked at; `rows` are those of the source.
+        """Warnings about these rows, and that no others were looked at; `rows` are those of the source.
 
         `words` mean missing. Rows with a missing value are left out, as they are in all passes.
         """

@@ -71,7 +71,7 @@ def too_large() -> DataError:
 
 
 def own_connection() -> str:
-    """What to do without limits."""
+    """The way to ask without limits."""
     return by_door(
         python="pass a connection of your own",
         command="in Python, pass a connection of your own to open_rows",

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 ERROR = 1e-10  # of the kernel
 REACH = float(np.sqrt(2 * np.log(2 / ERROR)))  # r
 MARGIN = 0.5
-"""How far the interval of a parent goes beyond its rows at either end, as a share of their range."""
+"""The share of the range of its rows by which the interval of a parent goes beyond them at either end."""
 STEPS = 100  # of a table of a function per length-scale: linear interpolation errs by 2e-5 of its sd
 
 

@@ -1,4 +1,4 @@
-"""What the paper's text says of figure 3, judged by differences of SHD between lines on the same tables.
+"""Sentences of the paper about figure 3, judged by differences of SHD between lines on the same tables.
 
 A difference is a mean over graphs with a 95 % interval; it is clear if the interval is on one side of zero.
 “Competitive” fails where GES is clearly worse; what is said to be better fails where it is clearly worse, and

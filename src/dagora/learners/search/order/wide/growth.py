@@ -1,4 +1,4 @@
-"""What a column grows from those before it in an order, kept so that the effect of a move is seen at once.
+"""Parents that a column grows from those before it in an order, kept so that a move is quickly weighed.
 
 Each column keeps the columns that it added, with the Cholesky factor of their block. So k² operations tell
 whether one more allowed column would have been added on the way: in most cases it would not, and nothing has
@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 
 
-class Growth(NamedTuple):
-    """What each column has grown from those before it.
+class GrownParents(NamedTuple):
+    """The columns that each column has grown from those before it.
 
     Row u of `path` holds the `depth[u]` columns that u added, first to last; `factor[u]` is the Cholesky
     factor of their block, `slope[u]` the row of u below it, `won[u, k]` by how much step k lowered the
@@ -45,7 +45,7 @@ class Growth(NamedTuple):
     value: Floats
 
     @classmethod
-    def of(cls, columns: int, room: int) -> Growth:
+    def of(cls, columns: int, room: int) -> GrownParents:
         """For so many columns, of which each may add `room` others."""
         slope, won = np.zeros((2, columns, room))
         needed, value = np.zeros((2, columns))
@@ -239,7 +239,7 @@ def grow_before(
 
 @kernel
 def keep(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, child: int, value: float
+    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, child: int, value: float
 ) -> None:
     """Keep what was just grown for a child."""
     way = bench.way
@@ -259,7 +259,7 @@ def keep(
 
 @inlined
 def would_add(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, row: Floats, child: int, new: int
+    form: PivotForm, limits: GrowthLimits, growth: GrownParents, row: Floats, child: int, new: int
 ) -> bool:
     """Return True if a child would add a column that it was not allowed so far; in doubt, too.
 
@@ -286,7 +286,7 @@ def would_add(
 
 
 @inlined
-def has_added(growth: Growth, child: int, column: int) -> bool:
+def has_added(growth: GrownParents, child: int, column: int) -> bool:
     """Return True if a child has added a column."""
     for k in range(growth.depth[child]):  # noqa: SIM110 - numba compiles loops, no generators
         if growth.path[child, k] == column:

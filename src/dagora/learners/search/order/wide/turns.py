@@ -18,7 +18,7 @@ from dagora.learners.search.order.pivot_path import DEPTH, shrink
 from dagora.learners.search.order.wide.growth import (
     Bench,
     Floats,
-    Growth,
+    GrownParents,
     GrowthLimits,
     Ints,
     allow_before,
@@ -82,7 +82,13 @@ class Turn(NamedTuple):
 
 @kernel
 def find_touched(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, turn: Turn, place: Ints, moving: int
+    form: PivotForm,
+    limits: GrowthLimits,
+    growth: GrownParents,
+    bench: Bench,
+    turn: Turn,
+    place: Ints,
+    moving: int,
 ) -> None:
     """List the columns that grow otherwise if the moving one changes sides."""
     found = 0
@@ -100,7 +106,13 @@ def find_touched(
 
 @kernel
 def score_touched(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, turn: Turn, place: Ints, moving: int
+    form: PivotForm,
+    limits: GrowthLimits,
+    growth: GrownParents,
+    bench: Bench,
+    turn: Turn,
+    place: Ints,
+    moving: int,
 ) -> bool:
     """Their scores with the moving column on either side; False where there is no room."""
     for k in range(turn.at[0]):
@@ -195,7 +207,7 @@ def best_place(turn: Turn, place: Ints, moving: int, tolerance: float) -> int:
 def find_places(
     form: PivotForm,
     limits: GrowthLimits,
-    growth: Growth,
+    growth: GrownParents,
     bench: Bench,
     turn: Turn,
     order: Order,
@@ -231,7 +243,7 @@ def shift(order: Order, moving: int, to: int) -> None:
 
 @kernel
 def regrow(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, place: Ints, child: int
+    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, place: Ints, child: int
 ) -> bool:
     """Grow a column anew at its place and keep that; False where there is no room."""
     value = grow_before(form, limits, bench, place, child, place[child], -1, False)
@@ -243,7 +255,7 @@ def regrow(
 
 @kernel
 def regrow_all(
-    form: PivotForm, limits: GrowthLimits, growth: Growth, bench: Bench, place: Ints, children: Ints
+    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, place: Ints, children: Ints
 ) -> bool:
     """Grow some columns anew; False where there was no room for one of them."""
     for child in children:  # noqa: SIM110 - numba compiles loops, no generators
@@ -256,7 +268,7 @@ def regrow_all(
 def move(
     form: PivotForm,
     limits: GrowthLimits,
-    growth: Growth,
+    growth: GrownParents,
     bench: Bench,
     turn: Turn,
     order: Order,

@@ -24,7 +24,7 @@ from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.pivot_path import SCORED
-from dagora.learners.search.order.wide.growth import Bench, Growth, GrowthLimits
+from dagora.learners.search.order.wide.growth import Bench, GrownParents, GrowthLimits
 from dagora.learners.search.order.wide.turns import (
     STAY,
     UNKNOWN,
@@ -75,7 +75,7 @@ class WideOrders:
         self.orders = [Order.of(each) for each in ([] if first is None else [first]) + begins]
         self.ended = [False] * starts
         self._best: tuple[NDArray[np.bool_], float] | None = None
-        self._growth = Growth.of(columns, 0)
+        self._growth = GrownParents.of(columns, 0)
         self._scored = 0
         self._workplaces: list[tuple[Bench, Turn]] = []
         self._rounds = 0
@@ -193,8 +193,8 @@ class WideOrders:
     def _make_room(self, room: int) -> None:
         """Make room for so many parents; what was grown stays."""
         old = self._growth
-        self._growth = Growth.of(len(self._form.group), room)
-        for name in Growth._fields:
+        self._growth = GrownParents.of(len(self._form.group), room)
+        for name in GrownParents._fields:
             before, after = getattr(old, name), getattr(self._growth, name)
             after[tuple(slice(size) for size in before.shape)] = before
         self._scored = self.evaluations

@@ -21,8 +21,8 @@ from dagora.scores.local_score import LocalScore, PivotForm, align
 # Columns of all orders together, unless the user says how many orders: from 9 orders down to 1. By hand: of
 # 120 columns the tenth order still found a better graph, of 1000 each takes seconds.
 ORDERED_COLUMNS = 1000
-# With more columns than these, the first order is that of the graph that was climbed to. The search takes less
-# than half as long from there as from a random order, but it ends in a lower score.
+# With more columns than these, the first order is that of the graph that was climbed to. From there the
+# search takes less than half as long as from a random order, but it ends in a lower score.
 CLIMBED = 2000
 
 
