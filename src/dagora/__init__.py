@@ -17,6 +17,7 @@ from pathlib import Path
 from dagora.base import notebook
 from dagora.base.loading import load
 from dagora.base.version import __version__ as __version__
+from dagora.graph import asked_graph
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOMES = {
@@ -45,3 +46,10 @@ def _html(shown: object) -> str:
 
 
 notebook.provide(_html)  # what notebooks show of graphs, tables and results
+
+
+def _adjustment(graph: object, x: object, y: str) -> object:
+    return load("dagora.graph.adjustment:Adjustment")(graph, x, y)
+
+
+asked_graph.provide(_adjustment)  # what graphs tell by their method `adjustment`

@@ -10,21 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
+from dagora.graph.asked_graph import AskedGraph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.equivalence import consistent_extension, cpdag_matrix
 from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
-if TYPE_CHECKING:
-    from dagora.graph.adjustment import Adjustment
 
-
-class CPDAG(NamedGraph):
+class CPDAG(NamedGraph, AskedGraph):
     """An immutable graph with directed and undirected edges.
 
     >>> chain = CPDAG.from_dag(DAG("abc", [("a", "b"), ("b", "c")]))
@@ -132,16 +130,6 @@ class CPDAG(NamedGraph):
                 "makes a cycle or a new v-structure"
             )
         return DAG.from_numpy(dag, self._nodes)
-
-    def adjustment(self, x: str | Iterable[str], y: str) -> Adjustment:
-        """Tell what to adjust for, or which lines leave the effect of setting x on y open.
-
-        >>> CPDAG("zxy", [], ["zx", "zy", "xy"]).adjustment("x", "y").open_edges
-        (('x', 'z'), ('x', 'y'))
-        """
-        from dagora.graph.adjustment import Adjustment
-
-        return Adjustment(self, x, y)
 
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix: [i, j] alone is i → j, with [j, i] it is i — j."""

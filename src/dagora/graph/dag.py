@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
+from dagora.graph.asked_graph import AskedGraph
 from dagora.graph.bits import Rows, pack, unpack
 from dagora.graph.named_graph import NamedGraph, find_node, index_nodes, list_edges, list_nodes, named_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from dagora.graph.adjustment import Adjustment
 
 Edge = tuple[str, str]
 # Nodes from which a shortest cycle is looked for: each takes a search of the whole graph.
@@ -30,7 +29,7 @@ MOST_STARTS = 100
 MOST_NAMED = 12
 
 
-class DAG(NamedGraph):
+class DAG(NamedGraph, AskedGraph):
     """An immutable directed acyclic graph.
 
     >>> sprinkler = DAG(["rain", "sprinkler", "wet"], [("rain", "wet"), ("sprinkler", "wet")])
@@ -188,16 +187,6 @@ class DAG(NamedGraph):
         False
         """
         return self.index(tail) in self.parent_indices(self.index(head))
-
-    def adjustment(self, x: str | Iterable[str], y: str) -> Adjustment:
-        """Tell what to adjust for, so that observed rows tell the effect of setting x on y.
-
-        >>> DAG("zxy", ["zx", "zy", "xy"]).adjustment("x", "y").optimal
-        ('z',)
-        """
-        from dagora.graph.adjustment import Adjustment
-
-        return Adjustment(self, x, y)
 
     def to_numpy(self) -> NDArray[np.bool_]:
         """Boolean matrix whose entry [i, j] is the edge i → j.

@@ -15,19 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
+from dagora.graph.asked_graph import AskedGraph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import Edge
 from dagora.graph.named_graph import find_node, index_nodes, list_nodes
-
-if TYPE_CHECKING:
-    from dagora.graph.adjustment import Adjustment
 
 Marks = NDArray[np.int8]
 MarkedEdge = tuple[str, str, str]
@@ -46,7 +44,7 @@ FORWARD = ("-->", "<->", "o->", "o-o", "---", "--o")
 SHOWN = {"-->": "→", "<->": "↔", "o->": "o→", "o-o": "o–o", "---": "—", "--o": "–o"}
 
 
-class PAG(NotebookView):
+class PAG(NotebookView, AskedGraph):
     """An immutable graph over named nodes whose edges have a mark at each end.
 
     >>> graph = PAG("abcd", [("a", "o->", "c"), ("b", "o->", "c"), ("d", "<--", "c")])
@@ -190,16 +188,6 @@ class PAG(NotebookView):
         one_way = [(one, other) for one, sign, other in self.marked_edges if sign in {"-->", "o->"}]
         others = [(one, other) for one, sign, other in self.marked_edges if sign not in {"-->", "o->"}]
         return CPDAG(self._nodes, one_way, others)
-
-    def adjustment(self, x: str | Iterable[str], y: str) -> Adjustment:
-        """Tell what to adjust for, or what leaves the effect of setting x on y open.
-
-        >>> PAG("ab", [("a", "o->", "b")]).adjustment("a", "b").verdict
-        'not identified'
-        """
-        from dagora.graph.adjustment import Adjustment
-
-        return Adjustment(self, x, y)
 
     def to_numpy(self) -> Marks:
         """Matrix of marks: [i, j] is the mark at j of the edge i – j: 1 circle, 2 arrow, 3 tail, 0 no edge.
