@@ -23,6 +23,18 @@ def test_words_json_and_a_page(run: Callable, garden: Path, tmp_path: Path) -> N
     assert content["rows"] == 3000
 
 
+def test_rows_in_which_something_was_set(run: Callable, tmp_path: Path) -> None:
+    dagora.write_graph(dagora.DAG("ab", ["ab"]), tmp_path / "g.json")
+    lines = [f"{k % 7 + 0.5},{k % 7 + k % 3 + 0.25},{'b' if k < 20 else 'none'}" for k in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,set", *lines]))
+    line = ("check", tmp_path / "g.json", tmp_path / "rows.csv", "--permutations", "5")
+    ran = run(*line, "--interventions", "set")
+    assert (ran.code, ran.err) == (0, "")
+    assert "note: rows in which a variable was set do not count for it (b 20)" in ran.out
+    ran = run(*line, "--interventions", "none")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+
 def test_questions_to_the_graph_alone(run: Callable, tmp_path: Path) -> None:
     dagora.write_graph(dagora.DAG("abcd", ["ac", "bc", "cd"]), tmp_path / "g.json")
     assert run("check", tmp_path / "g.json", "--implied").out.splitlines() == [

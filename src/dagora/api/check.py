@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from dagora.criticism.predictive import predict
 from dagora.criticism.single_change import MOST_COLUMNS, best_changes
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading, takes_reading
+from dagora.data.interventions import GivenInterventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
 from dagora.formats.registry import read_content
@@ -24,8 +26,12 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.learners.result import Result
+from dagora.learners.source import marked_column, read_rows, rows_set_in_words
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.scores.registry import default_score
+from dagora.stats.capabilities import capabilities_of
+from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Source = AnyGraph | Result | Network | str | Path
@@ -44,6 +50,7 @@ def check(
     alpha: float = 0.05,
     folds: int = 5,
     seed: int = 0,
+    interventions: GivenInterventions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> Check:
     """Check a graph against data: what the data contradict, and what would be better.
@@ -67,7 +74,7 @@ def check(
         Parts of the rows that are held out in turn.
     seed : int, default 0
         Decides relabelings, folds, random graphs and simulated tables.
-    {reading}
+    {interventions, reading}
 
     Returns
     -------
@@ -86,45 +93,57 @@ def check(
     """
     check_options(permutations, alpha, folds, seed)
     known, purpose = graph_of(graph)
-    options, unknown = split_reading(reading, **purpose)
+    options, unknown = split_reading(reading, **with_marks(purpose, interventions))
     if unknown:
         raise OptionError(f"check has no option '{next(iter(unknown))}'")
+    options = replace(options, marks=marked_column(interventions))
     table = require_table(as_any_table(data, options))
     require_kinds(table, purpose)
-    return check_table(known, table, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
+    rows = read_rows(table, interventions=interventions)
+    return check_rows(known, rows, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
 
 
-def check_table(
-    graph: AnyGraph, table: Table, *, permutations: int, alpha: float, folds: int, seed: int
+def with_marks(purpose: dict[str, Any], interventions: GivenInterventions | None) -> dict[str, Any]:
+    """The purpose of reading, with the column of marks among those to look at."""
+    column = marked_column(interventions)
+    return purpose if column is None else {**purpose, "only": (*purpose["only"], column)}
+
+
+def check_rows(
+    graph: AnyGraph, rows: Statistics, *, permutations: int, alpha: float, folds: int, seed: int
 ) -> Check:
-    """Check a graph against a table that has a column for each of its nodes."""
+    """Check a graph against rows that have a column for each of its nodes."""
+    table, marks = rows.rows(), capabilities_of(rows).interventions
     if table.n_rows < LEAST_ROWS:
         raise DataError(f"{table.n_rows} rows are too few to check a graph: {LEAST_ROWS} or more are needed")
     table = table.select(graph.nodes)
-    found = falsify(graph, table, permutations=permutations, alpha=alpha, seed=seed)
+    statistics = TableStatistics(table) if marks is None else InterventionalStatistics(table, marks)
+    found = falsify(graph, table, marks, permutations=permutations, alpha=alpha, seed=seed)
+    notes = [] if marks is None else [rows_set_in_words(marks)]
     if isinstance(graph, PAG):
-        notes = ["a PAG allows for hidden causes: it has no likelihood, and no rows can be simulated from it"]
+        notes += [
+            "a PAG allows for hidden causes: it has no likelihood, and no rows can be simulated from it"
+        ]
         return Check(graph, table.n_rows, seed, found, notes=tuple(notes))
     dag = graph.extension() if isinstance(graph, CPDAG) else graph
-    notes = []
-    some = table
+    some, some_marks = table, marks
     if table.n_rows > MOST_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(table.n_rows, MOST_ROWS, replace=False))
-        some = table.take(chosen)
+        some, some_marks = table.take(chosen), None if marks is None else marks.take(chosen)
         notes.append(f"rows were held out and simulated for {MOST_ROWS} rows, drawn at random")
     held_out = predictive = None
     try:
         if table.n_rows < folds * ROWS_PER_FOLD:
             raise DataError(f"{table.n_rows} rows are too few for {folds} folds")
-        held_out = hold_out(dag, some, folds=folds, seed=seed)
+        held_out = hold_out(dag, some, some_marks, folds=folds, seed=seed)
     except DataError as error:
         notes.append(f"no rows were held out: {error}")
     try:
-        predictive = predict(dag, some, seed=seed)
+        predictive = predict(dag, some, some_marks, seed=seed)
     except DataError as error:
         notes.append(f"no tables were simulated: {error}")
     entry = default_score(table.schema)
-    changes = best_changes(entry.make(TableStatistics(table)), dag)
+    changes = best_changes(entry.make(statistics), dag)
     if changes is None:
         notes.append(f"single changes are not tried with more than {MOST_COLUMNS} columns")
     return Check(graph, table.n_rows, seed, found, held_out, predictive, changes, entry.name, tuple(notes))

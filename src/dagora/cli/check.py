@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dagora.cli import completing
-from dagora.cli.data_options import Reading, data_options
+from dagora.cli.data_options import INTERVENTIONS, Reading, data_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.terminal import echo
@@ -58,6 +58,7 @@ Examples:
 @click.option("--report", metavar="FILE.html", help="Write a page with pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option()
+@INTERVENTIONS
 @data_options
 def command(
     *,
@@ -72,6 +73,7 @@ def command(
     given: str | None,
     report: str | None,
     as_json: bool,
+    interventions: str | None,
     reading: Reading,
 ) -> None:
     """Check GRAPH against DATA: what the data contradict, and what would be better.
@@ -81,9 +83,10 @@ def command(
     random graphs. Tables simulated from the graph are compared with the data, column by column and for
     pairs without an edge (of more than 200, so many are drawn). Single changes are tried.
     """
-    from dagora.api.check import check_options, check_table, graph_of, require_kinds
+    from dagora.api.check import check_options, check_rows, graph_of, require_kinds, with_marks
     from dagora.base.errors import OptionError
     from dagora.cli.outputs import check_overwriting, check_report
+    from dagora.learners.source import marked_column, read_rows
 
     about_graph = implied or pair is not None
     if about_graph == (data is not None):
@@ -105,10 +108,11 @@ def command(
         check_report(report)
         check_overwriting([report], [graph, data])
     known, purpose = graph_of(graph)
-    table = reading.table(data, **purpose)
+    table = reading.table(data, marks=marked_column(interventions), **with_marks(purpose, interventions))
     require_kinds(table, purpose)
     live_line().phase("checking the graph")
-    found = check_table(known, table, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
+    rows = read_rows(table, interventions=interventions)
+    found = check_rows(known, rows, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
     if report is not None:
         from dagora.report import write_check
 

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.phrases import amount
+from dagora.criticism.regimes import OWNER, WithinKinds, rows_about
 from dagora.criticism.strength import strength_of
+from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.any_graph import AnyGraph
@@ -109,6 +111,7 @@ class Falsification:
 def falsify(
     graph: AnyGraph,
     table: Table,
+    marks: Interventions | None = None,
     *,
     permutations: int = 200,
     alpha: float = 0.05,
@@ -116,6 +119,8 @@ def falsify(
     seed: int = 0,
 ) -> Falsification:
     """Test the independences of a graph, whose nodes are the table's columns in one order.
+
+    `marks` say which variables were set in which rows: these are tested kind by kind (`regimes`).
 
     >>> x = np.random.default_rng(0).normal(size=(3, 400))
     >>> rows = np.stack([x[0], x[0] + x[1], x[0] + x[1] + x[2]], axis=1)
@@ -131,7 +136,7 @@ def falsify(
         chosen = [apart[k] for k in np.sort(rng.choice(len(apart), MOST_PAIRS, replace=False))]
     claims = independences_of(graph, chosen)
     name = test or default_test(table)
-    tester = TESTS[name](TableStatistics(table), "the check of a graph")
+    tester = TESTS[name](TableStatistics(table), OWNER) if marks is None else WithinKinds(name, table, marks)
     orders = np.array([np.arange(len(graph)), *(rng.permutation(len(graph)) for _ in range(permutations))])
     p = p_values(tester, graph, claims, orders)
     possible = ~np.isnan(p)
@@ -143,9 +148,9 @@ def falsify(
         len(apart),
         int(counted[0]),
         int(violated[0]),
-        worst_violations(claims, p[0], alpha, table),
+        worst_violations(claims, p[0], alpha, table, marks),
         alpha,
-        name,
+        name if marks is None else f"{name}, within rows in which the same was set",
         tuple(shares[1:].tolist()),
         count_same_class(graph, orders[1:]),
         (1 + as_good) / (1 + permutations) if counted[0] else None,
@@ -195,13 +200,18 @@ def test_once(test: IndependenceTest, asked: Integers, size: int) -> Floats:
 
 
 def worst_violations(
-    claims: Sequence[Independence], p: Floats, alpha: float, table: Table
+    claims: Sequence[Independence], p: Floats, alpha: float, table: Table, marks: Interventions | None
 ) -> tuple[Violation, ...]:
     """The violated claims, the strongest evidence first."""
     adjusted = holm(p)
     order = [int(k) for k in np.argsort(p, kind="stable") if p[k] < alpha][:MOST_NAMED]
     return tuple(
-        Violation(claims[k], float(p[k]), float(adjusted[k]), strength_of(table, claims[k], float(p[k])))
+        Violation(
+            claims[k],
+            float(p[k]),
+            float(adjusted[k]),
+            strength_of(rows_about(table, marks, claims[k]), claims[k], float(p[k])),
+        )
         for k in order
     )
 

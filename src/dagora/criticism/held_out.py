@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
@@ -23,6 +24,7 @@ from dagora.network.fit import fit
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.table_prior import PseudoCount
 from dagora.scores.registry import default_score
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
@@ -66,8 +68,12 @@ class HeldOut:
         return lines
 
 
-def hold_out(graph: DAG, table: Table, *, folds: int = 5, seed: int = 0) -> HeldOut:
+def hold_out(
+    graph: DAG, table: Table, marks: Interventions | None = None, *, folds: int = 5, seed: int = 0
+) -> HeldOut:
     """Compare a graph with others on rows held out.
+
+    A variable counts in rows in which it was not set (`marks`), in training rows and in those held out.
 
     >>> x = np.random.default_rng(0).normal(size=(2, 200))
     >>> rows = Table.from_numpy(np.stack([x[0], x[0] + x[1]], axis=1), names="ab")
@@ -85,7 +91,10 @@ def hold_out(graph: DAG, table: Table, *, folds: int = 5, seed: int = 0) -> Held
     part = rng.permutation(table.n_rows) % folds
     for fold in range(folds):
         rows, left = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
-        judge = Judge(TableStatistics(table.take(left)), table.take(rows))
+        training: TableStatistics = TableStatistics(table.take(left))
+        if marks is not None:
+            training = InterventionalStatistics(table.take(left), marks.take(left))
+        judge = Judge(training, table.take(rows), None if marks is None else marks.take(rows))
         own[rows] = judge.rate(graph)
         empty[rows] = judge.rate(DAG(graph.nodes))
         tabu[rows] = judge.rate(judge.search())
@@ -105,14 +114,15 @@ def hold_out(graph: DAG, table: Table, *, folds: int = 5, seed: int = 0) -> Held
 class Judge:
     """Fits graphs to training rows and rates them on others."""
 
-    def __init__(self, training: TableStatistics, others: Table) -> None:
-        self.training, self.others = training, others
+    def __init__(self, training: TableStatistics, others: Table, marks: Interventions | None) -> None:
+        self.training, self.others, self.marks = training, others, marks
         continuous = all(variable.kind is Kind.CONTINUOUS for variable in others.schema)
         self.pseudocount: PseudoCount = 0.0 if continuous else "one-row"
 
     def rate(self, graph: DAG) -> Floats:
         """The log-likelihood of each of the other rows."""
-        return log_likelihoods(fit(graph, self.training, pseudocount=self.pseudocount), self.others)
+        network = fit(graph, self.training, pseudocount=self.pseudocount)
+        return log_likelihoods(network, self.others, self.marks)
 
     def search(self) -> DAG:
         """The graph that tabu search finds on the training rows."""

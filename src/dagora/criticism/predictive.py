@@ -15,18 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.criticism.strength import association
+from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit
 from dagora.network.networks import Network
+from dagora.stats.interventional import InterventionalStatistics
 
 Floats = NDArray[np.float64]
 Label = tuple[tuple[str, ...], str]  # the columns and the name of a statistic
 # Values that are simulated at most, and tables at least.
 MOST_VALUES, FEWEST_TABLES = 20_000_000, 40
 MOST_PAIRS = 200  # without an edge; of more, so many are drawn
+LEAST_ROWS = 20  # in which nothing was set
 MOST_LEVELS = 8  # of a column, the most frequent
 LOW, HIGH = 0.025, 0.975
 MEDIAN = 0.5
@@ -95,15 +99,25 @@ class Predictive:
         return [first, *(f"  {one.to_text()}" for one in self.worst())]
 
 
-def predict(graph: DAG, table: Table, *, tables: int = 100, seed: int = 0) -> Predictive:
+def predict(
+    graph: DAG, table: Table, marks: Interventions | None = None, *, tables: int = 100, seed: int = 0
+) -> Predictive:
     """Compare the columns of a table with those of tables simulated from the fitted graph.
+
+    Where variables were set in some rows (`marks`), they do not count for what these depend on, and the rows
+    in which nothing was set are compared.
 
     >>> x = np.random.default_rng(0).exponential(size=(500, 1))
     >>> found = predict(DAG("a"), Table.from_numpy(x, names=["a"]))
     >>> [one.name for one in found.worst()]
     ['5 % quantile', 'median', '75 % quantile']
     """
-    network: Network = fit(graph, table)
+    network: Network = fit(graph, table if marks is None else InterventionalStatistics(table, marks))
+    if marks is not None:
+        free = np.array([not targets for targets in marks.regimes], dtype=np.bool_)[marks.of_row]
+        table = table.take(free)
+        if table.n_rows < LEAST_ROWS:
+            raise DataError(f"in {table.n_rows} rows nothing was set, and {LEAST_ROWS} or more are needed")
     tables = max(FEWEST_TABLES, min(tables, MOST_VALUES // max(1, table.n_rows * len(graph))))
     measures = Measures(table, pairs_apart(graph, seed))
     drawn = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,10 @@ class Interventions:
         """Rows in which a variable was not set."""
         free = np.array([name not in targets for targets in self.regimes], dtype=np.bool_)
         return free[self.of_row]
+
+    def take(self, rows: NDArray[Any]) -> Interventions:
+        """The marks of some rows."""
+        return Interventions(self.regimes, self.of_row[rows])
 
     @property
     def targets(self) -> tuple[str, ...]:

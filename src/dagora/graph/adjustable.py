@@ -1,4 +1,4 @@
-"""The question that graphs answer themselves. What answers it knows all kinds of graphs, and is imported then."""
+"""The question that graphs answer themselves, by a file that knows all kinds of graphs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 class AdjustableGraph:
     """A graph that tells what to adjust for."""
+
+    __slots__ = ()
 
     def adjustment(self, x: str | Iterable[str], y: str) -> Adjustment:
         """Tell what to adjust for, or which edges leave the effect of setting x on y open.

@@ -121,11 +121,7 @@ class Source:
     @property
     def rows_set(self) -> str:
         """In how many rows each variable was set, in words; empty where none was."""
-        marks = self.interventions
-        if marks is None:
-            return ""
-        left_out = (f"{name} {int((~marks.unset(name)).sum())}" for name in marks.targets)
-        return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
+        return "" if self.interventions is None else rows_set_in_words(self.interventions)
 
     @property
     def passes(self) -> dict[str, float]:
@@ -148,6 +144,12 @@ class Source:
     def account(self) -> dict[str, Any]:
         """The reading of the data, as JSON."""
         return {} if self.overview is None else self.overview.to_dict()
+
+
+def rows_set_in_words(marks: Interventions) -> str:
+    """In how many rows each variable was set."""
+    left_out = (f"{name} {int((~marks.unset(name)).sum())}" for name in marks.targets)
+    return f"rows in which a variable was set do not count for it ({', '.join(left_out)})"
 
 
 def read_source(

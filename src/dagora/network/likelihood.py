@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagora.data.interventions import Interventions
     from dagora.data.schema import Schema
     from dagora.network.model import NetworkModel
 
@@ -75,8 +76,10 @@ def log_likelihood(network: Network, table: Table | TableWithMissing) -> float:
     return float(log_likelihoods(network, table).sum())
 
 
-def log_likelihoods(network: Network, table: Table | TableWithMissing) -> NDArray[np.float64]:
-    """Log-likelihood of each row.
+def log_likelihoods(
+    network: Network, table: Table | TableWithMissing, marks: Interventions | None = None
+) -> NDArray[np.float64]:
+    """Log-likelihood of each row; of complete ones, without the variables that were set there (`marks`).
 
     >>> from dagora.data.schema import Kind, Schema, Variable
     >>> from dagora.data.table import Table
@@ -98,7 +101,7 @@ def log_likelihoods(network: Network, table: Table | TableWithMissing) -> NDArra
     columns = {node: matched_column(model, whole, node, seen[node]) for node in model.graph}
     complete = np.logical_and.reduce([np.ones(whole.n_rows, dtype=np.bool_), *seen.values()])
     if complete.all():
-        return complete_log_likelihoods(model, columns, whole.n_rows)
+        return complete_log_likelihoods(model, columns, whole.n_rows, marks)
     total = np.empty(whole.n_rows)
     total[complete] = complete_log_likelihoods(model, rows_of(columns, complete), int(complete.sum()))
     total[~complete] = marginal_log_likelihoods(model, rows_of(columns, ~complete), rows_of(seen, ~complete))
@@ -111,14 +114,15 @@ def rows_of(columns: Mapping[str, NDArray[Any]], rows: NDArray[np.bool_]) -> dic
 
 
 def complete_log_likelihoods(
-    model: NetworkModel, columns: Mapping[str, NDArray[Any]], rows: int
+    model: NetworkModel, columns: Mapping[str, NDArray[Any]], rows: int, marks: Interventions | None = None
 ) -> NDArray[np.float64]:
     """Sum the logarithms of each node's probability or density, given its parents."""
     total = np.zeros(rows)
     for node in model.graph:
         if node in model.lines and (node_sds(model, model.lines[node], node, columns) == 0).any():
             raise DataError(f"'{node}' has a standard deviation of 0 in the network: it has no density")
-        total += node_log_likelihoods(model, node, columns, model.tables)
+        logs = node_log_likelihoods(model, node, columns, model.tables)
+        total += logs if marks is None else np.where(marks.unset(node), logs, 0.0)
     return total
 
 
