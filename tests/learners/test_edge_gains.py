@@ -113,10 +113,13 @@ def test_weak_arrows_are_undetermined_wherever_the_rows_are(method, tmp_path):
     scanned = dagora.learn(dagora.open_rows(path), method)
     assert scanned.edge_gains == pytest.approx(in_memory.edge_gains)
     assert scanned.absent_costs == pytest.approx(in_memory.absent_costs)
+    sites = {name: {key: column[k::3] for key, column in data.items()} for k, name in enumerate("pqr")}
+    over_sites = dagora.learn_federated(sites, method)
+    assert over_sites.edge_gains == pytest.approx(in_memory.edge_gains, abs=1e-4)
     data["x"][0] = np.nan
     with_a_gap = dagora.learn(data, method)
     assert with_a_gap.edge_gains
-    for result in (in_memory, scanned, with_a_gap):
+    for result in (in_memory, scanned, over_sites, with_a_gap):
         assert result.directions.unsure
         assert result.shown_graph.edges == ()
         assert result.describe_directions() == "the data determine 0 of 2 directions"
