@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
@@ -22,7 +23,7 @@ from dagora.base.errors import ProtocolError
 from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
-from dagora.parties.horizontal.plan.drafting import draft_plan
+from dagora.parties.horizontal.plan.drafting import draft_effect_plan, draft_plan
 from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.horizontal.session.row_sums import SUMMED
 from dagora.parties.transport.messages import encode
@@ -37,16 +38,25 @@ BOOK = Codebook(
         ColumnCoding("d", cuts=(0.5, 1.5)),
     )
 )
-PLAN = draft_plan(
-    BOOK, {"north": "", "south": "", "west": ""}, "notears-sob", cells_per_table=12, functions=3
-)
+SITES = {"north": "", "south": "", "west": ""}
+PLAN = draft_plan(BOOK, SITES, "notears-sob", cells_per_table=12, functions=3)
+# Series, and regressions, have plans of their own, which hold nothing else.
+NUMBERS = Codebook((BOOK.columns[2], *(ColumnCoding(name, low=-4.0, high=4.0) for name in "ef")))
+PLANS = {
+    "lagged": draft_plan(NUMBERS, SITES, "dynotears", lags=2, step=1.0),
+    "fourth": draft_effect_plan(NUMBERS, SITES, [("c", "e", "f"), ("f", "e")]),
+}
 EDGES = np.array(
     [0, 1, 2, 3, 4, -1, -2, 7, 43, 2**15, 2**16, 2**31, -(2**31), 2**40, 2**62, 2**63 - 1, -(2**63)]
 )
 
 
-def site_rows():
+def site_rows(kind: str):
     rng = np.random.default_rng(0)
+    if kind in PLANS:
+        table = Table.from_numpy(rng.normal(size=(30, 3)), names=list("cef"), continuous=["all"])
+        rows = code_rows(follow_codebook(table, NUMBERS), NUMBERS, PLANS[kind].largest_rows)
+        return replace(rows, starts=np.array([0, 10, 12, 30]))
     values = {
         "a": rng.choice(["no", "yes"], 30),
         "b": rng.choice(["x", "y", "z"], 30),
@@ -72,11 +82,13 @@ def hostile(kind: str, rng: np.random.Generator) -> bytes:
         if how == 2 and many[0]:
             offsets = np.array([0, many[0]])
         return encode({"kind": "counts", "columns": columns, "offsets": offsets})
-    valid = (
-        PlanQuestion("counts", ((0,), (0, 1), (1, 3)))
-        if kind == "counts"
-        else PlanQuestion(kind, functions=3)
-    )
+    if kind == "lagged" and how < 2:
+        return encode({"kind": "lagged", "lags": int(rng.choice(EDGES))})
+    valid = {
+        "counts": PlanQuestion("counts", ((0,), (0, 1), (1, 3))),
+        "basis": PlanQuestion("basis", functions=3),
+        "lagged": PlanQuestion("lagged", lags=2),
+    }.get(kind, PlanQuestion(kind))
     message = bytearray(valid.encode())
     if how == 3:
         for place in rng.integers(len(message), size=rng.integers(1, 6)):
@@ -89,10 +101,11 @@ def hostile(kind: str, rng: np.random.Generator) -> bytes:
 
 def fuzz(kind: str, questions: int, seed: int = 0) -> Counter:
     """Send hostile questions; count how they ended."""
-    rows, rng, ended = site_rows(), np.random.default_rng(seed), Counter()
+    rows, rng, ended = site_rows(kind), np.random.default_rng(seed), Counter()
+    plan = PLANS.get(kind, PLAN)
     for _ in range(questions):
         try:
-            question = read_question(hostile(kind, rng), PLAN)
+            question = read_question(hostile(kind, rng), plan)
         except ProtocolError as error:
             ended["refused" if str(error).isprintable() else "refused with raw characters"] += 1
             continue
@@ -101,7 +114,8 @@ def fuzz(kind: str, questions: int, seed: int = 0) -> Counter:
             continue
         answer = SUMMED[question.kind](rows, *question.arguments)
         assert answer.dtype == np.int64
-        assert len(answer) == question.size(BOOK.schema)
+        assert question.kind in plan.questions
+        assert len(answer) == question.size(plan.codebook.schema)
         if question.kind == "counts":
             assert int(answer.sum()) == 30 * len(question.sets)
             assert len(set(question.sets)) == len(question.sets)

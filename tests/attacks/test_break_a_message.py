@@ -18,6 +18,7 @@ CONTENTS = [
 ]
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 def test_damaged_messages():
     whole = [encode(content) for content in CONTENTS]
@@ -37,6 +38,7 @@ def test_damaged_messages():
     tracemalloc.stop()
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 def test_damaged_frames():
     limits = MessageLimits()

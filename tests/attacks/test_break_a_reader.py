@@ -37,6 +37,7 @@ def whole_files(folder):
     return found
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 def test_damaged_files(tmp_path):
     whole = [(file, file.read_bytes(), read) for file, read in whole_files(tmp_path)]

@@ -31,6 +31,7 @@ def odd_body(draw):
     return damage(written, draw) if draw.random() < 0.3 else written
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 def test_odd_requests(client):
     for draw in tries(0.3):

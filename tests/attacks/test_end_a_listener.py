@@ -116,6 +116,7 @@ def act(member: Member, draw: random.Random) -> None:
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <ssl.SSLSocket:pytest.PytestUnraisableExceptionWarning"
 )
+@pytest.mark.fuzz
 @pytest.mark.full
 def test_members_that_come_and_go_at_every_stage(credentials):
     """Reconnecting, half-closing, resetting, saying too much, under names that nobody expects."""

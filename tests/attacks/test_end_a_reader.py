@@ -21,7 +21,7 @@ from dagora.data.binary_files import describe, read_batches
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.program_parser import read_program_file
 from dagora.explore.session import Session
-from tests.attacks.fuzz import SEED, TRIES
+from tests.attacks.fuzz import SECONDS, SEED, TRIES
 from tests.attacks.hostile_files import hidden_column, honest_files
 
 FILES = min(200, TRIES * 6 // 100)
@@ -68,11 +68,14 @@ def damage(content: bytes, draw: random.Random) -> bytes:
 
 # In a process of its own, so that a test fails where Arrow ends it.
 FUZZ = """
-import sys
+import sys, time
 from pathlib import Path
 import dagora
 from dagora.base.errors import DagoraError
+end = time.monotonic() + float(sys.argv[1])
 for line in sys.stdin:
+    if time.monotonic() > end:
+        break
     file = Path(line.strip())
     print(file.name, flush=True)
     for read in (dagora.inspect, dagora.open_rows, lambda file: dagora.learn(file, "hill-climb", missing="drop")):
@@ -83,6 +86,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_files_of_arrow(tmp_path):
     print(f"seed {SEED}, {FILES} files")
@@ -95,7 +99,7 @@ def test_damaged_files_of_arrow(tmp_path):
         files.append(tmp_path / f"{k}{whole.suffix}")
         files[-1].write_bytes(damage(whole.read_bytes(), draw))
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FUZZ],
+        [sys.executable, "-W", "ignore", "-c", FUZZ, str(SECONDS)],
         input="\n".join(map(str, [*honest, *files])),
         capture_output=True,
         text=True,

@@ -207,6 +207,7 @@ def entered_in(monkeypatch):
     return inputs_of
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 @pytest.mark.parametrize("party", ["host", "b"])
 def test_other_inputs_in_the_second_run_and_several_bits_of_circuits(monkeypatch, party):

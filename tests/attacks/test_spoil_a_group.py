@@ -39,6 +39,7 @@ def flip(payload, draw):
     return bytes(changed)
 
 
+@pytest.mark.fuzz
 @pytest.mark.full
 @pytest.mark.parametrize("cheater", NAMES[:4])
 def test_one_changed_message(cheater):
