@@ -165,7 +165,7 @@ def check_model(model: str | None, graph: Source | None) -> None:
 def fitting(
     rows: Statistics, score: str, nodes: Sequence[str] = ()
 ) -> Callable[[DAG], GaussianProcessNetwork]:
-    """A function that fits Gaussian processes on these rows to a graph; to many graphs of the same `nodes`."""
+    """A function that fits Gaussian processes on these rows to a graph, or to many of the same `nodes`."""
     from dagora.scores.gp.fitted import ProcessFits
 
     shared = ProcessFits(rows, nodes, score) if nodes else None
