@@ -46,7 +46,7 @@ ONE_LEARNED = (
     "effects that were not zero; averages over graphs hold more"
 )
 
-NOT_BENT = "graphs were drawn by a score that does not see relations that bend without a slope"
+NOT_BENT = "the score that chose graphs does not see relations that bend without a slope"
 
 
 @takes_reading()
@@ -140,6 +140,8 @@ def effect(
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
     notes = notes_on_graph(directions)
+    if graph is None and model is not None and others.get("score") not in PROCESSES:
+        notes.append(NOT_BENT)
     class_ = with_knowledge(class_, known)
     if bends:
         fitted = graph if isinstance(graph, GaussianProcessNetwork) else fitting(rows, model or "")
