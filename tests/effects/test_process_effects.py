@@ -246,7 +246,15 @@ def test_averaged_over_graphs():
     assert averaged.over_graphs.cause_probability > 0.9
     by_lines = dagora.effect(table, "b", "y", model="gp", levels=[1.5, 0], draws=50, score="bge")
     assert by_lines.over_graphs.cause_probability < 0.5
-    assert "graphs were drawn by a score that does not see relations that bend" in by_lines.to_text()
+    assert "the score that chose graphs does not see relations that bend" in by_lines.to_text()
+
+
+def test_a_learned_graph_overlooks_what_has_no_slope():
+    x = np.linspace(-2, 2, 80)
+    table = rows_of(x=x, y=np.cos(2 * x) + 0.1 * np.cos(37 * x))
+    found = dagora.effect(table, "x", "y", method="tabu", model="gp", levels=[1, 0])
+    assert found.verdict == "zero"
+    assert "the score that chose graphs does not see relations that bend" in found.to_text()
 
 
 @pytest.mark.parametrize(

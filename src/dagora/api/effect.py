@@ -48,7 +48,7 @@ ONE_LEARNED = (
     "effects that were not zero; averages over graphs hold more"
 )
 
-NOT_BENT = "graphs were drawn by a score that does not see relations that bend without a slope"
+NOT_BENT = "the score that chose graphs does not see relations that bend without a slope"
 
 
 @takes_reading()
@@ -144,6 +144,8 @@ def effect(
     class_, directions = source
     class_, shown = directed_by_rows(with_knowledge(class_, known), rows)
     notes = [*notes_on_graph(directions), *shown]
+    if graph is None and model is not None and others.get("score") not in PROCESSES:
+        notes.append(NOT_BENT)
     if bends:
         fitted = graph if isinstance(graph, GaussianProcessNetwork) else fitting(rows, model or "")
         found = effect_by_processes(class_, fitted, table, contrast, notes, seed, curve=curve)

@@ -30,8 +30,8 @@ SMOOTH = "a column that depends on others is a smooth function of them plus norm
 ADDITIVE = "what they contribute adds up: combinations that no row has are answered from others"
 PAIRS = "what they contribute adds up but for products of two: other combinations are answered from others"
 AT_MODE = (
-    "length-scales and noise are the best ones, and how sure these are is not in the interval: in simulations, "
-    "such 95 % intervals held about 90 % of the effects"
+    "length-scales and noise are the best ones, and how sure these are is not in the interval: in "
+    "simulations, such 95 % intervals held about 90 % of the effects"
 )
 
 
