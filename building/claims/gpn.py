@@ -270,16 +270,16 @@ def edges_of_proteins() -> Row:
 def picture() -> str:
     """Medians of figure 1 here and as published, over λ."""
     decays = tuple(float(at) for at in LAMBDAS)
-    uniform, linear_ = (
+    lines = (("GP", "uniform"), ("BGe", "uniform"), ("BGe", "published"))
+    ours = tuple(
         Series(
-            label, decays, tuple(float(median(method, prior, at).removesuffix(f" {MARK}")) for at in LAMBDAS)
+            f"{method}, {prior} prior",
+            decays,
+            tuple(float(median(method, prior, at).removesuffix(f" {MARK}")) for at in LAMBDAS),
         )
-        for label, method, prior in (
-            ("GP, uniform prior", "GP", "uniform"),
-            ("BGe, published prior", "BGe", "published"),
-        )
+        for method, prior in lines
     )
-    here = ChartPanel(f"here, {graphs()} graphs", (uniform, linear_))
+    here = ChartPanel(f"here, {graphs()} graphs", ours)
     theirs = ChartPanel(
         f"the authors' files, {GRAPHS_OF_THE_PAPER} graphs",
         tuple(

@@ -92,7 +92,7 @@ def runs_needed(difference: Mean) -> int:
     """The runs after which a difference of this size would be clear, if its spread stays.
 
     >>> runs_needed(Mean(-1.0, 1.0, 10))
-    51
+    52
     """
     assert difference.error is not None
     factor = (standard_errors(difference.runs) * difference.error / difference.value) ** 2

@@ -23,7 +23,7 @@ from dagora.posterior.exact.enumeration import enumerate_weights
 
 def test_sizes() -> None:
     quick, full = fig3.fig3(Size()).cells, fig3.fig3(Size(full=True)).cells
-    assert (len(quick), quick[0]["most"]) == (3, 10_000)
+    assert (len(quick), quick[0]["most"]) == (10, 10_000)
     assert (len(full), full[0]["most"]) == (10, 100_000)
 
 

@@ -83,6 +83,19 @@ def test_verdicts_are_like_for_like() -> None:
     assert "the paper's" not in refit
 
 
+def test_the_cut_optimum_says_what_the_threshold_alone_changes() -> None:
+    numbers = table1.measure({**CELL, "d": 6}, Run())
+    assert numbers["exact_solution"] == pytest.approx(numbers["optimum"])
+    assert numbers["exact_thresholded"] >= numbers["optimum"]
+    cell = table1.MeasuredCell({**CELL, "graph": "ER2"}, {**numbers, "published_same": True})
+    [said] = table1.distances([cell])
+    alone = f"{numbers['exact_thresholded_distance']:.2f}"
+    assert f"is {alone} to {alone} from W_G" in said
+    assert "on 1 of 1 tables" in said
+    ours = numbers["published_thresholded_distance"] / 4
+    assert f"{ours:.2f} ({table1.PAPER[20, 0.0, 'ER2'][-1]})" in said
+
+
 def test_the_full_size_is_that_of_the_paper() -> None:
     cells = table1.table1(Size(full=True)).cells
     assert len(cells) == 8 * 10
