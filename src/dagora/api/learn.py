@@ -138,7 +138,7 @@ def learn(
         warnings += curved_pairs(source.rows.rows(), outcome.graph)
     if chosen is not None and type(source.rows) is TableStatistics:
         warnings += rising_pairs(source.rows.rows(), outcome.graph)
-    if evidence.gains and chosen is not None and type(source.rows) is TableStatistics:
+    if evidence.gains and clock.left and chosen is not None and type(source.rows) is TableStatistics:
         warnings += influential_rows(source.rows.rows(), outcome.graph, evidence.gains, chosen.name)
     warnings = [
         *filter(None, [prepared.penalty.warning]),

@@ -263,7 +263,7 @@ def averages_one(column: Column) -> bool:
     if not positive:
         return False
     error = float(numbers.std()) / np.sqrt(len(numbers))
-    return abs(float(numbers.mean()) - 1) < min(MOST_OFF_ONE, max(0.02, 3 * error))
+    return bool(abs(float(numbers.mean()) - 1) < min(MOST_OFF_ONE, max(0.02, 3 * error)))
 
 
 def mixed_units(column: Column) -> tuple[float, float, str] | None:

@@ -93,7 +93,7 @@ def two_columns_of_one_name(
     frame: Any,  # noqa: ANN401 (any frame at all)
 ) -> DataError:
     """The error about a frame that has a name twice."""
-    names = list(map(str, getattr(frame, "column_names", None) or getattr(frame, "columns", ())))
+    names = list(map(str, getattr(frame, "column_names", None) or frame.columns))
     repeated = next((f" ('{name}')" for name in names if names.count(name) > 1), "")
     return DataError(f"two columns have the same name{repeated}: rename one of them")
 

@@ -191,7 +191,7 @@ def is_occasion(column: Column) -> bool:
         return False
     first, last = values.min(), values.max()
     if IS_OCCASION.match(column.variable.name):
-        return 0 <= first < last <= MANY_LEVELS
+        return bool(0 <= first < last <= MANY_LEVELS)
     starts = np.flatnonzero(values == first)
     counts_on = (np.diff(values) == 1) | (values[1:] == first)
     lengths = np.diff(starts)
