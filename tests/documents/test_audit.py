@@ -80,6 +80,21 @@ def test_every_attack_is_described() -> None:
     assert set(re.findall(r"`(test_\w+\.py)`", (AUDIT / "attacks.md").read_text(encoding="utf-8"))) == files
 
 
+def test_what_draws_at_random_is_run_by_make_attack() -> None:
+    """It runs what is marked `fuzz`."""
+    for file in sorted((ROOT / "tests" / "attacks").glob("test_*.py")):
+        if "wear_out" in file.name:  # it has a number of runs
+            continue
+        for test in re.findall(
+            r"((?:^@.*\n)*)^def (test_\w+)(.*\n(?:(?:    .*)?\n)*)",
+            file.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        ):
+            marks, name, body = test
+            draws = re.search(r"\btries\(|Random\(SEED\)", body) is not None
+            assert ("mark.fuzz" in marks) is draws, f"{file.name}::{name}"
+
+
 def test_the_vectors_are_those_of_the_code() -> None:
     """If a format changed on purpose: python -m building.vectors docs/audit/vectors."""
     files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in AUDIT.glob("vectors/*.json")}
@@ -91,7 +106,7 @@ def test_another_implementation_agrees() -> None:
     line = [sys.executable, AUDIT / "check_vectors.py"]
     checked = subprocess.run(line, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
-    assert "15 primitives and 4 whole runs agree" in checked.stdout
+    assert "16 primitives and 4 whole runs agree" in checked.stdout
     assert "dagora" not in sys.modules or "import dagora" not in (AUDIT / "check_vectors.py").read_text()
 
 
@@ -106,6 +121,7 @@ def flip(messages: list[dict], tag: str) -> None:
     ("name", "change"),
     [
         ("primitives", lambda content: content["masks"].update(round=4)),
+        ("primitives", lambda content: content["fourth"]["sums"].__setitem__(-1, 0)),
         ("primitives", lambda content: content["gate"].update(first_tweak=41)),
         ("primitives", lambda content: flip(content["base_transfer"]["messages"], "seeds/offer")),
         ("federated", lambda content: content["sums"][1].__setitem__(0, 0)),
