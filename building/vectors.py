@@ -23,6 +23,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.parties.crypto.aes import encrypt_blocks, expand_key
 from dagora.parties.crypto.channel import Channel
@@ -40,6 +41,7 @@ from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, 
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.log import site_log
 from dagora.parties.horizontal.log.site_log import MemoryLog, open_log
+from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.parties.horizontal.plan.drafting import codebook_of, draft_trial
 from dagora.parties.horizontal.policy.drafted_policy import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import KnownKeys
@@ -52,6 +54,7 @@ from dagora.parties.horizontal.secure_sum.masks import (
 )
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
+from dagora.parties.horizontal.session.fourth_sums import fourth_sums
 from dagora.parties.horizontal.session.serving import serve_site
 from dagora.parties.privacy.discrete_gaussian import discrete_gaussian
 from dagora.parties.replicated.group_k2 import group_k2
@@ -353,6 +356,17 @@ def noise_vectors() -> Vector:
     return {"key": key.hex(), "variance": "25/2", "draws": drawn.tolist()}
 
 
+def fourth_vectors() -> Vector:
+    """Sums of products of up to four of three columns, over 50 rows of integers up to 2²⁰."""
+    bits, shape = 20, (3, 50)
+    drawn = np.frombuffer(Source("fourth")(4 * 150), dtype="<u4").astype(np.int64)
+    numbers = (drawn % ((1 << bits + 1) + 1) - (1 << bits)).reshape(shape)
+    schema = Schema([Variable(name, Kind.CONTINUOUS) for name in "xyz"])
+    rows = CodedRows(schema, np.zeros(shape, dtype=np.uint16), numbers, bits)
+    sums = fourth_sums(rows, [(2, 0, 1)])
+    return {"bits": bits, "columns": numbers.tolist(), "set": [2, 0, 1], "sums": sums.tolist()}
+
+
 def zero_vectors() -> Vector:
     """The parts of zero of three parties."""
     names = ("ann", "bob", "cleo")
@@ -503,6 +517,7 @@ def all_vectors() -> dict[str, Vector]:
         "outputs": output_vectors(),
         "encryption": encryption_vectors(),
         "noise": noise_vectors(),
+        "fourth": fourth_vectors(),
         "zero": zero_vectors(),
         "log": log_vectors(),
     }

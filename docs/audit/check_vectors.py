@@ -13,7 +13,7 @@ import math
 import struct
 import sys
 from fractions import Fraction
-from itertools import count, product
+from itertools import combinations_with_replacement, count, product
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -571,6 +571,22 @@ def check_noise(vector):
         accepted = exp_events(draw, distances, 2 * a * b * scale**2)
         found += [y for y, well in zip(drawn, accepted, strict=True) if well]
     assert found[:size] == vector["draws"]
+
+
+def check_fourth(vector):
+    """Products of two, with 1 as 2ᵇ, are cut into halves of b bits; three sums of products of halves."""
+    bits, low = vector["bits"], (1 << vector["bits"]) - 1
+    columns = [vector["columns"][place] for place in vector["set"]]
+    rows = [(1 << bits, *row) for row in zip(*columns, strict=True)]
+    found = []
+    for a, b, c, d in combinations_with_replacement(range(len(columns) + 1), 4):
+        pairs = [(row[a] * row[b], row[c] * row[d]) for row in rows]
+        found.append(sum((p >> bits) * (q >> bits) for p, q in pairs))
+        found.append(sum((p >> bits) * (q & low) + (p & low) * (q >> bits) for p, q in pairs))
+        found.append(sum((p & low) * (q & low) for p, q in pairs))
+        whole = (found[-3] << 2 * bits) + (found[-2] << bits) + found[-1]
+        assert whole == sum(p * q for p, q in pairs)
+    assert found == vector["sums"]
 
 
 # --- whole runs of owners: the graph is that of K2 on all rows
