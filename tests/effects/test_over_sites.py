@@ -102,7 +102,8 @@ def test_thin_strata_are_regressed_as_pooled_rows_are():
     graph = DAG(columns, [*edges, ("x", "y")])
     pooled = dagora.effect(table, "x", "y", graph=graph)
     assert pooled.how == "standardised logistic regression"
-    same(effect_federated(sites(table), "x", "y", graph=graph, secure=False), pooled)
+    # Newton's steps end within rounding of the optimum, which is another on each kind of processor.
+    same(effect_federated(sites(table), "x", "y", graph=graph, secure=False), pooled, rel=1e-7)
 
 
 def with_mean_leverage(monkeypatch):
