@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dagora.api.adjustment import GIVEN, Source, class_of, notes_about
 from dagora.api.bootstrap import bootstrap
+from dagora.api.graph_source import GIVEN, GraphSource, class_of, notes_on_directions
 from dagora.api.learn import learn
 from dagora.api.sample import sample
 from dagora.base.errors import OptionError
@@ -47,7 +47,7 @@ def effect(
     x: str | Iterable[str],
     y: str,
     *,
-    graph: Source | None = None,
+    graph: GraphSource | None = None,
     method: str | None = None,
     levels: Levels | None = None,
     event: Value | None = None,
@@ -129,7 +129,7 @@ def effect(
 
 def notes_on_graph(directions: Directions) -> list[str]:
     """What the directions of a graph rest on, and that it was learned."""
-    return notes_about(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
+    return notes_on_directions(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
 
 
 def averages(method: str | None) -> bool:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.data.schema import Kind
+from dagora.effects.assumptions import LINEAR_PARENTS, TABLE_IS_WHOLE
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
 from dagora.effects.drawn_sets import SharedEstimate, draw_effects
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_graph import zero
 from dagora.effects.result import Effect, OverGraphs
@@ -35,7 +35,6 @@ from dagora.stats.statistics import Statistics
 
 Array = NDArray[np.float64]
 
-NO_HIDDEN = "no common cause is missing from the table"
 FEW_DRAWS = 100
 MOST_TOLD = 3  # sets about whose support something is told
 
@@ -61,10 +60,10 @@ def average_effect(
     rng = np.random.default_rng(seed)
     linear = all(variable.kind is Kind.CONTINUOUS for variable in rows.table.schema)
     graphs = leaving_given(graphs, contrast)
-    notes, assumed = list(graphs.notes), [NO_HIDDEN, graphs.assumes]
+    notes, assumed = list(graphs.notes), [TABLE_IS_WHOLE, graphs.assumes]
     if linear:
         values = linear_draws(graphs, GaussianPosterior.of(statistics, settings), contrast, rng)
-        assumed.append(LINEAR)
+        assumed.append(LINEAR_PARENTS)
     else:
         values, used = draw_effects(graphs, rows, contrast, seed, rng)
         notes += support_notes(used)

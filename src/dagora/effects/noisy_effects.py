@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.effects.assumptions import SAME_NOISE_IN_RELEASE
 from dagora.effects.contrast import EffectContrast, level_code, level_codes
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.linear import ONE_SLOPE, student
@@ -43,7 +44,6 @@ TOO_NOISY = (
     "the noise is as large as what the columns tell apart: release from more rows, in narrower ranges, or "
     "with a larger epsilon"
 )
-SAME_NOISE = "what the columns leave open of y varies alike in all rows (the release allows no robust errors)"
 SHRUNK = "few rows are longer than the row bound, to which they are shrunk: the interval leaves that out"
 MUCH_LENGTH = 0.5
 """Mean of the squares of a row, as a share of the row bound, above which many rows are longer than that."""
@@ -124,7 +124,9 @@ class NoisySource:
             step = (float(to) - float(base)) * width[contrast.y] / width[name]
             weights[1 + len(adjust) + place] = step
         value, variance = float(weights @ b), float(weights @ covariance @ weights)
-        return student(value, variance, freedom, self._support(rows), (ONE_SLOPE, SAME_NOISE, SHRUNK))
+        return student(
+            value, variance, freedom, self._support(rows), (ONE_SLOPE, SAME_NOISE_IN_RELEASE, SHRUNK)
+        )
 
     def _support(self, rows: int) -> Support:
         """The rows, and whether many of them were shrunk."""

@@ -54,6 +54,15 @@ def written_number(number: float) -> str:
     return f"{number:.0f}" if 1000 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
+def shown_number(number: float) -> str:
+    """Three digits that count, with the sign of minus that people write.
+
+    >>> shown_number(-0.5)
+    '−0.5'
+    """
+    return written_number(number).replace("-", "−")
+
+
 @dataclass(frozen=True)
 class Support:
     """How far rows carry the answer: `share` of them are where all values compared are likely."""
