@@ -86,7 +86,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
         )
         return contrast.compare((1 / (1 + np.exp(-logits))).T)
 
-    return SetEstimate(estimates, draw, support, "standardised logistic regression", tuple(assumes))
+    return SetEstimate(lambda: estimates, draw, support, "standardised logistic regression", tuple(assumes))
 
 
 def one_sided(

@@ -22,7 +22,7 @@ from dagora.effects.assumptions import SAME_NOISE_IN_RELEASE
 from dagora.effects.contrast import EffectContrast, level_code, level_codes
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.linear import ONE_SLOPE, student
-from dagora.effects.set_estimate import DRAWS, SetEstimate, Support, notes_on_few, summarise
+from dagora.effects.set_estimate import DRAWS, SetEstimate, Support, notes_on_few, summarise_scales
 from dagora.effects.strata_posterior import StrataPosterior, draw_in_blocks
 from dagora.graph.any_graph import AnyGraph
 from dagora.parties.horizontal.plan.codebook import Codebook
@@ -192,12 +192,10 @@ class NoisyStrata:
                 f"the noise hides the counts in most strata of {', '.join(self.adjust)}: adjust for fewer "
                 "columns, release from more rows, or use a larger epsilon"
             )
-        found = self.draw(DRAWS, np.random.default_rng(seed))
-        estimates = {}
-        for drawn, scale in zip(found.T, self.contrast.scales, strict=True):
-            centre = drawn.mean() if scale == "difference" else np.median(drawn)
-            estimates[scale] = summarise(float(centre), drawn)
-        return SetEstimate(estimates, self.draw, self._support(), "standardisation of noisy counts")
+        drawn = self.draw(DRAWS, np.random.default_rng(seed))
+        centres = np.array([np.mean(drawn[:, 0]), *np.median(drawn[:, 1:], axis=0)])
+        found = summarise_scales(self.contrast, centres, drawn)
+        return SetEstimate(lambda: found, self.draw, self._support(), "standardisation of noisy counts")
 
     def draw(self, number: int, rng: np.random.Generator) -> Array:
         """Draw the effect on every scale: true counts around the noisy ones, then the tables given them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,14 +92,22 @@ def notes_on_few(rows_at: Mapping[str, int]) -> list[str]:
 
 @dataclass(frozen=True)
 class SetEstimate:
-    """The effect adjusted for one set; `draw(number, generator)` has a row of scales for each draw."""
+    """The effect adjusted for one set; `draw(number, generator)` has a row of scales for each draw.
 
-    estimates: Mapping[str, Interval]
+    `summary` makes the intervals, which averages over graphs do not need.
+    """
+
+    summary: Callable[[], Mapping[str, Interval]]
     draw: Draw
     support: Support
     how: str
     assumes: tuple[str, ...] = ()
     hidden_cause: HiddenCause | None = None
+
+    @cached_property
+    def estimates(self) -> Mapping[str, Interval]:
+        """The effect on each scale, with its interval."""
+        return self.summary()
 
 
 def hold_causes(whole: Interval, values: Array, weights: Array, causes: NDArray[np.bool_]) -> Interval:

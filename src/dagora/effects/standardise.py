@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, Value, level_code
-from dagora.effects.set_estimate import DRAWS, SetEstimate, Support, notes_on_few, summarise_scales
+from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, notes_on_few, summarise_scales
 from dagora.effects.strata_posterior import PRIOR_ROWS, StrataPosterior, draw_in_blocks
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+MOST_CODES = 1 << 12
+"""Combinations of levels, seen or not, up to which strata are numbered by counting instead of by sorting."""
 HEAVY_PRIOR = 0.05
 """Weight of the prior's rows in an answer above which another estimator is used, or the weight told."""
 
@@ -41,7 +43,13 @@ class StratumCounts:
 
 def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
     """The effect between discrete columns, adjusted for discrete columns."""
-    counts = count_strata(table, contrast, adjust)
+    return standardise_counts(count_strata(table, contrast, adjust), contrast, adjust, seed)
+
+
+def standardise_counts(
+    counts: StratumCounts, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0
+) -> SetEstimate:
+    """The effect that counts in the strata of an adjustment set give."""
     refuse_unseen(contrast, counts.rows.sum(axis=1))
     posterior = counts.posterior()
 
@@ -49,9 +57,11 @@ def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], s
         means = draw_in_blocks(lambda some: posterior.draw(some, rng), number, len(counts.all_rows))
         return contrast.compare(means)
 
-    found = draw(DRAWS, np.random.default_rng(seed))
-    estimates = summarise_scales(contrast, contrast.compare(posterior.means()), found)
-    return SetEstimate(estimates, draw, support_of(contrast, counts, adjust), "standardisation")
+    def summary() -> dict[str, Interval]:
+        drawn = draw(DRAWS, np.random.default_rng(seed))
+        return summarise_scales(contrast, contrast.compare(posterior.means()), drawn)
+
+    return SetEstimate(summary, draw, support_of(contrast, counts, adjust), "standardisation")
 
 
 def count_strata(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> StratumCounts:
@@ -69,12 +79,16 @@ def count_strata(table: Table, contrast: EffectContrast, adjust: Sequence[str]) 
 
 def strata_of(table: Table, names: Sequence[str]) -> Codes:
     """The stratum of each row, numbered from 0: a different one for each combination of levels seen."""
-    found = np.zeros(table.n_rows, dtype=np.int64)
+    found, size = np.zeros(table.n_rows, dtype=np.int64), 1
     for name in names:
         place = table.schema.index(name)
-        joined = found * table.schema[place].cardinality + table.codes(place)
-        found = np.unique(joined, return_inverse=True)[1].ravel().astype(np.int64)
-    return found
+        found = found * table.schema[place].cardinality + table.codes(place)
+        size *= table.schema[place].cardinality
+        if size > MOST_CODES:
+            found = np.unique(found, return_inverse=True)[1].ravel().astype(np.int64)
+            size = int(found.max(initial=0)) + 1
+    seen = np.bincount(found, minlength=size) > 0
+    return np.asarray((np.cumsum(seen) - 1)[found])
 
 
 def is_level(table: Table, name: str, level: Value) -> NDArray[np.bool_]:
@@ -99,6 +113,11 @@ def refuse_unseen(contrast: EffectContrast, rows: NDArray[np.integer]) -> None:
             raise DataError(f"no row has {contrast.setting(values)}{among}: its effect cannot be computed")
 
 
+def seen_share(counts: StratumCounts) -> float:
+    """The share of rows in strata in which both values were seen."""
+    return float(counts.all_rows[(counts.rows > 0).all(axis=0)].sum() / counts.all_rows.sum())
+
+
 def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True) -> float:
     """The share of the answer that is the prior's within some strata, for the value where it is larger."""
     if len(counts.all_rows) == 1:
@@ -111,7 +130,7 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
     """How many rows are in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
     seen = np.asarray((counts.rows > 0).all(axis=0))
-    share = float(counts.all_rows[seen].sum() / total)
+    share = seen_share(counts)
     rows_at = {
         contrast.setting(values): int(rows)
         for values, rows in zip((contrast.to, contrast.base), counts.rows.sum(axis=1), strict=True)

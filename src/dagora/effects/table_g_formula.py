@@ -19,7 +19,7 @@ from dagora.base.errors import OptionError
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, Value, level_code, level_codes
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.set_estimate import DRAWS, SetEstimate, Support, summarise_scales
+from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, summarise_scales
 from dagora.effects.standardise import is_set, refuse_unseen
 from dagora.effects.strata_posterior import add_prior, draw_in_blocks, draw_tables, normalise
 from dagora.graph.dag import DAG
@@ -55,9 +55,12 @@ def effect_by_tables(
     """The effect that tables of these families give."""
     model = TableModel(rows, families, contrast)
     means = model.chances([normalise(one)[None] for one in model.posterior])[:, 0]
-    drawn = model.draw(DRAWS, np.random.default_rng(seed))
-    estimates = summarise_scales(contrast, contrast.compare(means), drawn)
-    return SetEstimate(estimates, model.draw, model.support(), "tables of each column")
+
+    def summary() -> dict[str, Interval]:
+        drawn = model.draw(DRAWS, np.random.default_rng(seed))
+        return summarise_scales(contrast, contrast.compare(means), drawn)
+
+    return SetEstimate(summary, model.draw, model.support(), "tables of each column")
 
 
 class TableModel:
