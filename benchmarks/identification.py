@@ -4,9 +4,9 @@
     OMP_NUM_THREADS=1 python benchmarks/identification.py [--repeats 3] [--no-peers] [--output FILE.md]
 
 CPU seconds on one thread, kernels compiled. What to adjust for is asked of random pairs of a node and another
-after it: in a random DAG with 2 edges per node, in its class, and in a PAG of ten equal parts, in each of which
-five nodes of such a DAG are hidden. DoWhy is asked the same of smaller DAGs. Averages are over graphs that were
-drawn before.
+after it: in a random DAG with 2 edges per node, in its class, and in a PAG of ten equal parts, in each of
+which five nodes of such a DAG are hidden. DoWhy is asked the same of smaller DAGs. Averages are over graphs
+that were drawn before.
 """
 
 from __future__ import annotations
