@@ -1,6 +1,6 @@
-"""DoWhy's back-door sets for the questions in a job file: [{"nodes", "edges", "pairs"}, …]; or no set.
+"""DoWhy's back-door sets for the questions in a job file: [{"nodes", "edges", "pairs"}, …].
 
-With the seconds of each question.
+With the seconds of each question. `seen` are the nodes that may be adjusted for, by default all.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import networkx as nx
 from clock import hand_over, timed
-from dowhy.causal_identifier.auto_identifier import BackdoorAdjustment, EstimandType, identify_backdoor
+from dowhy.causal_identifier.auto_identifier import BackdoorAdjustment, identify_backdoor
 
 
 def main() -> None:
@@ -18,24 +18,18 @@ def main() -> None:
         graph = nx.DiGraph()
         graph.add_nodes_from(one["nodes"])
         graph.add_edges_from(one["edges"])
-        answers = [timed(lambda x=x, y=y, g=graph: ask(g, x, y)) for x, y in one["pairs"]]
+        seen = one.get("seen", one["nodes"])
+        answers = [timed(lambda x=x, y=y, g=graph, s=seen: ask(g, x, y, s)) for x, y in one["pairs"]]
         sets.append([answer for answer, _, _ in answers])
         seconds.append([cpu for _, _, cpu in answers])
     hand_over(sets=sets, seconds=seconds)
 
 
-def ask(graph: nx.DiGraph, x: str, y: str) -> list[list[str]]:
+def ask(graph: nx.DiGraph, x: str, y: str, seen: list[str]) -> list[list[str]]:
     """The sets that it offers."""
-    observed = [node for node in graph.nodes if node not in {x, y}]
-    found = identify_backdoor(
-        graph,
-        [x],
-        [y],
-        observed,
-        EstimandType.NONPARAMETRIC_ATE,
-        backdoor_adjustment=BackdoorAdjustment.BACKDOOR_DEFAULT,
-    )
-    return [sorted(one["backdoor_set"]) for one in found]
+    observed = [node for node in seen if node not in {x, y}]
+    found = identify_backdoor(graph, [x], [y], observed, BackdoorAdjustment.BACKDOOR_DEFAULT)
+    return [sorted(one.get_adjustment_variables()) for one in found]
 
 
 main()

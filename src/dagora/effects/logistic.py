@@ -77,7 +77,9 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     spread = np.stack([influence for _, influence in averages])
     covariance = spread @ spread.T / len(z) ** 2
     chances = np.clip(np.array(means), LEAST_CHANCE, 1 - LEAST_CHANCE)
-    estimates = {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
+
+    def summary() -> dict[str, Interval]:
+        return {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
 
     def draw(number: int, rng: np.random.Generator) -> Array:
         slope = 1 / (chances * (1 - chances))
@@ -86,7 +88,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
         )
         return contrast.compare((1 / (1 + np.exp(-logits))).T)
 
-    return SetEstimate(lambda: estimates, draw, support, "standardised logistic regression", tuple(assumes))
+    return SetEstimate(summary, draw, support, "standardised logistic regression", tuple(assumes))
 
 
 def one_sided(
