@@ -90,6 +90,7 @@ bench: $(READY)  ## install the peers and measure the comparisons with them
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/distances.py
+	$(BIN)/python benchmarks/identification.py
 	$(BIN)/python benchmarks/orders.py
 	$(BIN)/python benchmarks/boss.py
 	$(BIN)/python benchmarks/direct_lingam.py

@@ -35,11 +35,21 @@ from tests.graph.linear_effects import covariance, random_weights, slopes
 CHAIN = np.array([[0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
 
 
+LARGER = pytest.param(5, marks=pytest.mark.full)  # 29 281 DAGs
+
+
 @pytest.fixture(scope="module")
 def numbers():
+    return weak_rows(4)
+
+
+def weak_rows(size):
     """Rows of a linear model with weak effects, so that many graphs are probable."""
     rng = np.random.default_rng(0)
-    return rows_with(covariance(0.25 * random_weights(rng, CHAIN)), rng, rows=60)
+    dag = np.zeros((size, size), dtype=bool)
+    dag[:4, :4] = CHAIN
+    dag[3, 4:] = True
+    return rows_with(covariance(0.25 * random_weights(rng, dag)), rng, rows=60)
 
 
 def all_graphs(table, score):
@@ -84,15 +94,17 @@ def test_changes_run_along_all_paths():
         np.testing.assert_allclose(found, 2 * np.linalg.inv(np.eye(4) - weights)[:, x], atol=1e-9)
 
 
-def test_linear_effects_are_sums_over_all_graphs(numbers):
+@pytest.mark.parametrize("size", [4, LARGER])
+def test_linear_effects_are_sums_over_all_graphs(size):
+    numbers = weak_rows(size)
     truth = all_graphs(numbers, "bge")
     dags = [truth.graph(place).to_numpy() for place in range(len(truth.masks))]
     mean = np.tensordot(truth.probabilities, [expected_matrix(numbers, dag) for dag in dags], axes=1)
     chance = np.tensordot(
-        truth.probabilities, [np.linalg.matrix_power(np.eye(4) + dag, 4) > 0 for dag in dags], axes=1
+        truth.probabilities, [np.linalg.matrix_power(np.eye(size) + dag, size) > 0 for dag in dags], axes=1
     )
     found = all_effects(numbers, method="exact", draws=5000)
-    others = ~np.eye(4, dtype=bool)
+    others = ~np.eye(size, dtype=bool)
     np.testing.assert_allclose(found.mean[others], mean[others], atol=0.01)
     np.testing.assert_allclose(found.cause_probability[others], chance[others], atol=0.015)
     assert (found.low <= found.high).all()
@@ -114,6 +126,10 @@ def test_one_effect_is_that_of_the_table_of_all(numbers):
 
 @pytest.fixture(scope="module")
 def words():
+    return four_words()
+
+
+def four_words():
     rng = np.random.default_rng(1)
     a = rng.random(150) < 0.5
     b = rng.random(150) < 0.3 + 0.3 * a
@@ -144,12 +160,32 @@ def test_discrete_effects_are_sums_over_all_graphs(words):
     assert averaged.to_dict()["over_graphs"]["zero_probability"] == pytest.approx(1 - chance, abs=0.02)
 
 
+@pytest.mark.full
+def test_a_discrete_effect_is_a_sum_over_all_graphs_of_five_nodes():
+    four = four_words().to_pandas()
+    rng = np.random.default_rng(2)
+    table = table_of(**four, e=np.where(rng.random(150) < 0.4 + 0.2 * (four["d"] == "yes"), "yes", "no"))
+    truth, contrast, rows = all_graphs(table, "bdeu"), read_contrast(table, "a", "d"), EffectRows(table)
+    found, mean, chance = {}, 0.0, 0.0
+    for place in np.flatnonzero(truth.probabilities > 1e-6).tolist():
+        graph = truth.graph(place)
+        said = Adjustment(graph, "a", "d")
+        key = (said.verdict, said.optimal)
+        if key not in found:
+            found[key] = effect_by_graph(graph, rows, contrast).estimate
+        mean += truth.probabilities[place] * found[key]
+        chance += truth.probabilities[place] * (said.verdict != "zero")
+    averaged = effect(table, "a", "d", method="exact", draws=2500)
+    assert averaged.estimate == pytest.approx(mean, abs=0.004)
+    assert averaged.over_graphs.cause_probability == pytest.approx(chance, abs=0.02)
+
+
 def test_sets_of_all_graphs_at_once_are_those_of_each_graph(words):
     drawn = drawn_from(dagora.sample(words, "exact", draws=200, seed=0), Knowledge(), ())
     for x, y in [("a", "d"), ("d", "a"), ("b", "c")]:
-        found = drawn.optimal_sets(x, y)
-        for place in np.flatnonzero(drawn.causes([x], y)).tolist():
-            names = tuple(name for name, there in zip("abcd", found[place], strict=True) if there)
+        places = np.flatnonzero(drawn.causes([x], y))
+        for place, found in zip(places.tolist(), drawn.optimal_sets(x, y, places), strict=True):
+            names = tuple(name for name, there in zip("abcd", found, strict=True) if there)
             assert names == Adjustment(drawn.distinct.graph(place), x, y).optimal
 
 

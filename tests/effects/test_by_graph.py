@@ -87,10 +87,12 @@ def test_effects_over_classes_of_four_nodes_with_any_knowledge():
 
 
 @pytest.mark.full
-def test_joint_effects_over_a_class():
+@pytest.mark.parametrize("size", [3, pytest.param(4, marks=pytest.mark.full)])
+def test_joint_effects_over_a_class(size):
+    """Of all classes with any names, so that one question is all questions."""
     rng = np.random.default_rng(0)
     verdicts = set()
-    for matrix, dags in classes_with_knowledge([dag.to_numpy() for dag in all_dags(3)]):
+    for matrix, dags in classes_with_knowledge([dag.to_numpy() for dag in all_dags(size)]):
         covariances = covariance(random_weights(rng, dags[0]))
         table = rows_with(covariances, rng, rows=20_000)
         contrast = EffectContrast(("x0", "x1"), "x2", (1.0, 1.0), (0.0, 0.0), per_unit=True)

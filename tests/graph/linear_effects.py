@@ -41,14 +41,14 @@ def slopes(covariances, columns, outcome):
     return np.linalg.solve(covariances[np.ix_(columns, columns)], covariances[columns, outcome])
 
 
-def asymptotic_variance(covariances, x, outcome, chosen):
-    """Of the slope of x in the regression on x and a set, times the number of rows."""
-    chosen = list(chosen)
-
-    def left(column, others):
-        return covariances[column, column] - covariances[column, others] @ slopes(covariances, others, column)
-
-    return left(outcome, [x, *chosen]) / left(x, chosen)
+def asymptotic_variances(covariances, causes, outcome, chosen):
+    """Of the slopes of the causes in the regression on them and a set, times the number of rows."""
+    columns = [*causes, *chosen]
+    inside = covariances[np.ix_(columns, columns)]
+    left = covariances[outcome, outcome] - covariances[columns, outcome] @ slopes(
+        covariances, columns, outcome
+    )
+    return left * np.diag(np.linalg.inv(inside))[: len(causes)]
 
 
 def classes_with_knowledge(dags):

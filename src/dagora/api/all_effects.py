@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from dagora.api.adjustment import Source, class_of
 from dagora.api.effect import averages, draw_graphs, effect_rows, notes_on_graph, with_knowledge
+from dagora.api.graph_source import GraphSource, class_of
 from dagora.base.errors import OptionError
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import split_reading, takes_reading
@@ -41,7 +41,7 @@ def all_effects(
 def all_effects(
     data: object,
     *,
-    graph: Source,
+    graph: GraphSource,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`
 ) -> EffectRanges: ...
@@ -51,7 +51,7 @@ def all_effects(
 def all_effects(
     data: object,
     *,
-    graph: Source | None = None,
+    graph: GraphSource | None = None,
     method: str | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     interventions: GivenInterventions | None = None,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import index
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dagora.api.graph_source import GraphSource, read_source
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
 from dagora.criticism.check import Check
@@ -21,20 +21,17 @@ from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
-from dagora.formats.registry import read_content
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.graph.cpdag import CPDAG
-from dagora.learners.result import Result
 from dagora.learners.source import marked_column, read_rows, rows_set_in_words
-from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
+from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
 from dagora.scores.registry import default_score
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
-Source = AnyGraph | Result | Network | str | Path
 # Rows beyond which those held out and simulated are drawn from the table.
 MOST_ROWS = 100_000
 # Fewer rows than these, in all and for each fold, tell nothing: a few columns explain them by chance.
@@ -43,7 +40,7 @@ LEAST_ROWS, ROWS_PER_FOLD = 20, 4
 
 @takes_reading()
 def check(
-    graph: Source,
+    graph: GraphSource,
     data: object,
     *,
     permutations: int = 200,
@@ -162,13 +159,13 @@ def check_options(permutations: int, alpha: float, folds: int, seed: int) -> Non
         raise OptionError(option="alpha", value=alpha, must="be a number between 0 and 1")
 
 
-def graph_of(source: Source) -> tuple[AnyGraph, dict[str, Any]]:
+def graph_of(source: GraphSource) -> tuple[AnyGraph, dict[str, Any]]:
     """The graph of a file, a result or a network, and how its columns are to be read.
 
     >>> graph_of(CPDAG("ab", undirected=["ab"]))[1]["wanted"]
     ('a', 'b')
     """
-    content = read_content(source) if isinstance(source, str | Path) else source
+    content = read_source(source)
     levels = content.levels if isinstance(content, DiscreteNetwork | MixedNetwork) else {}
     graph = require_any_graph(getattr(content, "graph", content))
     has_kinds = isinstance(content, DiscreteNetwork | GaussianNetwork | MixedNetwork)

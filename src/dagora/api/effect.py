@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dagora.api.adjustment import GIVEN, Source, class_of, notes_about
 from dagora.api.bootstrap import bootstrap
 from dagora.api.fit import PROCESSES
+from dagora.api.graph_source import GIVEN, GraphSource, class_of, notes_on_directions
 from dagora.api.learn import learn
 from dagora.api.sample import sample
 from dagora.base.errors import OptionError
@@ -57,7 +57,7 @@ def effect(
     x: str | Iterable[str],
     y: str,
     *,
-    graph: Source | None = None,
+    graph: GraphSource | None = None,
     method: str | None = None,
     model: str | None = None,
     levels: Levels | None = None,
@@ -154,7 +154,7 @@ def effect(
     return with_curve(found, class_, table) if curve and not found.curve else found
 
 
-def check_model(model: str | None, graph: Source | None) -> None:
+def check_model(model: str | None, graph: GraphSource | None) -> None:
     """Refuse a model that there is not, or that does not go with the graph."""
     if model is None:
         return
@@ -176,7 +176,7 @@ def fitting(
 
 def notes_on_graph(directions: Directions) -> list[str]:
     """Notes on what the directions of a graph rest on, and that it was learned."""
-    return notes_about(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
+    return notes_on_directions(directions) + ([] if directions is GIVEN else [ONE_LEARNED])
 
 
 def averages(method: str | None) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dagora.api.adjustment import Source, class_of
 from dagora.api.effect import notes_on_graph, with_knowledge
+from dagora.api.graph_source import GraphSource, class_of
 from dagora.api.learn_federated import AT_SITES, FEWEST, FROM_ROWS, read_sites
 from dagora.base.errors import OptionError
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
@@ -36,7 +36,7 @@ def effect_federated(
     x: str | Iterable[str],
     y: str,
     *,
-    graph: Source,
+    graph: GraphSource,
     levels: Levels | None = None,
     event: Value | None = None,
     given: Mapping[str, Value] | None = None,

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.files import json_text
-from dagora.effects.averaged import NO_HIDDEN
+from dagora.effects.assumptions import LINEAR_PARENTS, TABLE_IS_WHOLE
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
-from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.set_estimate import TAILS, Interval, hold_causes
 from dagora.stats.statistics import Statistics
@@ -52,7 +51,7 @@ class AllEffects:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that all pairs share."""
-        return (NO_HIDDEN,) if self.contrasts else (NO_HIDDEN, LINEAR)
+        return (TABLE_IS_WHOLE,) if self.contrasts else (TABLE_IS_WHOLE, LINEAR_PARENTS)
 
     @property
     def standardised(self) -> Array:

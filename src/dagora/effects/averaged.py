@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
 from dagora.data.schema import Kind
+from dagora.effects.assumptions import LINEAR_PARENTS, TABLE_IS_WHOLE
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
@@ -24,7 +25,6 @@ from dagora.effects.drawn_processes import ProcessModel, best_by_processes, proc
 from dagora.effects.drawn_sets import SharedEstimate, draw_effects
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.g_formula import LINEAR
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_graph import zero
 from dagora.effects.process_effects import assumed_of_functions
@@ -37,7 +37,6 @@ from dagora.stats.statistics import Statistics
 
 Array = NDArray[np.float64]
 
-NO_HIDDEN = "no common cause is missing from the table"
 FEW_DRAWS = 100
 MOST_TOLD = 3  # sets about whose support something is told
 
@@ -64,7 +63,7 @@ def average_effect(
     rng = np.random.default_rng(seed)
     linear = all(variable.kind is Kind.CONTINUOUS for variable in rows.table.schema)
     graphs = leaving_given(graphs, contrast)
-    notes, assumed = list(graphs.notes), [NO_HIDDEN, graphs.assumes]
+    notes, assumed = list(graphs.notes), [TABLE_IS_WHOLE, graphs.assumes]
     how = "path sums of drawn coefficients" if linear else "adjustment in each graph"
     if model is not None:
         values, beyond = process_draws(graphs, model, rows, contrast, rng)
@@ -73,7 +72,7 @@ def average_effect(
         how = "functions of Gaussian processes, drawn for each graph"
     elif linear:
         values = linear_draws(graphs, GaussianPosterior.of(statistics, settings), contrast, rng)
-        assumed.append(LINEAR)
+        assumed.append(LINEAR_PARENTS)
     else:
         values, used = draw_effects(graphs, rows, contrast, seed, rng)
         notes += support_notes(used)

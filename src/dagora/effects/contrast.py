@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import OptionError
 from dagora.base.phrases import among
 from dagora.base.wording import option
-from dagora.data.schema import Kind, Variable
+from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 
 Array = NDArray[np.float64]
@@ -48,6 +48,19 @@ class EffectContrast:
         """The scales on which the effect is told."""
         return SCALES[:1] if self.event is None else SCALES
 
+    def setting(self, values: Sequence[Value], *, levels_only: bool = False) -> str:
+        """What x is set to, in words; with `levels_only`, what its discrete variables are.
+
+        >>> EffectContrast(("drug", "dose"), "death", ("yes", 2.0), ("no", 1.0)).setting(("yes", 2.0))
+        'drug=yes and dose=2'
+        """
+        told = [(a, b) for a, b in zip(self.x, values, strict=True) if isinstance(b, str) or not levels_only]
+        return " and ".join(f"{name}={written(value)}" for name, value in told)
+
+    def compare(self, means: Array) -> Array:
+        """Compare what follows from both values, `[value, …]`, on every scale, `[…, scale]`."""
+        return np.stack([compare_means(means[0], means[1], scale) for scale in self.scales], axis=-1)
+
     def to_text(self) -> str:
         """The contrast in words.
 
@@ -77,6 +90,16 @@ class EffectContrast:
 def written(value: Value) -> str:
     """A level as it is, a number with the digits that matter."""
     return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def level_code(schema: Schema, name: str, level: Value) -> int:
+    """The place of a level among those of its column."""
+    return schema[schema.index(name)].levels.index(str(level))
+
+
+def level_codes(schema: Schema, names: Sequence[str], levels: Sequence[Value]) -> dict[str, int]:
+    """The place of a level of each column."""
+    return {name: level_code(schema, name, level) for name, level in zip(names, levels, strict=True)}
 
 
 def compare_means(to: Array, base: Array, scale: str) -> Array:

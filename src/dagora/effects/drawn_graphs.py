@@ -20,6 +20,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.equivalence import consistent_extension
 from dagora.graph.interventions import directed_by_knowledge, interventional_cpdag
 from dagora.graph.knowledge import Knowledge
+from dagora.kernels.decorators import kernel
 from dagora.posterior.resample.strengths import Strengths
 from dagora.posterior.summary.features import DistinctGraphs, distinct_graphs, paths
 from dagora.posterior.summary.posterior import Posterior
@@ -57,18 +58,13 @@ class DrawnGraphs:
         """For each distinct graph, whether its draws count."""
         return np.bincount(self.distinct.index.ravel(), self.weights.ravel(), len(self.distinct)) > 0
 
-    def optimal_sets(self, x: str, y: str) -> NDArray[np.bool_]:
-        """[graph, node]: the set of least variance to adjust for; of no use where x is no cause of y.
+    def optimal_sets(self, x: str, y: str, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The set of least variance to adjust for in these graphs, in which x is a cause of y: [place, node].
 
         It has the parents of the nodes on directed paths from x to y (Henckel, Perković & Maathuis 2022).
         """
-        i, j = self.distinct.names.index(x), self.distinct.names.index(y)
-        between = self.reach[:, i] & self.reach[:, :, j]
-        between[:, j] = True
-        after = between | (between[:, :, None] & self.reach).any(axis=1)
-        found = (between[:, None, :] & self.matrices).any(axis=2) & ~after
-        found[:, i] = False
-        return np.asarray(found)
+        names = self.distinct.names
+        return parents_on_paths(self.matrices, self.reach, names.index(x), names.index(y), places)
 
     def causes(self, x: Collection[str], y: str) -> NDArray[np.bool_]:
         """For each distinct graph, whether a directed path leads from one of x to y."""
@@ -136,3 +132,26 @@ def random_member(class_: CPDAG, rng: np.random.Generator) -> NDArray[np.bool_]:
     member = np.zeros_like(found)
     member[np.ix_(order, order)] = found
     return np.asarray(member.T)
+
+
+@kernel
+def parents_on_paths(
+    graphs: NDArray[np.bool_], reach: NDArray[np.bool_], x: int, y: int, places: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """The parents of nodes on directed paths from x to y that are neither x nor after such nodes."""
+    size = graphs.shape[1]
+    found = np.zeros((len(places), size), dtype=np.bool_)
+    after = np.empty(size, dtype=np.bool_)
+    for row, g in enumerate(places):
+        after[:] = False
+        for node in range(size):
+            if node == y or (reach[g, x, node] and reach[g, node, y]):
+                after[node] = True
+                for other in range(size):
+                    found[row, other] |= graphs[g, other, node]
+                    after[other] |= reach[g, node, other]
+        found[row, x] = False
+        for node in range(size):
+            if after[node]:
+                found[row, node] = False
+    return found

@@ -43,10 +43,17 @@ def draw_effects(
     index = graphs.distinct.index
     values = np.tile([found.value for found in zero(contrast).values()], (*index.shape, 1))
     found = estimates_by_graph(graphs, rows, contrast, seed)
-    for one in found:
-        there = np.isin(index, one.graphs)
-        values[there] = one.estimate.draw(int(there.sum()), rng)
-        one.weight = float(graphs.weights[there].sum())
+    of_graph = np.full(len(graphs.distinct), len(found))  # those in which there is no effect come last
+    for number, one in enumerate(found):
+        of_graph[one.graphs] = number
+    of_draw = of_graph[index.ravel()]
+    order = np.argsort(of_draw, kind="stable")
+    ends = np.cumsum(np.bincount(of_draw, minlength=len(found) + 1)).tolist()
+    flat, weights = values.reshape(-1, values.shape[-1]), graphs.weights.ravel()
+    for one, start, end in zip(found, [0, *ends], ends[:-1], strict=False):
+        there = order[start:end]
+        flat[there] = one.estimate.draw(len(there), rng)
+        one.weight = float(weights[there].sum())
     return values, found
 
 
@@ -83,7 +90,7 @@ def sets_with_support(
 ) -> Iterator[tuple[tuple[str, ...], list[int]]]:
     """The sets of least variance that rows support, each with the graphs whose best set it is."""
     places = np.flatnonzero(causal)
-    best = graphs.optimal_sets(contrast.x[0], contrast.y)[places]
+    best = graphs.optimal_sets(contrast.x[0], contrast.y, places)
     sets, of_graph = np.unique(best, axis=0, return_inverse=True)
     for number, chosen in enumerate(sets):
         names = tuple(graphs.distinct.names[node] for node in np.flatnonzero(chosen))

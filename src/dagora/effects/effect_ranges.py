@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.base.files import json_text
 from dagora.base.phrases import some_of
-from dagora.effects.g_formula import LINEAR
-from dagora.effects.one_graph import NO_HIDDEN
+from dagora.effects.assumptions import GRAPH_IS_CAUSAL, LINEAR_PARENTS, SAME_NOISE
 from dagora.effects.set_estimate import TAILS, Interval, written_number
 from dagora.graph.bit_sets import bit_rows, members
 from dagora.graph.cpdag import Graph
@@ -41,7 +40,6 @@ Array = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
 SHOWN = 20  # pairs in a text
-SAME_NOISE = "the noise is the same in all rows (intervals by the usual standard errors)"
 
 
 class ParentChoice(NamedTuple):
@@ -87,7 +85,7 @@ class EffectRanges:
     moments: Moments = field(repr=False)
     matrix: NDArray[np.bool_] = field(repr=False)  # of the class
     notes: tuple[str, ...] = ()
-    assumptions = (NO_HIDDEN, LINEAR, SAME_NOISE)
+    assumptions = (GRAPH_IS_CAUSAL, LINEAR_PARENTS, SAME_NOISE)
 
     def over_choices(self, x: str, y: str) -> list[ParentChoice]:
         """The effect of x on y for each choice of the parents of x."""

@@ -14,20 +14,18 @@ import numpy as np
 
 from dagora.base.errors import OptionError
 from dagora.data.schema import Kind
+from dagora.effects.assumptions import LINEAR_PARENTS
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.effect_source import EffectSource
 from dagora.effects.gaussian_draws import GaussianPosterior, propagate, topological_orders
 from dagora.effects.one_set import all_discrete
-from dagora.effects.set_estimate import Interval, Support, summarise
+from dagora.effects.set_estimate import DRAWS, Interval, Support, summarise
 from dagora.effects.table_g_formula import effect_by_tables, families_towards
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.table import TableStatistics
-
-DRAWS = 4000
-LINEAR = "every mean is linear in the parents"
 
 
 class IdentifiedEffect(NamedTuple):
@@ -53,7 +51,7 @@ def effect_without_set(
             return IdentifiedEffect(found.estimates, found.how, support=found.support)
         if set(dag) <= known and all_continuous(rows, dag.nodes):
             estimates = effect_along_paths(dag, rows, contrast, seed)
-            return IdentifiedEffect(estimates, "path sums of drawn coefficients", (LINEAR,))
+            return IdentifiedEffect(estimates, "path sums of drawn coefficients", (LINEAR_PARENTS,))
     raise OptionError(
         f"the effect of {' and '.join(contrast.x)} on '{contrast.y}' is identified, but by no one "
         "adjustment set: set one of them at a time, or ask a fitted network with do(...)"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dagora.base.phrases import was_or_were
 from dagora.effects.contrast import EffectContrast, written
 from dagora.effects.result import Effect
-from dagora.effects.set_estimate import Interval
-from dagora.effects.set_estimate import written_number as in_digits
+from dagora.effects.set_estimate import Interval, shown_number
 
 
 def effect_in_words(effect: Effect) -> str:
@@ -54,7 +53,7 @@ def _outcome(effect: Effect, given: str) -> str:
     if effect.verdict == "not identified":
         if effect.range is None:
             return f"changes {outcome} by an amount that is not identified: {effect.reason}"
-        low, high = map(written_number, effect.range)
+        low, high = map(shown_number, effect.range)
         return (
             f"changes {outcome} by something between {low} and {high}: the data alone do not tell which, as "
             f"{effect.reason.partition(';')[0]}"
@@ -74,14 +73,9 @@ def change_in_words(found: Interval, outcome: str) -> str:
     'changes the mean of y by 0.01 (95 % interval: −0.02 to 0.04, which holds zero)'
     """
     if found.low <= 0 <= found.high:
-        value, low, high = map(written_number, (found.value, found.low, found.high))
+        value, low, high = map(shown_number, (found.value, found.low, found.high))
         sure = ", which holds zero" if found.low < found.high else ""
         return f"changes {outcome} by {value} (95 % interval: {low} to {high}{sure})"
     verb = "raises" if found.value > 0 else "lowers"
-    value, low, high = map(written_number, (abs(found.value), *sorted((abs(found.low), abs(found.high)))))
+    value, low, high = map(shown_number, (abs(found.value), *sorted((abs(found.low), abs(found.high)))))
     return f"{verb} {outcome} by {value} (95 % interval: {low} to {high})"
-
-
-def written_number(value: float) -> str:
-    """A number with the digits that count and the sign of minus."""
-    return in_digits(value).replace("-", "−")

@@ -81,7 +81,8 @@ def student(
     def draw(number: int, rng: np.random.Generator) -> Array:
         return value + error * rng.standard_t(freedom, (number, 1))
 
-    return SetEstimate({"difference": Interval(value, low, high)}, draw, support, "regression", assumes)
+    found = {"difference": Interval(value, low, high)}
+    return SetEstimate(lambda: found, draw, support, "regression", assumes)
 
 
 def by_slope(

@@ -20,7 +20,7 @@ from dagora.effects.contrast import EffectContrast, compare_means
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
 from dagora.effects.least_squares import independent_columns
 from dagora.effects.linear import ROWS_PER_COLUMN, no_variation
-from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared, written_values
+from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate
 from dagora.effects.standardise import is_level
 from dagora.network.softmax_fit import RIDGE, fit_softmax
@@ -79,17 +79,18 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     spread = np.stack([influence for _, influence in averages])
     covariance = spread @ spread.T / len(z) ** 2
     chances = np.clip(np.array(means), LEAST_CHANCE, 1 - LEAST_CHANCE)
-    estimates = {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
+
+    def summary() -> dict[str, Interval]:
+        return {scale: by_delta(chances, covariance, scale) for scale in contrast.scales}
 
     def draw(number: int, rng: np.random.Generator) -> Array:
         slope = 1 / (chances * (1 - chances))
         logits = rng.multivariate_normal(
             np.log(chances / (1 - chances)), covariance * np.outer(slope, slope), number, method="eigh"
         )
-        drawn = (1 / (1 + np.exp(-logits))).T
-        return np.stack([compare_means(drawn[0], drawn[1], scale) for scale in contrast.scales], axis=1)
+        return contrast.compare((1 / (1 + np.exp(-logits))).T)
 
-    return SetEstimate(estimates, draw, support, "standardised logistic regression", tuple(assumes))
+    return SetEstimate(summary, draw, support, "standardised logistic regression", tuple(assumes))
 
 
 def one_sided(
@@ -100,8 +101,9 @@ def one_sided(
     for side, values in zip(sides, (contrast.to, contrast.base), strict=True):
         events, rows = int(event[side].sum()), int(side.sum())
         if events in {0, rows} and not side.all():
-            said = f"{'all' if events else 'none of'} {rows} rows with {written_values(contrast, values)}"
-            notes.append(f"{said} have {contrast.y}={contrast.event}: {TOO_NARROW}")
+            what = f"{'all' if events else 'none of'} {rows} rows"
+            said = contrast.setting(values, levels_only=True)
+            notes.append(f"{what} with {said} have {contrast.y}={contrast.event}: {TOO_NARROW}")
     return notes
 
 

@@ -45,7 +45,7 @@ def average_pairs(graphs: DrawnGraphs, rows: EffectRows, seed: int = 0) -> AllEf
             mean[i, j], low[i, j], high[i, j] = found.value, found.low, found.high
             thin += sum(one.weight for one in used if one.estimate.support.notes) > MOSTLY_THERE
     spread = np.array([spread_of(table, place) for place in range(size)])
-    notes = (*graphs.notes, *notes_about(table, thin, refused))
+    notes = (*graphs.notes, *notes_on_pairs(table, thin, refused))
     return AllEffects(
         names, mean, low, high, cause_probabilities(graphs), spread, graphs.source, notes, contrasts
     )
@@ -84,7 +84,7 @@ def spread_of(table: Table, place: int) -> float:
     return float(np.sqrt(share * (1 - share)))
 
 
-def notes_about(table: Table, thin: int, refused: Sequence[str]) -> list[str]:
+def notes_on_pairs(table: Table, thin: int, refused: Sequence[str]) -> list[str]:
     """The notes that hold for many pairs, each once."""
     notes = []
     if any(has_many_levels(variable) for variable in table.schema):

@@ -10,7 +10,6 @@ to first order. That variance is added to the usual one: robust standard errors 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.effects.contrast import EffectContrast, Value, compare_means, written
+from dagora.effects.assumptions import SAME_NOISE_IN_RELEASE
+from dagora.effects.contrast import EffectContrast, level_code, level_codes
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.linear import ONE_SLOPE, student
-from dagora.effects.set_estimate import FEW_ROWS, SetEstimate, Support, summarise
-from dagora.effects.standardise import BLOCK, DRAWS, PRIOR_ROWS
+from dagora.effects.set_estimate import DRAWS, SetEstimate, Support, notes_on_few, summarise_scales
+from dagora.effects.strata_posterior import StrataPosterior, draw_in_blocks
 from dagora.graph.any_graph import AnyGraph
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.privacy.moment_features import GRID, MEAN_BITS, ROOT_BITS, ROOT_TWO, mean_weight
@@ -44,8 +44,6 @@ TOO_NOISY = (
     "the noise is as large as what the columns tell apart: release from more rows, in narrower ranges, or "
     "with a larger epsilon"
 )
-LEAST = 1e-9  # rows of a stratum in a draw
-SAME_NOISE = "what the columns leave open of y varies alike in all rows (the release allows no robust errors)"
 SHRUNK = "few rows are longer than the row bound, to which they are shrunk: the interval leaves that out"
 MUCH_LENGTH = 0.5
 """Mean of the squares of a row, as a share of the row bound, above which many rows are longer than that."""
@@ -126,7 +124,9 @@ class NoisySource:
             step = (float(to) - float(base)) * width[contrast.y] / width[name]
             weights[1 + len(adjust) + place] = step
         value, variance = float(weights @ b), float(weights @ covariance @ weights)
-        return student(value, variance, freedom, self._support(rows), (ONE_SLOPE, SAME_NOISE, SHRUNK))
+        return student(
+            value, variance, freedom, self._support(rows), (ONE_SLOPE, SAME_NOISE_IN_RELEASE, SHRUNK)
+        )
 
     def _support(self, rows: int) -> Support:
         """The rows, and whether many of them were shrunk."""
@@ -151,41 +151,16 @@ class NoisyStrata:
     def of(cls, source: NoisySource, adjust: Names) -> NoisyStrata:
         """Sum a released table over what a question does not need."""
         schema, contrast = source.codebook.schema, source.contrast
-        names = list(schema.names)
-        table = source.sums.astype(np.float64).reshape([int(size) for size in schema.cardinalities])
-        for name, level in contrast.given.items():
-            place = names.index(name)
-            level_place = schema[schema.index(name)].levels.index(level)
-            table = np.asarray(np.moveaxis(table, place, 0)[level_place])
-            names.pop(place)
-        order = [*(names.index(name) for name in (*contrast.x, contrast.y, *adjust))]
-        rest = [place for place in range(len(names)) if place not in order]
-        merged = int(np.prod([table.shape[place] for place in rest], dtype=np.int64))
-        table = (
-            table.transpose([*order, *rest])
-            .reshape([*(table.shape[place] for place in order), merged])
-            .sum(axis=-1)
-        )
-        causes = len(contrast.x)
-        shape = table.shape[:causes]
-        table = table.reshape([math.prod(shape), table.shape[causes], -1])
-        event = schema[schema.index(contrast.y)].levels.index(contrast.event or "")
-        sides = []
-        for values in (contrast.to, contrast.base):
-            codes = [
-                schema[schema.index(name)].levels.index(str(value))
-                for name, value in zip(contrast.x, values, strict=True)
-            ]
-            sides.append(int(np.ravel_multi_index(codes, shape)))
-        split = np.stack([table[:, event], table.sum(axis=1) - table[:, event]], axis=1)
-        others = table.shape[1] - 1
-        counts = np.zeros((3, 2, table.shape[2]))
-        counts[:2] = split[sides]
-        counts[2] = split.sum(axis=0) - counts[:2].sum(axis=0)
-        variances = np.full(counts.shape, source.terms.sum_variance * merged)
-        variances[:, 1] *= others
-        variances[2] *= max(0, len(table) - 2)
-        return cls(contrast, adjust, counts, variances)
+        table, merged = marginal_table(source, (*contrast.x, contrast.y, *adjust))
+        causes, levels = table.shape[: len(contrast.x)], table.shape[len(contrast.x)]
+        event = level_code(schema, contrast.y, contrast.event or "")
+        by_value = split_events(table.reshape([math.prod(causes), levels, -1]), event)
+        codes = [level_codes(schema, contrast.x, values) for values in (contrast.to, contrast.base)]
+        compared = by_value[[np.ravel_multi_index(list(some.values()), causes) for some in codes]]
+        counts = np.stack([*compared, by_value.sum(axis=0) - compared.sum(axis=0)])
+        of_events = source.terms.sum_variance * merged * np.array([1, levels - 1])  # each sums so many cells
+        variances = np.multiply.outer([1, 1, max(0, len(by_value) - 2)], of_events)[:, :, None]
+        return cls(contrast, adjust, counts, variances * np.ones(counts.shape))
 
     @property
     def rows(self) -> int:
@@ -209,38 +184,28 @@ class NoisyStrata:
         noise = np.sqrt(self.variances[:2].sum(axis=(1, 2)))
         for values, total, spread in zip((self.contrast.to, self.contrast.base), totals, noise, strict=True):
             if total < CLEAR * spread:
-                raise DataError(
-                    f"the noise hides whether any row has {self._said(values)}: use a larger epsilon"
-                )
+                said = self.contrast.setting(values)
+                raise DataError(f"the noise hides whether any row has {said}: use a larger epsilon")
         by_stratum = np.sqrt(self.variances[:2].sum(axis=1)).sum(axis=1)
         if (totals < MOSTLY_CLEAR * by_stratum).any():
             raise DataError(
                 f"the noise hides the counts in most strata of {', '.join(self.adjust)}: adjust for fewer "
                 "columns, release from more rows, or use a larger epsilon"
             )
-        found = self.draw(DRAWS, np.random.default_rng(seed))
-        estimates = {}
-        for drawn, scale in zip(found.T, self.contrast.scales, strict=True):
-            centre = drawn.mean() if scale == "difference" else np.median(drawn)
-            estimates[scale] = summarise(float(centre), drawn)
-        return SetEstimate(estimates, self.draw, self._support(), "standardisation of noisy counts")
+        drawn = self.draw(DRAWS, np.random.default_rng(seed))
+        centres = np.array([np.mean(drawn[:, 0]), *np.median(drawn[:, 1:], axis=0)])
+        found = summarise_scales(self.contrast, centres, drawn)
+        return SetEstimate(lambda: found, self.draw, self._support(), "standardisation of noisy counts")
 
     def draw(self, number: int, rng: np.random.Generator) -> Array:
         """Draw the effect on every scale: true counts around the noisy ones, then the tables given them."""
-        means = np.empty((2, number))
-        step = max(1, BLOCK // self.counts.size)
-        for start in range(0, number, step):
-            size = min(step, number - start)
+
+        def draw(size: int) -> Array:
             counts = self._true_counts(size, rng)
-            weights = rng.standard_gamma(np.maximum(counts.sum(axis=(1, 2)), LEAST))
-            weights /= weights.sum(axis=1, keepdims=True)
-            for side in (0, 1):
-                events, others = counts[:, side, 0], counts[:, side, 1]
-                total = events.sum(axis=1) + others.sum(axis=1)
-                share = ((events.sum(axis=1) + 0.5) / (total + 1.0) * PRIOR_ROWS)[:, None]
-                chances = rng.beta(events + share, others + PRIOR_ROWS - share)
-                means[side, start : start + size] = (weights * chances).sum(axis=1)
-        return np.stack([compare_means(means[0], means[1], scale) for scale in self.contrast.scales], axis=1)
+            strata = counts.sum(axis=(1, 2))
+            return StrataPosterior.of(strata, counts[:, :2, 0], counts[:, :2, 1]).draw(size, rng)
+
+        return self.contrast.compare(draw_in_blocks(draw, number, self.counts.size))
 
     def _true_counts(self, number: int, rng: np.random.Generator) -> Array:
         """Counts that are not negative, normal around the noisy ones; `[draw, value, event, stratum]`."""
@@ -253,17 +218,35 @@ class NoisyStrata:
         drawn = self.counts + safe * ndtri(np.clip(places, 1e-15, 1 - 1e-15))
         return np.asarray(np.maximum(np.where(spread > 0, drawn, self.counts), 0.0))
 
-    def _said(self, values: Sequence[Value]) -> str:
-        return " and ".join(f"{a}={written(b)}" for a, b in zip(self.contrast.x, values, strict=True))
-
     def _support(self) -> Support:
         totals = self._rows_at.sum(axis=1).tolist()
         sides = (self.contrast.to, self.contrast.base)
-        rows_at = {self._said(values): round(total) for values, total in zip(sides, totals, strict=True)}
-        notes = [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+        rows_at = {
+            self.contrast.setting(values): round(total) for values, total in zip(sides, totals, strict=True)
+        }
+        notes = notes_on_few(rows_at)
         if self.share < 1:
             notes.append(
                 f"thin strata: {1 - self.share:.0%} of the rows are in strata of {', '.join(self.adjust)} "
                 "whose counts are hardly above the noise; there the answer is drawn towards no effect"
             )
         return Support(self.rows, self.share, self.counts.shape[2], rows_at, tuple(notes))
+
+
+def marginal_table(source: NoisySource, wanted: Names) -> tuple[Array, int]:
+    """A released table among what is given, an axis for each column wanted; and how many cells each sums."""
+    schema, given = source.codebook.schema, source.contrast.given
+    whole = source.sums.astype(np.float64).reshape([int(size) for size in schema.cardinalities])
+    chosen = [
+        level_code(schema, name, given[name]) if name in given else slice(None) for name in schema.names
+    ]
+    table, names = whole[tuple(chosen)], [name for name in schema.names if name not in given]
+    order = [names.index(name) for name in wanted]
+    others = tuple(place for place in range(len(names)) if place not in order)
+    found = table.transpose([*order, *others]).reshape([*(table.shape[place] for place in order), -1])
+    return np.asarray(found.sum(axis=-1)), found.shape[-1]
+
+
+def split_events(table: Array, event: int) -> Array:
+    """Counts of a level of y and of all others, `[value of x, event or not, stratum]`."""
+    return np.stack([table[:, event], table.sum(axis=1) - table[:, event]], axis=1)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of
+from dagora.effects.assumptions import GRAPH_IS_CAUSAL, PAG_IS_RIGHT
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_source import EffectSource, OfferedSet
 from dagora.effects.result import Effect
@@ -21,8 +22,6 @@ from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import DAG
 
-NO_HIDDEN = "no common cause is missing from the graph, and its arrows are causes"
-HIDDEN = "the marks of the PAG are right; hidden common causes are allowed for"
 MOST_SETS = 200  # minimal sets that are looked at for one whose columns are there
 ENOUGH = 0.99  # share of supported rows above which no other set is tried
 
@@ -67,7 +66,7 @@ def zero(contrast: EffectContrast) -> dict[str, Interval]:
 
 def assumptions_of(graph: AnyGraph) -> tuple[str, ...]:
     """The assumptions of an effect by a graph."""
-    return (HIDDEN if isinstance(graph, PAG) else NO_HIDDEN,)
+    return (PAG_IS_RIGHT if isinstance(graph, PAG) else GRAPH_IS_CAUSAL,)
 
 
 def refuse_descendants(graph: AnyGraph, contrast: EffectContrast) -> None:

@@ -21,7 +21,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.linear import regress
 from dagora.effects.logistic import regress_event
 from dagora.effects.set_estimate import SetEstimate
-from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, standardise, support_of
+from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, seen_share, standardise_counts
 from dagora.scores.usable_moments import refuse_unusable
 
 
@@ -35,11 +35,11 @@ def estimate_with(
         return regress(table, contrast, adjust)
     if not all_discrete(table, (*contrast.x, *adjust)):
         return regress_event(table, contrast, adjust)
-    weight = prior_weight(count_strata(table, contrast, adjust))
-    if weight > HEAVY_PRIOR:
+    counts = count_strata(table, contrast, adjust)
+    if prior_weight(counts) > HEAVY_PRIOR:
         with suppress(DataError):  # too few rows for a regression
             return in_place_of_strata(regress_event(table, contrast, adjust), adjust)
-    return standardise(table, contrast, adjust, seed)
+    return standardise_counts(counts, contrast, adjust, seed)
 
 
 def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ def supported_share(table: Table, contrast: EffectContrast, adjust: Sequence[str
     """The share of rows in strata with both values; 1 where there are no strata."""
     if contrast.event is None or not all_discrete(table, (*contrast.x, *adjust)):
         return 1.0
-    return support_of(contrast, count_strata(table, contrast, adjust), adjust).share
+    return seen_share(count_strata(table, contrast, adjust))
 
 
 def all_discrete(table: Table, names: Sequence[str]) -> bool:

@@ -82,7 +82,7 @@ class WantedSets:
                 f"a regression over sites has at most {MOST_COLUMNS} columns, not {len(columns)}"
             )
         self.sets[columns if discrete else regression_columns(contrast, adjust)] = None
-        nothing = SetEstimate({}, lambda _number, _rng: np.zeros((0, 1)), Support(0), "")
+        nothing = SetEstimate(dict, lambda _number, _rng: np.zeros((0, 1)), Support(0), "")
         # Of discrete columns also the second set is asked for: strata decide which one is taken.
         return OfferedSet(adjust, 0, 0.0 if discrete else 1.0, lambda _seed: nothing)
 

@@ -15,7 +15,7 @@ from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, written
-from dagora.effects.set_estimate import FEW_ROWS, Support
+from dagora.effects.set_estimate import Support, notes_on_few
 from dagora.effects.standardise import is_level, refuse_unseen, strata_of
 
 Array = NDArray[np.float64]
@@ -51,10 +51,10 @@ def overlap_of(
     notes, share, rows_at = [], 1.0, {}
     if not sides[0].all():  # a discrete cause
         rows_at = {
-            written_values(contrast, values): int(side.sum())
+            contrast.setting(values, levels_only=True): int(side.sum())
             for values, side in zip((contrast.to, contrast.base), sides, strict=True)
         }
-        notes += [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+        notes += notes_on_few(rows_at)
         likely, seen = likely_share(sides, z), seen_share(table, sides, levels_among(table, adjust))
         share = min(likely, seen)
         if likely < 1 - IMPOSSIBLE:
@@ -86,11 +86,6 @@ def unseen_values(table: Table, contrast: EffectContrast) -> list[str]:
                 for v in beyond
             ]
     return notes
-
-
-def written_values(contrast: EffectContrast, values: Sequence[object]) -> str:
-    """The values that discrete causes are set to, in words."""
-    return " and ".join(f"{a}={b}" for a, b in zip(contrast.x, values, strict=True) if isinstance(b, str))
 
 
 def levels_among(table: Table, names: Sequence[str]) -> list[str]:

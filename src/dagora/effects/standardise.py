@@ -1,8 +1,7 @@
 """Standardisation: the effect between discrete columns, stratum by stratum of the adjustment set Z.
 
-P(y | do(x)) = Σ_z P(y | x, z) P(z). Every table that enters has its posterior: P(z) a Dirichlet with the
-counts of the strata seen, P(y | x, z) a Beta with the counts and one row more, spread as y is among all rows
-with that x. The interval lies between quantiles of what draws of all tables give.
+P(y | do(x)) = Σ_z P(y | x, z) P(z). The interval lies between quantiles of what draws of all tables give from
+their posterior (`strata_posterior`); strata are those seen.
 """
 
 from __future__ import annotations
@@ -15,18 +14,17 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.data.table import Table
-from dagora.effects.contrast import EffectContrast, Value, compare_means, written
-from dagora.effects.set_estimate import FEW_ROWS, SetEstimate, Support, summarise
+from dagora.effects.contrast import EffectContrast, Value, level_code
+from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, notes_on_few, summarise_scales
+from dagora.effects.strata_posterior import PRIOR_ROWS, StrataPosterior, draw_in_blocks
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-DRAWS = 4000
-"""Draws behind an interval: its ends are quantiles with a standard error of about 0.3 %."""
-PRIOR_ROWS = 1.0
+MOST_CODES = 1 << 12
+"""Combinations of levels, seen or not, up to which strata are numbered by counting instead of by sorting."""
 HEAVY_PRIOR = 0.05
 """Weight of the prior's rows in an answer above which another estimator is used, or the weight told."""
-BLOCK = 1 << 22  # numbers drawn at a time
 
 
 @dataclass(frozen=True)
@@ -37,24 +35,33 @@ class StratumCounts:
     events: Codes
     all_rows: Codes
 
+    def posterior(self) -> StrataPosterior:
+        """The posterior of the tables."""
+        counts = self.all_rows, self.events, self.rows - self.events
+        return StrataPosterior.of(*(one.astype(np.float64) for one in counts))
+
 
 def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
     """The effect between discrete columns, adjusted for discrete columns."""
-    counts = count_strata(table, contrast, adjust)
+    return standardise_counts(count_strata(table, contrast, adjust), contrast, adjust, seed)
+
+
+def standardise_counts(
+    counts: StratumCounts, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0
+) -> SetEstimate:
+    """The effect that counts in the strata of an adjustment set give."""
     refuse_unseen(contrast, counts.rows.sum(axis=1))
-    cells = cell_posteriors(counts)
-    mean = (cells[0] / cells.sum(axis=0) @ counts.all_rows) / counts.all_rows.sum()
+    posterior = counts.posterior()
 
     def draw(number: int, rng: np.random.Generator) -> Array:
-        means = draw_means(counts, cells, number, rng)
-        return np.stack([compare_means(means[0], means[1], scale) for scale in contrast.scales], axis=1)
+        means = draw_in_blocks(lambda some: posterior.draw(some, rng), number, len(counts.all_rows))
+        return contrast.compare(means)
 
-    found = draw(DRAWS, np.random.default_rng(seed))
-    estimates = {
-        scale: summarise(float(compare_means(mean[0], mean[1], scale)), found[:, place])
-        for place, scale in enumerate(contrast.scales)
-    }
-    return SetEstimate(estimates, draw, support_of(contrast, counts, adjust), "standardisation")
+    def summary() -> dict[str, Interval]:
+        drawn = draw(DRAWS, np.random.default_rng(seed))
+        return summarise_scales(contrast, contrast.compare(posterior.means()), drawn)
+
+    return SetEstimate(summary, draw, support_of(contrast, counts, adjust), "standardisation")
 
 
 def count_strata(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> StratumCounts:
@@ -72,18 +79,22 @@ def count_strata(table: Table, contrast: EffectContrast, adjust: Sequence[str]) 
 
 def strata_of(table: Table, names: Sequence[str]) -> Codes:
     """The stratum of each row, numbered from 0: a different one for each combination of levels seen."""
-    found = np.zeros(table.n_rows, dtype=np.int64)
+    found, size = np.zeros(table.n_rows, dtype=np.int64), 1
     for name in names:
         place = table.schema.index(name)
-        joined = found * table.schema[place].cardinality + table.codes(place)
-        found = np.unique(joined, return_inverse=True)[1].ravel().astype(np.int64)
-    return found
+        found = found * table.schema[place].cardinality + table.codes(place)
+        size *= table.schema[place].cardinality
+        if size > MOST_CODES:
+            found = np.unique(found, return_inverse=True)[1].ravel().astype(np.int64)
+            size = int(found.max(initial=0)) + 1
+    seen = np.bincount(found, minlength=size) > 0
+    return np.asarray((np.cumsum(seen) - 1)[found])
 
 
 def is_level(table: Table, name: str, level: Value) -> NDArray[np.bool_]:
     """Rows in which a discrete column has a level."""
     place = table.schema.index(name)
-    return np.asarray(table.codes(place) == table.schema[place].levels.index(str(level)))
+    return np.asarray(table.codes(place) == level_code(table.schema, name, level))
 
 
 def is_set(table: Table, names: Sequence[str], values: Sequence[Value]) -> NDArray[np.bool_]:
@@ -98,31 +109,13 @@ def refuse_unseen(contrast: EffectContrast, rows: NDArray[np.integer]) -> None:
     """Refuse a value that no row has."""
     for values, number in zip((contrast.to, contrast.base), rows, strict=True):
         if number == 0:
-            said = " and ".join(f"{a}={written(b)}" for a, b in zip(contrast.x, values, strict=True))
             among = " among the rows given" if contrast.given else ""
-            raise DataError(f"no row has {said}{among}: its effect cannot be computed")
+            raise DataError(f"no row has {contrast.setting(values)}{among}: its effect cannot be computed")
 
 
-def cell_posteriors(counts: StratumCounts) -> Array:
-    """The two parameters of the Beta of each cell, `[event or not, value, stratum]`."""
-    rows, events = counts.rows.sum(axis=1), counts.events.sum(axis=1)
-    share = ((events + 0.5) / (rows + 1.0))[:, None] * PRIOR_ROWS
-    return np.stack([counts.events + share, counts.rows - counts.events + PRIOR_ROWS - share])
-
-
-def draw_means(counts: StratumCounts, cells: Array, number: int, rng: np.random.Generator) -> Array:
-    """Draw P(event | do(x)) for the two values from the posterior of all tables, `[value, draw]`."""
-    strata = len(counts.all_rows)
-    found = np.empty((2, number))
-    step = max(1, BLOCK // strata)
-    for start in range(0, number, step):
-        size = min(step, number - start)
-        weights = rng.standard_gamma(counts.all_rows.astype(np.float64), (size, strata))
-        weights /= weights.sum(axis=1, keepdims=True)
-        for side in (0, 1):
-            chances = rng.beta(cells[0, side], cells[1, side], (size, strata))
-            found[side, start : start + size] = (weights * chances).sum(axis=1)
-    return found
+def seen_share(counts: StratumCounts) -> float:
+    """The share of rows in strata in which both values were seen."""
+    return float(counts.all_rows[(counts.rows > 0).all(axis=0)].sum() / counts.all_rows.sum())
 
 
 def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True) -> float:
@@ -137,12 +130,12 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
     """The share of rows in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
     seen = np.asarray((counts.rows > 0).all(axis=0))
-    share = float(counts.all_rows[seen].sum() / total)
+    share = seen_share(counts)
     rows_at = {
-        " and ".join(f"{a}={written(b)}" for a, b in zip(contrast.x, values, strict=True)): int(rows)
+        contrast.setting(values): int(rows)
         for values, rows in zip((contrast.to, contrast.base), counts.rows.sum(axis=1), strict=True)
     }
-    notes = [f"only {rows} rows have {said}" for said, rows in rows_at.items() if rows < FEW_ROWS]
+    notes = notes_on_few(rows_at)
     for (said, rows), events in zip(rows_at.items(), counts.events.sum(axis=1), strict=True):
         if events in {0, rows}:
             notes.append(

@@ -1,8 +1,8 @@
 """The effect between discrete columns where no one adjustment set gives it: the g-formula.
 
 P(y | do(x)) = Σ Π P(v | parents of v), over the ancestors v of y that are not set, with x at its values.
-Every table has a Dirichlet posterior: the counts, and one row more for each combination of parents, spread as
-v is among all rows. Tables of different nodes are independent, so that the mean tables give the mean effect.
+The tables have their posterior (`strata_posterior`). Those of different nodes are independent, so that the
+mean tables give the mean effect.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.data.table import Table
-from dagora.effects.contrast import EffectContrast, Value, compare_means
+from dagora.effects.contrast import EffectContrast, Value, level_code, level_codes
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.set_estimate import SetEstimate, Support, summarise
-from dagora.effects.standardise import DRAWS, PRIOR_ROWS, is_set, refuse_unseen
+from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, summarise_scales
+from dagora.effects.standardise import is_set, refuse_unseen
+from dagora.effects.strata_posterior import add_prior, draw_in_blocks, draw_tables, normalise
 from dagora.graph.dag import DAG
 
 Array = NDArray[np.float64]
@@ -30,7 +31,6 @@ Factor = tuple[tuple[str, ...], Array]  # names of the axes behind the first, wh
 MOST_CELLS = 100_000
 """Cells of the largest table on the way to an answer."""
 NEARLY_ALL = 0.999
-BLOCK = 1 << 22  # numbers drawn at a time
 
 
 def families_towards(dag: DAG, causes: Sequence[str], outcome: str) -> Families:
@@ -54,13 +54,13 @@ def effect_by_tables(
 ) -> SetEstimate:
     """The effect that tables of these families give."""
     model = TableModel(rows, families, contrast)
-    to, base = model.chances([normalise(one)[None] for one in model.posterior])[:, 0]
-    drawn = model.draw(DRAWS, np.random.default_rng(seed))
-    estimates = {
-        scale: summarise(float(compare_means(to, base, scale)), drawn[:, place])
-        for place, scale in enumerate(contrast.scales)
-    }
-    return SetEstimate(estimates, model.draw, model.support(), "tables of each column")
+    means = model.chances([normalise(one)[None] for one in model.posterior])[:, 0]
+
+    def summary() -> dict[str, Interval]:
+        drawn = model.draw(DRAWS, np.random.default_rng(seed))
+        return summarise_scales(contrast, contrast.compare(means), drawn)
+
+    return SetEstimate(summary, model.draw, model.support(), "tables of each column")
 
 
 class TableModel:
@@ -79,8 +79,8 @@ class TableModel:
         self.scopes = [(*parents, child) for child, parents in families]
         self.counts = [count_family(rows, child, parents) for child, parents in families]
         self.posterior = [add_prior(one) for one in self.counts]
-        self.levels_set = [level_codes(table, contrast.x, values) for values in sides]
-        self.event = table.schema[table.schema.index(contrast.y)].levels.index(contrast.event or "")
+        self.levels_set = [level_codes(table.schema, contrast.x, values) for values in sides]
+        self.event = level_code(table.schema, contrast.y, contrast.event or "")
 
     def outcomes(self, tables: Sequence[Array]) -> list[Array]:
         """The distribution of y for both values that x is set to, each `[draw, level]`."""
@@ -96,16 +96,11 @@ class TableModel:
 
     def draw(self, number: int, rng: np.random.Generator) -> Array:
         """Draw the effect, `[draw, scale]`."""
-        step = max(1, BLOCK // self.cells)
-        found = np.empty((number, len(self.contrast.scales)))
-        for start in range(0, number, step):
-            size = min(step, number - start)
-            to, base = self.chances(
-                [normalise(rng.standard_gamma(one, (size, *one.shape))) for one in self.posterior]
-            )
-            for place, scale in enumerate(self.contrast.scales):
-                found[start : start + size, place] = compare_means(to, base, scale)
-        return found
+
+        def draw(size: int) -> Array:
+            return self.chances([draw_tables(one, (size, *one.shape), rng) for one in self.posterior])
+
+        return self.contrast.compare(draw_in_blocks(draw, number, self.cells))
 
     def support(self) -> Support:
         """The share of what would happen that meets only combinations of parents that rows have."""
@@ -126,15 +121,6 @@ def count_seen(table: Table, names: Sequence[str], values: Sequence[Value]) -> i
     return min(int(is_set(table, [name], [value]).sum()) for name, value in zip(names, values, strict=True))
 
 
-def level_codes(table: Table, names: Sequence[str], values: Sequence[Value]) -> dict[str, int]:
-    """The place of each value among the levels of its column."""
-    schema = table.schema
-    return {
-        name: schema[schema.index(name)].levels.index(str(value))
-        for name, value in zip(names, values, strict=True)
-    }
-
-
 def levels_of(table: Table, names: Sequence[str]) -> tuple[int, ...]:
     """The number of levels of each column."""
     return tuple(table.schema[table.schema.index(name)].cardinality for name in names)
@@ -149,17 +135,6 @@ def count_family(rows: EffectRows, child: str, parents: Sequence[str]) -> Array:
     if rows.interventions is not None:
         codes = codes[rows.interventions.unset(child)]
     return np.bincount(codes, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
-
-
-def add_prior(counts: Array) -> Array:
-    """The parameters of the Dirichlet posteriors: a row more for each combination of parents."""
-    alone = counts.reshape(-1, counts.shape[-1]).sum(axis=0)
-    return np.asarray(counts + PRIOR_ROWS * (alone + 1 / len(alone)) / (alone.sum() + 1))
-
-
-def normalise(tables: Array) -> Array:
-    """Tables whose last axis sums to one."""
-    return np.asarray(tables / tables.sum(axis=-1, keepdims=True))
 
 
 def hold(factor: Factor, levels: Mapping[str, int]) -> Factor:

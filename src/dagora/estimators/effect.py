@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from dagora.api.adjustment import Source
 from dagora.api.effect import effect
+from dagora.api.graph_source import GraphSource
 from dagora.base.errors import OptionError
 from dagora.effects.contrast import Levels, Value
 from dagora.estimators.reading import check_data, column_names, is_frame, resolve_names, seed_of
@@ -44,7 +44,7 @@ class CausalEffect(BaseEstimator):  # type: ignore[misc]
         x: Any = 0,  # noqa: ANN401
         y: Any = None,  # noqa: ANN401
         *,
-        graph: Source | None = None,
+        graph: GraphSource | None = None,
         method: str | None = None,
         levels: Levels | None = None,
         event: Value | None = None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dagora.effects.in_words import effect_in_words
 from dagora.effects.result import ClassMember, Effect
-from dagora.effects.set_estimate import Interval, written_number
+from dagora.effects.set_estimate import Interval, shown_number
 from dagora.graph.adjustment import listed
 from dagora.graph.any_graph import number_of_edges
 from dagora.graph.effect_paths import effect_paths
@@ -43,7 +43,10 @@ def effect_lead(effect: Effect) -> str:
     named = [("found", VERDICTS[effect.verdict])]
     found = effect.estimates.get("difference")
     if found is not None:
-        named += [("difference", shown(found.value)), ("95 % interval", between(found.low, found.high))]
+        named += [
+            ("difference", shown_number(found.value)),
+            ("95 % interval", between(found.low, found.high)),
+        ]
     elif effect.range is not None:
         named.append(("over the class", between(*effect.range)))
     if effect.over_graphs is not None:
@@ -189,7 +192,7 @@ def number_section(effect: Effect) -> list[Section]:
     if len(scales) == 1 or not effect.estimates:
         return []
     listed_rows: list[list[Content]] = [
-        [scale, shown(found.value), between(found.low, found.high)]
+        [scale, shown_number(found.value), between(found.low, found.high)]
         for scale, found in effect.estimates.items()
     ]
     return [Section("On all scales", table(("scale", "estimate", "95 % interval"), listed_rows))]
@@ -228,14 +231,9 @@ def cell(found: Interval) -> Cell:
     return Cell(str(found).replace("-", "−"), found.value)
 
 
-def shown(value: float) -> str:
-    """A number with its sign as people write it."""
-    return written_number(value).replace("-", "−")
-
-
 def between(low: float, high: float) -> str:
     """The ends of an interval."""
-    return f"{shown(low)} to {shown(high)}"
+    return f"{shown_number(low)} to {shown_number(high)}"
 
 
 def finite(found: Interval) -> bool:

@@ -103,9 +103,9 @@ def effect(
     rows, and so are intervals, but for the leverage of single rows of continuous columns.
     """
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
-    from dagora.api.adjustment import class_of
     from dagora.api.effect import notes_on_graph
     from dagora.api.effect_federated import read_question
+    from dagora.api.graph_source import class_of
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
     from dagora.graph.knowledge import as_knowledge
