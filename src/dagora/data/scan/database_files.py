@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dagora.data.file_limits import Limits, most_memory
 from dagora.data.file_process import FileProcess, file_process
@@ -33,7 +33,7 @@ class FileCursor:
         self._process: FileProcess = self._end.enter_context(file_process())
         self._batches: Iterator[pa.RecordBatch] = iter(())
 
-    def execute(self, query: str, **more: str | None) -> None:
+    def execute(self, query: str, **more: Any) -> None:  # noqa: ANN401
         """Ask the query, within the limits of its file."""
         with naming(self._file):
             self._process.ask(self._kind, self._file, query=query, **limits_of(self._file), **more)
