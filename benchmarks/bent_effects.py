@@ -1,10 +1,10 @@
-"""How often 95 % intervals of effects hold the truth where relations bend: Gaussian processes beside regression.
+"""How often 95 % intervals of effects hold the truth where relations bend, by processes and by lines.
 
     OMP_NUM_THREADS=1 python benchmarks/bent_effects.py [--tables 60] [--columns 5] [--rows 200] [--seed 0]
         [--output FILE.md]
 
-The graph is known; relations are sums of waves, steps, bumps and lines of the parents. The effect is that from
-the lower to the upper quartile of x, on everything that it causes.
+The graph is known; relations are sums of waves, steps, bumps and lines of the parents. The effect is that
+from the lower to the upper quartile of x, on everything that it causes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What effects assume, in words."""
+"""The assumptions of effects, in words."""
 
 from __future__ import annotations
 

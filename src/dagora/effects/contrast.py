@@ -49,7 +49,7 @@ class EffectContrast:
         return SCALES[:1] if self.event is None else SCALES
 
     def setting(self, values: Sequence[Value], *, levels_only: bool = False) -> str:
-        """What x is set to, in words; with `levels_only`, what its discrete variables are.
+        """The values of x in words; with `levels_only`, those of its discrete variables.
 
         >>> EffectContrast(("drug", "dose"), "death", ("yes", 2.0), ("no", 1.0)).setting(("yes", 2.0))
         'drug=yes and dose=2'
