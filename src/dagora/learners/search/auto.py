@@ -100,7 +100,9 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
 def search_many(source: ColumnOrders, form: PivotForm, run: Run, first: Outcome) -> Outcome:
     """Search orders of many continuous columns by name, from what tabu search found."""
     score = source.by_name
-    found = search_wide(score, form, limits_of(run.knowledge, score.schema.names), run, first)
+    own = OwnLimit.of(run, len(score.schema))
+    rules = limits_of(run.knowledge, score.schema.names)
+    found = own.explain(search_wide(score, form, rules, own.run, first))
     graph = in_order_by_score(cast("DAG", found.graph), score, run.knowledge)
     outcome = replace(found, graph=graph.reorder(source.given.schema.names))
     return with_account(outcome, "tabu search, then a search over orders")

@@ -5,7 +5,7 @@ import pytest
 
 import dagora
 from dagora.api.score import make_score
-from dagora.base.events import Budget
+from dagora.base.events import Budget, Event
 from dagora.learners.run import Run
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.order.best_places import follow, wanted_nodes
@@ -99,3 +99,24 @@ def test_without_time_there_is_a_graph_without_edges() -> None:
     dag, value = search.best()
     assert not dag.any()
     assert value == pytest.approx(score.families([(child, ()) for child in range(COLUMNS)]).sum())
+
+
+def test_events_bring_the_best_graph_so_far() -> None:
+    score = simulated_score(1, 4, 200)
+    told = []
+
+    def observe(event: Event) -> None:
+        dag = dagora.DAG(score.schema.names, event.edges())
+        told.append((event.score, score.families([(k, dag.parent_indices(k)) for k in range(COLUMNS)]).sum()))
+
+    run = Run(seed=2, on_event=observe)
+    rules = ClassLimits(apart(), COLUMNS)
+    watched = WideOrders(score.capabilities.pivot_form(), rules, run, 3, score.schema.names)
+    alone = WideOrders(score.capabilities.pivot_form(), rules, Run(seed=2), 3)
+    assert watched.finish()
+    assert alone.finish()
+    values = [value for value, _ in told]
+    assert values == sorted(values)
+    assert values == pytest.approx([graph for _, graph in told])
+    assert watched.best()[1] == alone.best()[1] == values[-1]
+    assert watched.evaluations == alone.evaluations

@@ -258,6 +258,23 @@ def keep(
 
 
 @inlined
+def load(form: PivotForm, growth: GrownParents, bench: Bench, child: int) -> None:
+    """Bring back what was kept of a child, as far as shrinkage needs it."""
+    way = bench.way
+    depth = growth.depth[child]
+    rest = bench.variance[form.group[child], child]
+    for k in range(depth):
+        way.path[k] = growth.path[child, k]
+        for b in range(k + 1):
+            way.rows[b, way.path[k]] = growth.factor[child, k, b]
+        way.rows[k, child] = growth.slope[child, k]
+        rest -= growth.slope[child, k] ** 2
+    way.left[child] = max(rest, COLLINEAR * bench.variance[form.group[child], child])
+    way.log_determinant[0] = 0.0
+    way.at[DEPTH] = way.at[FACTORED] = depth
+
+
+@inlined
 def would_add(
     form: PivotForm, limits: GrowthLimits, growth: GrownParents, row: Floats, child: int, new: int
 ) -> bool:

@@ -21,13 +21,13 @@ from dagora.learners.search.order.wide.growth import (
     GrownParents,
     GrowthLimits,
     Ints,
-    allow_before,
     begin,
     extend,
     go_back,
     grow_before,
     has_added,
     keep,
+    load,
     value_after_shrinkage,
     would_add,
 )
@@ -314,17 +314,12 @@ def move(
 
 @kernel
 def fill_graph(
-    form: PivotForm, limits: GrowthLimits, bench: Bench, place: Ints, dag: NDArray[np.bool_]
-) -> float:
-    """Fill in the graph that an order gives; return its score, NaN where there is no room."""
-    total = 0.0
+    form: PivotForm, limits: GrowthLimits, growth: GrownParents, bench: Bench, dag: NDArray[np.bool_]
+) -> None:
+    """Fill in the graph that shrinkage leaves of what was grown."""
     way = bench.way
-    for child in range(len(place)):
-        allow_before(limits, bench, place, child, place[child])
-        begin(form, bench, child)
-        if not extend(form, limits, bench, child):
-            return np.nan
-        total += shrink(form, way, child, limits.tolerance)
+    for child in range(len(growth.depth)):
+        load(form, growth, bench, child)
+        shrink(form, way, child, limits.tolerance)
         for parent in way.path[: way.at[DEPTH]]:
             dag[parent, child] = True
-    return total

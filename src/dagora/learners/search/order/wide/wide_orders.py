@@ -68,7 +68,8 @@ class WideOrders:
             for x, group in enumerate(form.group.tolist())
         ]
         most = min(rules.max_parents, columns - 1)
-        tolerance = TIE * abs(sum(alone))
+        self._alone = sum(alone)
+        tolerance = TIE * abs(self._alone)
         self._limits = GrowthLimits(rules.apart, bool(rules.apart.any()), most, tolerance)
         random = np.random.default_rng(run.seed)
         begins = [random.permutation(columns) for _ in range(starts - (first is not None))]
@@ -93,24 +94,25 @@ class WideOrders:
                 if not self._regrow(order, stop):
                     return False
                 self.ended[k] = self._improve(order, threads, stop)
-                self._remember(order)
+                found = self._graph()
+                if self._best is None or found[1] > self._best[1]:
+                    self._best = found
                 if not self.ended[k]:
                     return False
         return True
 
     def best(self) -> tuple[NDArray[np.bool_], float]:
-        """The graph of the best order that was finished, and its score; no edges if there was no time."""
+        """The graph of the order with the highest score, and that score; no edges if there was no time."""
         if self._best is not None:
             return self._best
         columns = len(self._form.group)
-        limits = self._limits._replace(max_parents=0)
-        dag = np.zeros((columns, columns), dtype=np.bool_)
-        bench, _ = self._workplaces[0]
-        return dag, fill_graph(self._form, limits, bench, self.orders[0].place, dag)
+        return np.zeros((columns, columns), dtype=np.bool_), self._alone
 
     def edges(self) -> Edges:
         """The edges of the best graph so far, by name."""
-        return DAG.from_numpy(self.best()[0], self._names).edges
+        now = self._graph()
+        best = now if self._best is None or now[1] > self._best[1] else self._best
+        return DAG.from_numpy(best[0], self._names).edges
 
     def _improve(self, order: Order, threads: Threads, stop: Flag) -> bool:
         """Move columns until none gains; False where time was up before."""
@@ -204,16 +206,17 @@ class WideOrders:
         for place in self._workplaces:
             self._free.put(place)
 
-    def _remember(self, order: Order) -> None:
-        """Keep the graph of an order if it is the best so far."""
-        dag = np.zeros((len(order.place), len(order.place)), dtype=np.bool_)
-        bench, _ = self._workplaces[0]
-        score = fill_graph(self._form, self._limits, bench, order.place, dag)
-        if self._best is None or score > self._best[1]:
-            self._best = dag, score
+    def _graph(self) -> tuple[NDArray[np.bool_], float]:
+        """The graph of the order that is being improved, and its score; the search stays as it is."""
+        columns = len(self._form.group)
+        dag = np.zeros((columns, columns), dtype=np.bool_)
+        bench = Bench.of(self._form, self._growth.path.shape[1])
+        fill_graph(self._form, self._limits, self._growth, bench, dag)
+        return dag, float(self._growth.value.sum())
 
     def _tell(self, moves: int) -> None:
         self._rounds += 1
-        score = float(self._growth.value.sum())
+        score = max(float(self._growth.value.sum()), -np.inf if self._best is None else self._best[1])
         progress = f"{sum(self.ended)} of {len(self.ended)} orders, {moves} moves in this sweep"
-        self._run.on_event(Event("orders", self._rounds, score=score, message=progress))
+        edges = self.edges if self._names else None
+        self._run.on_event(Event("orders", self._rounds, score=score, message=progress, edges=edges))

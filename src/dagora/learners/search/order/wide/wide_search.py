@@ -56,7 +56,9 @@ def search_wide(
     early = not in_time or found.status == "time-limit"
     of_orders = f"{starts} order{'s' * (starts != 1)}"
     if early:
-        message = f"stopped early: {run.budget.reason}; the best graph found is returned"
+        message = (
+            f"{sum(orders.ended)} of {of_orders} ended: {run.budget.reason}; the best graph found is returned"
+        )
     else:
         message = (
             f"from {of_orders}: moving a single variable within an order improves nothing; then "
