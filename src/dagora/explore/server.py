@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ LOOPBACK = "127.0.0.1"
 EVERY = 0.1  # seconds between two looks at whether the server has ended
 BACKLOG = 64  # connections that are accepted at once, before the first of them can give way
 GRACE = 1  # seconds for answers that are under way when the server ends
+LATEST = 10.0  # seconds after which nobody waits for its thread any more; it ends with the process
 
 
 class Server:
@@ -49,6 +52,7 @@ class Server:
             backlog=BACKLOG,
         )
         self._server = uvicorn.Server(config)
+        self._latest = math.inf
         # Answers that are cut short because the user ends the server are no errors.
         logging.getLogger("uvicorn.error").addFilter(lambda _record: not self._server.should_exit)
 
@@ -62,12 +66,13 @@ class Server:
         thread = threading.Thread(target=self._server.run, args=([self._socket],), name="server", daemon=True)
         thread.start()
         ready(self.door.address)  # the socket listens already: whoever comes early waits for a moment
-        while thread.is_alive():
+        while thread.is_alive() and time.monotonic() < self._latest:
             thread.join(EVERY)
 
     def stop(self) -> None:
         """End soon; safe to call from a signal handler or another thread."""
         self.session.closed = True  # ends answers that would go on
+        self._latest = time.monotonic() + LATEST
         self._server.should_exit = True
 
     def close(self) -> None:

@@ -568,7 +568,8 @@ def test_moments_are_enough(pair):
     given = {"loss": loss, "published": published, **LIGHT[loss]}
     pooled, apart = learn(table, **given), learn(SumsOnly(table), **given)
     assert pooled.graph == apart.graph
-    np.testing.assert_allclose(pooled.weights, apart.weights, atol=1e-3 if published else 1e-7)
+    # The published algorithm ends within its own tolerance, and its steps on rounding, as processors have it.
+    np.testing.assert_allclose(pooled.weights, apart.weights, atol=5e-3 if published else 1e-7)
     if not published:
         assert pooled.warnings == apart.warnings
         assert pooled.stats == pytest.approx(apart.stats, rel=1e-9)

@@ -228,7 +228,7 @@ def test_any_data_can_be_predicted_from(small: GaussianProcessNetwork) -> None:
         ({"dose": [], "age": []}, None, "there are no rows"),
         ({"dose": 9.0, "age": 40}, None, "column 'dose' cannot be used: give a list of values"),
         ({"dose": [9.0], "age": [40, 41]}, None, "the columns differ in length"),
-        ({"dose": [[9.0, 1.0]], "age": [40]}, None, "'dose' holds values of type list"),
+        ({"dose": [[9.0, 1.0]], "age": [40]}, None, "column 'dose' holds several values in a cell"),
         (np.zeros((2, 3)), None, "there is no column named 'dose'"),
         (np.zeros(3), None, "a matrix of rows and columns is needed"),
         (None, None, "an object of type NoneType is no data"),

@@ -178,6 +178,10 @@ def numbers_of(column: Column) -> Floats:
     return spelled
 
 
+FEWEST_VISITS = 3
+"""The largest number of a column that counts visits, at least: two levels that take turns are a design."""
+
+
 def is_occasion(column: Column) -> bool:
     """Return True if a column numbers visits: by its name, or as it counts on by one and begins again.
 
@@ -187,11 +191,15 @@ def is_occasion(column: Column) -> bool:
     True
     """
     values = numbers_of(column)
-    if column.missing is not None or len(values) < FEWEST_STARTS or (values != np.floor(values)).any():
+    if column.missing is not None or len(values) < FEWEST_STARTS or not np.isfinite(values).all():
+        return False
+    if (values != np.floor(values)).any():
         return False
     first, last = values.min(), values.max()
     if IS_OCCASION.match(column.variable.name):
         return bool(0 <= first < last <= MANY_LEVELS)
+    if first != 1 or last < FEWEST_VISITS:
+        return False
     starts = np.flatnonzero(values == first)
     counts_on = (np.diff(values) == 1) | (values[1:] == first)
     lengths = np.diff(starts)

@@ -168,7 +168,7 @@ def find_modes(precision: Floats, linear: Floats, children: list[SoftmaxLikeliho
     >>> find_modes(np.ones((1, 1, 1)), np.zeros((1, 1)), [child]).round(3)
     array([[0.521]])
     """
-    points: Floats = np.linalg.solve(precision, linear[..., None])[..., 0].astype(np.float64)
+    points = solve_all(precision, linear)
     active = np.arange(len(points))
     value, gradient, spread = total_at(children, points)
     height = log_density_at(precision, linear, points, value)
@@ -176,7 +176,7 @@ def find_modes(precision: Floats, linear: Floats, children: list[SoftmaxLikeliho
     for _ in range(MOST_STEPS):
         quadratic, own = precision[active], linear[active]
         slope = own - np.einsum("cij,cj->ci", quadratic, points[active]) + gradient
-        step = np.linalg.solve(quadratic + spread, slope[..., None])[..., 0]
+        step = solve_all(quadratic + spread, slope)
         to_go = (slope * step).sum(axis=1)
         on = to_go > CLOSE
         if not on.any():
@@ -195,6 +195,19 @@ def find_modes(precision: Floats, linear: Floats, children: list[SoftmaxLikeliho
             old[climbs] = new[climbs]
         length = np.where(climbs, np.minimum(1.0, 4 * length), length / 4)
     return points
+
+
+def solve_all(matrices: Floats, vectors: Floats) -> Floats:
+    """Solve a system in each case, by pseudo-inverses if a matrix is singular to rounding.
+
+    >>> solve_all(np.ones((1, 2, 2)), np.ones((1, 2))).round(3)
+    array([[0.5, 0.5]])
+    """
+    try:
+        found = np.linalg.solve(matrices, vectors[..., None])
+    except np.linalg.LinAlgError:
+        found = np.linalg.pinv(matrices, hermitian=True) @ vectors[..., None]
+    return np.asarray(found[..., 0], dtype=np.float64)
 
 
 def log_density_at(precision: Floats, linear: Floats, points: Floats, children: Floats) -> Floats:

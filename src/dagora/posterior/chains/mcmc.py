@@ -8,7 +8,6 @@ chains, there are no draws.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from dagora.posterior.chains.run_chains import check_counts, sample_chains
 from dagora.posterior.chains.sampling_target import SamplingTarget
 from dagora.posterior.chains.walks import Walk
 from dagora.posterior.draws import Draws
+from dagora.posterior.space.space import Space
 from dagora.scores.local_score import LocalScore
 
 
@@ -32,18 +32,23 @@ def draw_by_chains(
     *,
     draws: int = 1000,
     chains: int = 4,
+    prior: str = "uniform",
+    edge_penalty: float = 0.0,
+    space: str | Space = "auto",
+    alpha: float = 0.05,
+    grow: str = "auto",
     thin: int | None = None,
     warmup: int | None = None,
     checkpoint: PathLike | None = None,
-    **target_options: Any,  # noqa: ANN401
+    memory: float = 4.0,
 ) -> Draws:
     """Draw graphs by chains of one kind.
 
     A chain makes `warmup` steps and then keeps a draw after every `thin` steps; without these numbers they
-    depend on the number of variables. `target_options` are the fields of `SamplingSpec`: prior and space.
+    depend on the number of variables. `SamplingSpec` explains the options about prior and space.
     """
     check_counts(draws, chains, thin, warmup)
-    spec = SamplingSpec(**target_options)
+    spec = SamplingSpec(prior, edge_penalty, space, alpha, grow, memory)
     spec.check()
     usual = walk.usual_plan(len(score.schema))
     plan = Schedule(usual.warmup if warmup is None else warmup, usual.thin if thin is None else thin)
