@@ -21,6 +21,7 @@ from dagora.learners.search.order.wide.growth import (
     GrownParents,
     GrowthLimits,
     Ints,
+    allow_before,
     begin,
     extend,
     go_back,
@@ -136,13 +137,7 @@ def score_places(
     """
     way, place = bench.way, order.place
     columns = len(place)
-    for y in range(columns):
-        bench.allowed[y] = 1.0
-    if limits.any_apart:
-        for y in range(columns):
-            if limits.apart[moving, y]:
-                bench.allowed[y] = 0.0
-    bench.allowed[moving] = 0.0
+    allow_before(limits, bench, place, moving, columns)
     begin(form, bench, moving)
     cut, found = columns, 0
     while True:
