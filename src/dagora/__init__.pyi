@@ -35,7 +35,6 @@ from dagora.base.errors import RowsUnavailableError as RowsUnavailableError
 from dagora.base.events import Budget as Budget
 from dagora.base.events import Event as Event
 from dagora.base.progress_bar import ProgressBar as ProgressBar
-from dagora.criticism.check import Check as Check
 from dagora.data.columns.overview import Overview as Overview
 from dagora.data.discretise import discretise as discretise
 from dagora.data.incomplete import IncompleteTable as IncompleteTable
@@ -83,6 +82,7 @@ from dagora.network.regressions import Softmax as Softmax
 from dagora.network.sample import sample_network as sample_network
 from dagora.network.simulate import Simulation as Simulation
 from dagora.network.simulate import simulate as simulate
+from dagora.posterior.criticism.check import Check as Check
 from dagora.posterior.resample.strengths import Strengths as Strengths
 from dagora.posterior.summary.features import Estimate as Estimate
 from dagora.posterior.summary.posterior import Posterior as Posterior

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.api.fitted_parameters import NO_TIME, fit_parameters
 from dagora.base.events import Budget
 from dagora.cli.learn_request import LearnRequest
 from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
-from dagora.report.fitted_parameters import NO_TIME, fit_parameters
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
 from tests.report.reading import read, table_under

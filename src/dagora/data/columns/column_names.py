@@ -78,8 +78,8 @@ def columns_to_join(names: Sequence[str], reading: ReadingOptions) -> frozenset[
 def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
     """Split lists as written on a command line, unless the whole text is the name of a column.
 
-    >>> resolve([NameList("a,b"), NameList("c, d")], ["a", "b", "c, d"])
-    ['a', 'b', 'c, d']
+    >>> resolve([NameList("a,b"), NameList("c, d"), NameList("e,f")], ["a", "b", "c, d", "e", "f"])
+    ['a', 'b', 'c, d', 'e', 'f']
     """
     found: list[str] = []
     for text in chosen:
