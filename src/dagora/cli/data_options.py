@@ -284,7 +284,14 @@ TIME_OPTIONS = (
     ),
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
-CELLS = ("missing", "na", "separator", "table", "decimal")  # reading options that do not name columns
+CELLS = (
+    "missing",
+    "na",
+    "separator",
+    "table",
+    "decimal",
+    "counts",
+)  # reading options that do not name columns
 SOURCE_OPTIONS = (
     QUERY,
     click.option(
