@@ -284,7 +284,8 @@ TIME_OPTIONS = (
     ),
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
-CELLS = ("missing", "na", "separator", "table", "decimal")  # reading options that do not name columns
+# Reading options that a site chooses by itself: the codebook has the columns.
+CELLS = ("missing", "na", "separator", "table", "decimal", "counts")
 SOURCE_OPTIONS = (
     QUERY,
     click.option(

@@ -234,7 +234,7 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
         if IS_COUNT.match(name) and tabulates(column, typed):
             yield (
                 f"column '{name}' seems to count the rows that each row stands for: every row is counted "
-                f"once, so repeat rows accordingly, and leave it out ({option('drop', name)})"
+                f"once; {option('counts', name)} counts them so"
             )
         elif IS_WEIGHT.match(name) or (MAY_BE_WEIGHT.match(name) and averages_one(column)):
             yield (
