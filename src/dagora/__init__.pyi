@@ -18,6 +18,7 @@ from dagora.api.learn_private_group import learn_private_group as learn_private_
 from dagora.api.methods import methods as methods
 from dagora.api.open_rows import open_rows as open_rows
 from dagora.api.opened_network import opened_network as opened_network
+from dagora.api.read_covariance import read_covariance as read_covariance
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
 from dagora.base.errors import DagoraError as DagoraError

@@ -51,7 +51,7 @@ def repeat_rows(
     if total * len(columns) > MOST_CELLS:
         raise DataError(
             f"{option('counts', reading.counts)}: the rows stand for {total} rows, and at most "
-            f"{MOST_CELLS // len(columns)} rows of {len(columns)} columns are repeated: take a sample of them"
+            f"{MOST_CELLS // len(columns)} rows of {len(columns)} columns are repeated"
         )
     origin = np.repeat(np.arange(len(times)), times)
     for k, column in enumerate(columns):

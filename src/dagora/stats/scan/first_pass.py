@@ -107,8 +107,8 @@ def scan_source(
         )
     if reading.counts is not None:
         raise OptionError(
-            f"rows that are scanned are counted once each: leave {option('counts')} out, or take a sample "
-            f"({option('sample', SAMPLE)})"
+            f"rows that are scanned are counted once each: {option('counts')} needs a file that is read "
+            "into memory"
         )
     schema = source.schema()
     names = check_names(schema.names)
