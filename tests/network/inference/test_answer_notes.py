@@ -126,17 +126,6 @@ def test_the_range_where_both_kinds_of_columns_are_there_but_levels_alone_bear_o
     assert "over the graphs that fit equally well" in str(answer)
 
 
-def test_an_answer_says_where_the_error_from_the_rows_is_not_known():
-    """Of both kinds of columns: there ± is the error of the simulation alone."""
-    rows = dagora.example()
-    graph = dagora.DAG(rows.names, [("age", "severity"), ("severity", "death")])
-    told = "how far other rows would move it was not computed"
-    network = dagora.fit(graph, rows)
-    assert told in network.query("P(death | age=60)").notes
-    discrete = dagora.fit(dagora.DAG(["severity", "death"], [("severity", "death")]), rows)
-    assert told not in discrete.query("P(death | severity=mild)").notes
-
-
 @pytest.mark.full
 def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     n = 4000

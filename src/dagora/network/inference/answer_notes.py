@@ -10,7 +10,7 @@ from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.class_range import range_over_class
 from dagora.network.inference.identify import adjustments_of, causal_notes
 from dagora.network.inference.question import Question, make_question, quote
-from dagora.network.inference.row_uncertainty import SECONDS, spread_from_rows
+from dagora.network.inference.row_uncertainty import SECONDS, uncertainty_from_rows
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 from dagora.network.origin import Origin
@@ -38,11 +38,13 @@ def with_notes(
         *few_rows(model, answer.question, settings),
     ]
     if isinstance(answer, Distribution | Density):
-        answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
+        rows = uncertainty_from_rows(model, answer, settings, seconds)
+        if rows is None:
+            lines.append("how far other rows would move it was not computed")
+        else:
+            answer = replace(answer, row_errors=rows.errors, row_interval=rows.interval)
         if set_:
             answer = replace(answer, class_range=range_over_class(model, answer, settings, set_))
-        if answer.row_errors is None:
-            lines.append("how far other rows would move it was not computed")
     lines += causal_notes(model, answer, set_) if set_ else ()
     return replace(answer, notes=tuple(lines))
 
