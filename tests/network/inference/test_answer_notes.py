@@ -256,3 +256,14 @@ def test_a_network_without_rows_says_whose_arrows_are_taken():
     note = "the arrows are taken as the network has them"
     assert note in str(plain.query("P(b | do(a=1))"))
     assert note not in str(plain.query("P(b | a=1)"))
+
+
+def test_an_answer_about_cases_and_controls_is_of_the_table():
+    rows = {"status": ["case", "control"] * 100, "smoker": ["yes", "no", "no", "no"] * 50}
+    rows["sex"] = ["f", "f", "m", "m"] * 50
+    network = dagora.fit(DAG(["status", "smoker", "sex"], [("status", "smoker")]), rows)
+    told = "rows seem to be chosen by 'status' (case and control)"
+    assert told in str(network.query("P(status)"))
+    assert told in str(network.query("P(smoker)"))
+    assert told not in str(network.query("P(smoker | status=case)"))
+    assert told not in str(network.query("P(sex)"))

@@ -42,13 +42,27 @@ def design_warnings(typed: Sequence[Column]) -> Iterator[str]:
 def case_control_warning(typed: Sequence[Column]) -> Iterator[str]:
     """A sentence about rows that were chosen by whether they are cases."""
     for column in typed:
-        name, levels = column.variable.name, {level.casefold() for level in column.variable.levels}
-        if len(levels) == 2 and (levels in CASES or IS_CASE.match(name)):
-            yield (
-                f"rows seem to be chosen by '{name}' ({' and '.join(column.variable.levels)}): the study "
-                "decided how frequent each is, so probabilities and means are those of this table and not of "
-                "a population, except where this column is given"
-            )
+        if is_case_column(column.variable.name, column.variable.levels):
+            yield describe_choice(column.variable.name, column.variable.levels)
+
+
+def is_case_column(name: str, levels: Sequence[str]) -> bool:
+    """Return True if a column tells cases from controls, by its levels or its name.
+
+    >>> is_case_column("status", ["Case", "Control"]), is_case_column("status", ["ill", "well"])
+    (True, False)
+    """
+    folded = {level.casefold() for level in levels}
+    return len(levels) == 2 and (folded in CASES or bool(IS_CASE.match(name)))
+
+
+def describe_choice(name: str, levels: Sequence[str]) -> str:
+    """What it means that rows were chosen by a column."""
+    return (
+        f"rows seem to be chosen by '{name}' ({' and '.join(levels)}): the study decided how frequent each "
+        "is, so probabilities and means are those of this table and not of a population, except where this "
+        "column is given; odds ratios of it hold"
+    )
 
 
 def survival_warning(typed: Sequence[Column]) -> Iterator[str]:

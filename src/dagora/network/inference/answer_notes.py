@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dagora.base.errors import QueryError
+from dagora.data.columns.study_design import describe_choice, is_case_column
+from dagora.graph.separation import d_separated
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.class_range import range_over_class
 from dagora.network.inference.identify import adjustments_of, causal_notes
@@ -35,6 +37,7 @@ def with_notes(
     lines = [
         *extrapolation(model, answer.question),
         *skip_notes(model.origin, answer.question),
+        *choice_notes(model, answer),
         *few_rows(model, answer.question, settings),
     ]
     if isinstance(answer, Distribution | Density):
@@ -69,6 +72,16 @@ def skip_notes(origin: Origin, question: Question) -> Iterator[str]:
                 f"{quote(column)} was seen only where {quote(where)}={quote(value)}: elsewhere the answer is "
                 "extrapolated"
             )
+
+
+def choice_notes(model: NetworkModel, answer: Answer) -> Iterator[str]:
+    """A line for each variable by which rows seem to be chosen, unless it is given or has nothing to do with it."""
+    known = {*answer.question.given, *answer.question.do}
+    for name, levels in model.levels.items():
+        if name not in known and is_case_column(name, levels):
+            asked = answer.variables
+            if name in asked or not d_separated(model.graph, name, asked, known):
+                yield describe_choice(name, levels)
 
 
 def few_rows(model: NetworkModel, question: Question, settings: QuerySettings) -> Iterator[str]:
