@@ -75,7 +75,7 @@ def skip_notes(origin: Origin, question: Question) -> Iterator[str]:
 
 
 def choice_notes(model: NetworkModel, answer: Answer) -> Iterator[str]:
-    """A line for each variable by which rows seem to be chosen, unless it is given or has nothing to do with it."""
+    """A line for each variable by which rows seem to be chosen, where that bears on the answer."""
     known = {*answer.question.given, *answer.question.do}
     for name, levels in model.levels.items():
         if name not in known and is_case_column(name, levels):
