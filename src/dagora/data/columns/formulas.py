@@ -53,7 +53,7 @@ def find_formulas(typed: Sequence[Column]) -> list[tuple[str, str]]:
     names, logs = logarithms(typed)
     if not 3 <= len(names) <= MOST_COLUMNS:
         return []
-    correlation = np.corrcoef(logs)
+    correlation: Floats = np.asarray(np.corrcoef(logs))
     sds = logs.std(axis=1)
     distinct = np.abs(correlation) < EXPLAINED
     found: dict[frozenset[int], tuple[str, str]] = {}
