@@ -57,7 +57,7 @@ def is_case_column(name: str, levels: Sequence[str]) -> bool:
 
 
 def describe_choice(name: str, levels: Sequence[str]) -> str:
-    """What it means that rows were chosen by a column."""
+    """The consequence of rows that were chosen by a column."""
     return (
         f"rows seem to be chosen by '{name}' ({' and '.join(levels)}): the study decided how frequent each "
         "is, so probabilities and means are those of this table and not of a population, except where this "
