@@ -95,7 +95,9 @@ class Directions:
 
         def pairs(listed: object) -> Iterator[Edge]:
             for pair in listed if isinstance(listed, list) else [listed]:
-                words = isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
+                words = (
+                    isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
+                )
                 if not words or pair[0] == pair[1] or not nodes.issuperset(pair):
                     raise FormatError(f'"directions" must name edges of the graph, not {pair!r}')
                 yield pair[0], pair[1]
