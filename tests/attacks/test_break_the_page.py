@@ -72,9 +72,8 @@ def test_odd_requests(client):
 @pytest.fixture
 def measured(client, garden):
     """The number of a result from a table with columns of both kinds."""
-    draw = np.random.default_rng(1)
-    x = draw.normal(size=200)
-    rows = [f"{a:.3f},{a + b:.3f},{'yes' if a > b else 'no'}" for a, b in zip(x, draw.normal(size=200))]
+    pairs = np.random.default_rng(1).normal(size=(200, 2)).tolist()
+    rows = [f"{a:.3f},{a + b:.3f},{'yes' if a > b else 'no'}" for a, b in pairs]
     assert client.upload("\n".join(["x,y,c", *rows]).encode()).status == 200
     yield client.learned(method="tabu")
     client.server.session.open(garden)
