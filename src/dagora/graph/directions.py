@@ -95,12 +95,10 @@ class Directions:
 
         def pairs(listed: object) -> Iterator[Edge]:
             for pair in listed if isinstance(listed, list) else [listed]:
-                words = (
-                    isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
-                )
-                if not words or pair[0] == pair[1] or not nodes.issuperset(pair):
+                texts = pair if isinstance(pair, list) and all(isinstance(one, str) for one in pair) else []
+                if not len(texts) == len({*texts} & nodes) == 2:
                     raise FormatError(f'"directions" must name edges of the graph, not {pair!r}')
-                yield pair[0], pair[1]
+                yield texts[0], texts[1]
 
         def edges(listed: object) -> Iterator[Edge]:
             for edge in pairs(listed):
