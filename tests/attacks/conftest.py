@@ -3,9 +3,15 @@
 import pytest
 
 from dagora.parties.horizontal.secure_sum.masks import KeyPair
+from tests.attacks.fuzz import shared_time
 from tests.parties.conftest import credentials
 
 __all__ = ["credentials"]
+
+
+def pytest_collection_finish(session):
+    """Deal out the time of `make attack` from here on."""
+    shared_time.begin(sum(item.get_closest_marker("fuzz") is not None for item in session.items))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from dagora.data.binary_files import describe, read_batches
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.program_parser import read_program_file
 from dagora.explore.session import Session
-from tests.attacks.fuzz import SECONDS, SEED, TRIES
+from tests.attacks.fuzz import SEED, TRIES, shared_time
 from tests.attacks.hostile_files import hidden_column, honest_files
 
 FILES = min(200, TRIES * 6 // 100)
@@ -99,7 +99,7 @@ def test_damaged_files_of_arrow(tmp_path):
         files.append(tmp_path / f"{k}{whole.suffix}")
         files[-1].write_bytes(damage(whole.read_bytes(), draw))
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FUZZ, str(SECONDS)],
+        [sys.executable, "-W", "ignore", "-c", FUZZ, str(shared_time.next_share())],
         input="\n".join(map(str, [*honest, *files])),
         capture_output=True,
         text=True,

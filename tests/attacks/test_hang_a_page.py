@@ -122,6 +122,18 @@ def test_few_of_many_are_held(server, kind, monkeypatch):
         assert server.get("/api/state").status == 200
 
 
+def test_who_has_not_shown_the_token_gets_one_answer(server):
+    """And is let go: a second request on the same connection is not heard."""
+    with socket.create_connection((HERE, server.server.door.port), timeout=10) as line:
+        line.sendall(2 * words("no token", server))
+        said = b""
+        with contextlib.suppress(ConnectionResetError):
+            while more := line.recv(1 << 16):  # until it is closed
+                said += more
+    assert said.startswith(b"HTTP/1.1 403 ")
+    assert said.count(b"HTTP/1.1 ") == 1
+
+
 def test_who_has_shown_the_token_may_stay(server, monkeypatch):
     """However many come after it; it may ask again on the same connection."""
     monkeypatch.setattr("dagora.explore.visitors.FIRST_BYTE_SECONDS", 0.2)

@@ -14,6 +14,8 @@ from dagora.graph.dag import DAG
 from dagora.parties.horizontal.session import serving
 from dagora.parties.horizontal.session.fourth_sums import LIMBS
 from dagora.parties.horizontal.session.row_sums import SUMMED
+from tests.attacks.test_count_rows_behind_noise import BOOKS, SETTINGS
+from tests.attacks.test_count_rows_behind_noise import sites as privacy_sites
 from tests.parties.horizontal.federations import simulated
 
 TABLE = simulated(6, 400, 3)[1]
@@ -81,3 +83,26 @@ def test_a_site_with_more_rows_than_agreed_on_ends_a_run_for_an_effect(monkeypat
     monkeypatch.setattr(serving, "SUMMED", {**SUMMED, "fourth": answer})
     with pytest.raises(DagoraError, match="rows together, and the plan allows"):
         effect_federated(SITES, CAUSE, OUTCOME, graph=GRAPH)
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous"])
+@pytest.mark.parametrize("lie", ["any numbers", "far too many rows", "none but fewer than none"])
+def test_releases_that_no_rows_have_end_the_run_with_a_line(monkeypatch, kind, lie):
+    """Before, a result was about 10¹² rows or more, and its interval as narrow."""
+    part = serving.release_part
+    draw = np.random.default_rng(1)
+
+    def release(rows, terms, key):
+        sums = part(rows, terms, key)
+        if lie == "any numbers":
+            sums = draw.integers(-(1 << 62), 1 << 62, len(sums))
+        else:
+            sums[0] = 1 << 60 if lie == "far too many rows" else -(1 << 50)
+        return sums
+
+    monkeypatch.setattr(serving, "release_part", release)
+    asked = {"codebook": BOOKS[kind], "privacy": {"epsilon": 1}}
+    with pytest.raises(ProtocolError, match="the sums are not those of rows"):
+        learn_federated(privacy_sites(kind, 400), **asked, **SETTINGS[kind])
+    with pytest.raises(ProtocolError, match="the sums are not those of rows"):
+        effect_federated(privacy_sites(kind, 400), "b", "c", graph=DAG("abc", ["ab", "ac", "bc"]), **asked)

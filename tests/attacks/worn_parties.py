@@ -31,6 +31,7 @@ from dagora.parties.transport.messages import decode
 from dagora.parties.transport.tcp import TcpTransport
 
 CHUNK = 256  # bytes that a slow link carries at a time
+LONG_FILE = 1 << 16  # bytes of a log, beyond which it hands over: so that it does, and is read quickly
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def run_party(line: list[str], fault: Fault, log: Path | None, said: Path) -> in
         stream.flush()
         os.dup2(handle, stream.fileno())
     os.close(handle)
-    with suffer(fault, line, log):
+    with mock.patch.object(site_log, "LONG_FILE", LONG_FILE), suffer(fault, line, log):
         code = run_command(line)
     sys.stdout.flush()
     return code

@@ -52,7 +52,7 @@ def test_what_is_compared(asked, words):
         (("drug", "weight", ["yes", "maybe"]), "'drug' has no level 'maybe'"),
         (("drug", "weight", ["yes", "yes"]), "'drug' is compared with itself"),
         (("dose", "weight", ["much", "0"]), "'dose' is continuous: 'much' is no value of it"),
-        (("dose", "weight", [float("inf"), 0]), "'dose' cannot be set to inf"),
+        (("dose", "weight", [float("inf"), 0]), "'dose' is continuous: 'inf' is no value of it"),
         (("dose", "weight", {"drug": ["yes", "no"]}), "levels names 'drug', which is not set"),
         (
             (["drug", "dose"], "weight", ["yes", "no"]),

@@ -18,6 +18,7 @@ from dagora.base.phrases import among
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
+from dagora.network.inference.question import find_number
 
 Array = NDArray[np.float64]
 Value = str | float
@@ -225,7 +226,7 @@ def find_pair(
                 f"({option('levels')}); {among(variable.levels)}"
             )
     elif given is not None:
-        to, base = (find_number(variable, value) for value in given)
+        to, base = (read_number(variable, value) for value in given)
     elif linear:
         return 1.0, 0.0
     elif not table.n_rows:
@@ -241,14 +242,11 @@ def find_pair(
     return to, base
 
 
-def find_number(variable: Variable, value: Value) -> float:
+def read_number(variable: Variable, value: Value) -> float:
     """A value of a continuous variable."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"'{variable.name}' is continuous: '{value}' is no value of it") from None
-    if not np.isfinite(number):
-        raise OptionError(f"'{variable.name}' cannot be set to {number}")
+    number = find_number(value)
+    if number is None:
+        raise OptionError(f"'{variable.name}' is continuous: '{value}' is no value of it")
     return number
 
 

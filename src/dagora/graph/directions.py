@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any
 
 from dagora.base.errors import FormatError
@@ -92,26 +91,33 @@ class Directions:
         if not isinstance(content, dict):
             raise FormatError('"directions" must be an object with "open" and "unsure"')
 
-        def edges(listed: object, known: Collection[Edge]) -> Iterator[Edge]:
-            for edge in listed if isinstance(listed, list) else [listed]:
-                if not isinstance(edge, list) or tuple(edge) not in known:
-                    raise FormatError(f'"directions" must name edges of the graph, not {edge!r}')
-                yield edge[0], edge[1]
+        present, nodes = set(graph.edges), set(graph.nodes)
 
-        present = set(graph.edges)
-        pairs = {*permutations(graph.nodes, 2)} if content.get("unsure") or content.get("unseen") else present
+        def pairs(listed: object) -> Iterator[Edge]:
+            for pair in listed if isinstance(listed, list) else [listed]:
+                texts = pair if isinstance(pair, list) and all(isinstance(one, str) for one in pair) else []
+                if not len(texts) == len({*texts} & nodes) == 2:
+                    raise FormatError(f'"directions" must name edges of the graph, not {pair!r}')
+                yield texts[0], texts[1]
+
+        def edges(listed: object) -> Iterator[Edge]:
+            for edge in pairs(listed):
+                if edge not in present:
+                    raise FormatError(f'"directions" must name edges of the graph, not {[*edge]!r}')
+                yield edge
+
         unsure: dict[Edge, tuple[Edge, ...]] = {}
-        for entry in content.get("unsure", []):
+        entries = content.get("unsure", [])
+        for entry in entries if isinstance(entries, list) else [entries]:
             if not isinstance(entry, list) or len(entry) != 3:
                 raise FormatError(f'"unsure" must have triples [from, to, weak edges], not {entry!r}')
-            (edge,) = edges([entry[:2]], present)
-            unsure[edge] = tuple(edges(entry[2], pairs))
-        unseen = tuple(edges(content.get("unseen", []), pairs))
+            (edge,) = edges([entry[:2]])
+            unsure[edge] = tuple(pairs(entry[2]))
         return cls(
-            tuple(edges(content.get("open", []), present)),
+            tuple(edges(content.get("open", []))),
             unsure,
-            unseen,
-            tuple(edges(content.get("unchecked", []), present)),
+            tuple(pairs(content.get("unseen", []))),
+            tuple(edges(content.get("unchecked", []))),
             str(content.get("assumed_by", "")),
             content.get("with_knowledge") is True,
         )

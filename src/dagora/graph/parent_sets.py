@@ -8,7 +8,7 @@ these edges leaves a class with more knowledge, so that several nodes are gone t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,19 +65,43 @@ def parent_sets(onward: list[int], back: list[int], x: int) -> Iterator[tuple[in
     """
     around = onward[x] & back[x]
     fixed = back[x] & ~onward[x]
+    behind = {node: onward[node] & ~back[node] & around for node in members(around)}
+    joined = {node: onward[node] | back[node] for node in behind}
+    order = causes_first(behind)
 
-    def grow(before: int, candidates: int) -> Iterator[int]:
-        """Cliques of nodes that may come before x, the smaller ones first along each branch."""
+    def grow(before: int, possible: int, start: int) -> Iterator[int]:
+        """Cliques of nodes that may come before x, with what directed edges lead to them from.
+
+        A node that comes after x takes along those behind it, so that no branch is without a clique.
+        """
         yield before
-        for node in members(candidates):
-            joined = onward[node] | back[node]
-            if not fixed & ~joined:
-                yield from grow(before | 1 << node, candidates & joined & ~((2 << node) - 1))
+        for place in range(start, len(order)):
+            node = order[place]
+            if possible >> node & 1 and not fixed & ~joined[node]:
+                yield from grow(before | 1 << node, possible & joined[node], place + 1)
+            possible &= ~behind[node]
 
-    for before in grow(0, around):
-        after = around & ~before
-        if not any(onward[node] & ~back[node] & before for node in members(after)):
-            yield before, after
+    for before in grow(0, around, 0):
+        yield before, around & ~before
+
+
+def causes_first(behind: Mapping[int, int]) -> list[int]:
+    """Nodes in an order in which each stands before those that directed edges lead to from it.
+
+    >>> causes_first({0: 0b000, 1: 0b001, 2: 0b011})
+    [2, 1, 0]
+    """
+    causes = dict.fromkeys(behind, 0)
+    for reached in behind.values():
+        for node in members(reached):
+            causes[node] += 1
+    order = [node for node, number in causes.items() if not number]
+    for node in order:
+        for other in members(behind[node]):
+            causes[other] -= 1
+            if not causes[other]:
+                order.append(other)
+    return order
 
 
 def directed_around(matrix: Matrix, x: int, before: int, after: int) -> Matrix:

@@ -418,11 +418,39 @@ def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T
     if not isinstance(content, dict):
         raise FormatError(f"the text is not {what} in JSON: it is not an object")
     try:
+        check_kinds(content)
         return from_dict(content)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"the text is not {what} in JSON: {error!r}") from None
 
 
+def check_kinds(content: Mapping[str, Any]) -> None:
+    """Raise a ValueError where a field that all results share is of another kind.
+
+    >>> check_kinds({"seconds": "soon"})
+    Traceback (most recent call last):
+    ValueError: 'seconds' cannot be 'soon'
+    """
+    for kinds, names in KINDS.items():
+        for name in names:
+            if name in content and not isinstance(content[name], kinds):
+                raise ValueError(f"'{name}' cannot be {content[name]!r:.40}")
+    for name in ("score", "seconds"):
+        float(content.get(name) or 0)  # no integer beyond all floats
+    if not all(isinstance(text, str) for text in content.get("warnings", ())):
+        raise ValueError("'warnings' are texts")
+
+
+# The kinds of the fields of a result or sample of graphs, as JSON holds them.
+KINDS: Mapping[Any, tuple[str, ...]] = {
+    str: ("method", "status", "message"),
+    str | None: ("score_name", "command"),
+    int | float: ("seconds",),
+    int | float | None: ("score",),
+    int: ("seed",),
+    list: ("nodes", "warnings"),
+    dict: ("stats", "settings", "versions", "data"),
+}
 # Fields of a result that its JSON form holds under the same name and as they are.
 SCALARS = (
     "method",

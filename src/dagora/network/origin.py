@@ -18,7 +18,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
-from dagora.network.table_prior import NO_PRIOR, TablePrior
+from dagora.network.table_prior import NO_PRIOR, TablePrior, is_finite
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.missing_tests import SkipPattern, skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -88,7 +88,8 @@ class Origin:
             if rows[node].shape != shape:
                 raise FormatError(f"the rows behind '{node}' must be nested as its discrete parents are")
         for node, ends in _entries(content, "ranges", graph):
-            if not isinstance(ends, list) or [type(end) for end in ends] not in ([float] * 2, [int] * 2):
+            kinds = [type(end) for end in ends] if isinstance(ends, list) else []
+            if kinds not in ([float] * 2, [int] * 2) or not all(map(is_finite, ends)):
                 raise FormatError(f"the range of '{node}' must be its smallest and largest value")
             ranges[node] = (float(ends[0]), float(ends[1]))
         prior = TablePrior(content.get("pseudocount", 0.0), content.get("ess"))
@@ -116,7 +117,7 @@ def _entries(content: dict[str, Any], key: str, graph: DAG) -> list[tuple[str, A
 def _whole_numbers(listed: object, node: str) -> NDArray[np.int64]:
     try:
         numbers = np.array(listed, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FormatError(f"the rows behind '{node}' must be nested lists of numbers") from None
     if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers > 2**53).any():
         raise FormatError(f"the rows behind '{node}' must be numbers of at least 0")

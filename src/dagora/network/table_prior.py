@@ -73,8 +73,15 @@ class TablePrior:
 
 
 def is_finite(value: object) -> bool:
-    """Return True for a number that is finite."""
-    return isinstance(value, Real) and isfinite(value)
+    """Return True for a number that a float can hold.
+
+    >>> is_finite(0.5), is_finite(10**400)
+    (True, False)
+    """
+    try:
+        return isinstance(value, Real) and isfinite(value)
+    except OverflowError:
+        return False
 
 
 NO_PRIOR = TablePrior()

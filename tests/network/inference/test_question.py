@@ -95,8 +95,8 @@ def test_any_text_is_a_question_or_gets_one_line(text):
         ("P(cancer | do(q=no))", "there is no variable 'q' in the network: known are smoker, cancer, dose, blood"),
         ("P(cancer | smoker=often)", "'smoker' has no level 'often': known are no, very often"),
         ("P(cancer=maybe)", "'cancer' has no level 'maybe': known are no, yes"),
-        ("P(cancer | dose=high)", "'dose' is continuous: it needs a finite number, not 'high'"),
-        ("P(cancer | dose=inf)", "'dose' is continuous: it needs a finite number, not 'inf'"),
+        ("P(cancer | dose=high)", "'dose' is continuous: it needs a finite number of at most 1e+150, not 'high'"),
+        ("P(cancer | dose=inf)", "'dose' is continuous: it needs a finite number of at most 1e+150, not 'inf'"),
         ("P(dose=1)", "'dose' is continuous: a single value has no probability; ask P(dose | ...)"),
         ("P(dose, cancer)", "'cancer' is discrete and 'dose' is continuous: ask for one kind at a time"),
         (

@@ -10,7 +10,6 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 
 from dagora.base.errors import QueryError
 from dagora.base.phrases import among, repeated, some_of
@@ -21,6 +20,7 @@ WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"
 SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
 EVERYTHING = "*"
 MOST_NAMED = 10
+LARGEST = 1e150  # a number whose square is one, too
 """Entries of evidence that a message names."""
 
 Value = str | int | float
@@ -266,13 +266,25 @@ def check_value(model: NetworkModel, name: str, value: object) -> float:
             return model.levels[name].index(str(value))
         except ValueError:
             raise QueryError(f"'{name}' has no level '{value}': {among(model.levels[name])}") from None
+    number = find_number(value)
+    if number is None:
+        raise QueryError(
+            f"'{name}' is continuous: it needs a finite number of at most {LARGEST:g}, not '{value}'"
+        )
+    return number
+
+
+def find_number(value: object) -> float | None:
+    """The number that a value is; None where it is none, or too large.
+
+    >>> find_number("1.5"), find_number("high"), find_number(-1e200), find_number(10**400)
+    (1.5, None, None, None)
+    """
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number):
-        raise QueryError(f"'{name}' is continuous: it needs a finite number, not '{value}'")
-    return number
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if abs(number) <= LARGEST else None
 
 
 def check_known(model: NetworkModel, given: Mapping[str, object], do: Mapping[str, object]) -> NodeEvidence:

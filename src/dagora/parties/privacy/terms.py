@@ -49,6 +49,8 @@ SHARE = 1 - Fraction(1, 10**6)
 _WHAT = {"pairs": "pairs", "table": "a table"}
 # Below these, results are more noise than structure (benchmarks/privacy.py).
 ENOUGH = {"pairs": 5e4, "table": 0.0, "moments": 2e4}
+# Standard deviations of the noise that no release has.
+MUCH_NOISE = 50
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,18 @@ class PrivacyTerms:
     def sum_variance(self) -> float:
         """Variance of the noise in each number of the sum over all sites."""
         return float(self.sites * self.sigma2_site)
+
+    def ends(self, rows: int) -> tuple[float, float]:
+        """The least and the most that a number of the sum over at most so many rows can be, with its noise.
+
+        >>> [round(end) for end in PrivacyTerms("pairs", 3, 3, 1.0, 1e-6, 1).ends(1000)]
+        [-481, 1481]
+        """
+        noise = MUCH_NOISE * math.sqrt(self.sum_variance)
+        if self.release != "moments":
+            return -noise, rows + noise
+        most = rows * moment_sensitivity(self.columns, Fraction(self.row_bound or 0)) + noise
+        return -most, most
 
     def describe(self) -> list[str]:
         """The terms in sentences.

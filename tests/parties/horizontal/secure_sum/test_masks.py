@@ -114,3 +114,11 @@ def test_both_ends_of_a_pair_have_the_same_secret():
     one, two = KeyPair.make(), KeyPair.make()
     assert pair_secret(one, "a", "b", two.public) == pair_secret(two, "b", "a", one.public)
     assert pair_secret(one, "a", "b", two.public) != pair_secret(one, "a", "c", two.public)
+
+
+def test_a_secret_is_bound_to_the_keys_as_they_were_sent():
+    """Two ways to write one point: the highest bit of a key is not looked at (RFC 7748)."""
+    own, other = KeyPair.make(), KeyPair.make()
+    same = other.public[:31] + bytes([other.public[31] | 0x80])
+    assert own.agree(same) == own.agree(other.public)
+    assert pair_secret(own, "a", "b", same) != pair_secret(own, "a", "b", other.public)

@@ -33,7 +33,7 @@ from dagora.parties.horizontal.plan.plan import (
     RunPlan,
 )
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
-from dagora.parties.horizontal.session.fourth_sums import FourthMoments, rows_of_fourth
+from dagora.parties.horizontal.session.fourth_sums import IMPOSSIBLE, FourthMoments, rows_of_fourth
 from dagora.parties.horizontal.session.questions import ANSWER, ASK, DONE, SHOWN, Conversation, PlanQuestion
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
@@ -186,10 +186,14 @@ class CoordinatorSession:
         return read_release(sums, self.plan, self.plan.privacy)
 
     def release_sums(self) -> NDArray[np.int64]:
-        """The numbers of the release with noise that the plan describes."""
+        """The numbers of the release with noise that the plan describes; those of no rows are refused."""
         if self.plan.privacy is None:
             raise ProtocolError("the plan has no release with noise")
-        return self._sum(PlanQuestion(RELEASE))
+        sums = self._sum(PlanQuestion(RELEASE))
+        least, most = self.plan.privacy.ends(self.plan.largest_rows)
+        if not ((sums >= least) & (sums <= most)).all():
+            raise ProtocolError(IMPOSSIBLE)
+        return sums
 
     def gather(self, task: str, question: TaskQuestion) -> dict[str, Answer]:
         """Every site's own answer, by name; a question that is asked once must be the plan's."""
