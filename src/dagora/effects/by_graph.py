@@ -2,8 +2,8 @@
 
 Graphs of a class are not listed (IDA and joint IDA). What they disagree on is the parents of x. Each choice
 of them that some graph has directs enough edges to identify the effect, which is then computed by the best
-set of that choice; for several x at once likewise (Nandy, Maathuis & Richardson 2017). A choice counts
-once, however many graphs make it.
+set of that choice; for several x at once likewise (Nandy, Maathuis & Richardson 2017). A choice is told
+once, with the number of graphs that make it.
 """
 
 from __future__ import annotations
