@@ -94,11 +94,11 @@ def sets_with_support(
     best = graphs.optimal_sets(contrast.x[0], contrast.y, places)
     sets, of_graph = np.unique(best, axis=0, return_inverse=True)
     order = np.argsort(of_graph.ravel(), kind="stable")
-    sharing = np.split(places[order], np.cumsum(np.bincount(of_graph.ravel(), minlength=len(sets)))[:-1])
-    for chosen, own in zip(sets, sharing, strict=True):
+    ends = np.cumsum(np.bincount(of_graph.ravel(), minlength=len(sets))).tolist()
+    for chosen, start, end in zip(sets, [0, *ends], ends, strict=False):
         names = tuple(graphs.distinct.names[node] for node in np.flatnonzero(chosen))
         if estimator.supported_share(names) >= ENOUGH:
-            yield names, own.tolist()
+            yield names, places[order[start:end]].tolist()
 
 
 def refuse_mixed(rows: EffectRows, contrast: EffectContrast, families: Families) -> None:

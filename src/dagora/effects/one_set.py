@@ -91,7 +91,10 @@ def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str
 
 def in_place_of_strata(found: SetEstimate, adjust: Sequence[str]) -> SetEstimate:
     """The estimate with a note that its strata are thin."""
-    note = f"strata of {', '.join(adjust)} have few rows: a regression without interactions is used instead"
+    note = (
+        f"strata of {', '.join(adjust)} have few rows with a value compared: a regression without "
+        "interactions is used instead"
+    )
     return replace(found, support=replace(found.support, notes=(*found.support.notes, note)))
 
 
