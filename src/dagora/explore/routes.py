@@ -280,7 +280,7 @@ class Answers:
         return JSONResponse({**shown, "command": kept.check_command})
 
     async def _wait_for(self, answer: Future[dict[str, Any]], command: str) -> dict[str, Any]:
-        """What the process that computes has to show, within the time; a command has no limit."""
+        """The answer of the process that computes, within the time; a command has no limit."""
         waiting = asyncio.wrap_future(answer)
         try:
             shown = await asyncio.wait_for(asyncio.shield(waiting), ANSWER_SECONDS)

@@ -1,4 +1,4 @@
-"""What to adjust for, for all pairs of nodes: as text, CSV and JSON."""
+"""Adjustment sets of all pairs of nodes: as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dagora.graph.any_graph import AnyGraph
 
 @dataclass(frozen=True)
 class AdjustmentTable:
-    """What to adjust for, for every ordered pair of the nodes of a graph; `notes` hold for all of them.
+    """The adjustment sets of every ordered pair of the nodes of a graph; `notes` hold for all of them.
 
     >>> from dagora.graph.dag import DAG
     >>> found = AdjustmentTable.of(DAG("abc", [("a", "b"), ("a", "c"), ("b", "c")]))
