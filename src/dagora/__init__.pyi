@@ -1,6 +1,7 @@
 """The public names and where they live: read by type checkers, and by `__init__.py` itself on first use."""
 
 from dagora.api.adjustment import adjustment as adjustment
+from dagora.api.adjustment import all_adjustments as all_adjustments
 from dagora.api.all_effects import all_effects as all_effects
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
@@ -55,6 +56,7 @@ from dagora.formats.registry import read_network as read_network
 from dagora.formats.registry import write_graph as write_graph
 from dagora.formats.registry import write_network as write_network
 from dagora.graph.adjustment import Adjustment as Adjustment
+from dagora.graph.adjustment_table import AdjustmentTable as AdjustmentTable
 from dagora.graph.ancestral.pag import PAG as PAG
 from dagora.graph.ancestral.true_pag import true_pag as true_pag
 from dagora.graph.compare import compare as compare

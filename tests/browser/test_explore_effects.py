@@ -83,3 +83,23 @@ def test_a_cause_and_an_outcome(page, tmp_path: Path) -> None:
 
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_check_of_the_graph(page, tmp_path: Path) -> None:
+    page.set_input_files("#file", patients(tmp_path / "patients.csv"))
+    page.wait_for_selector("#columns tbody tr")
+    page.select_option("#method", "tabu")
+    page.click("#learn")
+    page.wait_for_selector("section.check")
+    section = page.locator("section.check")
+    section.get_by_role("button", name="Check the graph").focus()
+    page.keyboard.press("Enter")
+    section.locator("pre", has_text="independences").wait_for()
+    section.locator("button:enabled", has_text="Check the graph").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Check the graph"
+    headings = section.locator("h3").all_inner_texts()
+    assert headings == ["Independences", "Rows held out", "Simulated tables", "Single changes"]
+    assert "dagora check result-1.json" in section.locator("details code").text_content()
+    assert "learned from these very rows" in section.inner_text()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") == 360

@@ -1,5 +1,6 @@
 """`dagora adjust`: the answer in words and as JSON, the class that a learned network knows, and bad input."""
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,39 @@ def test_json(run: Callable, graph: Path) -> None:
     assert content["optimal"] == ["b"]
     assert content["set"] == {"names": ["m"], "valid": False}
     assert content["minimal_sets"] == [["c"], ["b"]]
+
+
+def test_all_pairs(run: Callable, graph: Path, tmp_path: Path) -> None:
+    """Each line is the answer about its pair alone."""
+    assert "b on y: adjust for m" in run("adjust", graph, "--all-pairs").out.splitlines()
+    ran = run("adjust", graph, "--all-pairs", "-o", tmp_path / "sets.csv", "--json")
+    answers = json.loads(ran.out)["pairs"]
+    rows = list(csv.DictReader((tmp_path / "sets.csv").read_text().splitlines()))
+    assert len(rows) == len(answers) == 5 * 4
+    for row, answer in zip(rows, answers, strict=True):
+        alone = json.loads(run("adjust", graph, "--from", row["from"], "--to", row["to"], "--json").out)
+        assert answer == alone
+        assert row["verdict"] == alone["verdict"]
+        for name in ("optimal", "minimal"):
+            assert row[name] == ",".join(alone[name] or [])
+    dagora.write_graph(dagora.CPDAG("abc", [], ["ab", "bc"]), tmp_path / "class.json")
+    said = run("adjust", tmp_path / "class.json", "--all-pairs").out.splitlines()
+    assert said[0] == "a on b: not identified: a — b is open"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (("--all-pairs", "--from", "a"), "--all-pairs asks about all pairs"),
+        (("--from", "a"), "an effect is from one variable to another"),
+        (("--from", "a", "--to", "y", "-o", "x.csv"), "--output goes with --all-pairs"),
+        (("--all-pairs", "-o", "x.txt"), "ends in .csv or .json"),
+    ],
+)
+def test_questions_that_do_not_go_together(run: Callable, graph: Path, line: tuple, words: str) -> None:
+    ran = run("adjust", graph, *line)
+    assert ran.code == 2
+    assert words in ran.err
 
 
 def test_a_learned_network_knows_what_is_open(run: Callable, tmp_path: Path) -> None:

@@ -70,6 +70,9 @@ def judge_classes(size, every=1):
                     assert told == truths
                     parents = {frozenset(np.flatnonzero(dag[:, x])) for dag in dags}
                     assert len(found.members) == len(parents)
+                    assert found.graphs == len(dags)
+                    mean = np.mean([total_effect(one, [x], y)[0] for one in weights])
+                    assert found.class_mean == pytest.approx(mean, abs=1e-9)
                     assert found.range[0] <= min(truths)
                     assert max(truths) <= found.range[1]
                 else:

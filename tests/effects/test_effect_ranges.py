@@ -43,6 +43,11 @@ def judge(size, every=1):
                 values = list(truth.values())
                 assert found.least[x, y] == pytest.approx(min(values), abs=1e-9)
                 assert found.greatest[x, y] == pytest.approx(max(values), abs=1e-9)
+                effects = [total_effect(w, [x], y)[0] for w in weights]
+                assert found.mean[x, y] == pytest.approx(np.mean(effects), abs=1e-9)
+                for choice in told:
+                    own = tuple(int(name[1:]) for name in choice.parents)
+                    assert choice.share == pytest.approx(parents.count(own) / len(dags))
                 assert found.zeros[x, y] == sum(abs(value) < 1e-9 for value in values)
                 assert found.low[x, y] == pytest.approx(min(one.effect.low for one in told))
                 assert found.high[x, y] == pytest.approx(max(one.effect.high for one in told))
@@ -133,6 +138,8 @@ def test_more_choices_than_are_looked_at_are_said(rows, monkeypatch):
     found = dagora.all_effects(table, graph=full)
     assert found.choices.tolist() == [3] * 4
     assert "only the first 3 choices of the parents of" in found.to_text()
+    assert np.isnan(found.mean[0, 1])
+    assert found.to_dict()["effects"][0]["mean"] is None
 
 
 def test_what_the_graph_lacks_is_not_told_and_what_the_table_lacks_is_refused(rows):

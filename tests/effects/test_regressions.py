@@ -144,3 +144,31 @@ def test_units_and_zeros_of_columns_change_no_interval(unit, start, cause):
     assert (other.value, other.low, other.high) == pytest.approx(
         (plain.value, plain.low, plain.high), rel=1e-4
     )
+
+
+@pytest.mark.parametrize("first", ["a", "z"])
+def test_a_level_that_one_value_of_x_never_has(first):
+    """Others tell its effect, whichever level comes first: nothing else does (truth 0.2, and one logit)."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 6000)
+    x = np.where(group == 2, 0, rng.random(6000) < 0.5)
+    logit = -1.5 + 0.9 * x + 0.8 * group
+    e = rng.random(6000) < 1 / (1 + np.exp(-logit))
+    y = 0.2 * x + 0.7 * group + rng.standard_normal(6000)
+    names = np.array(["b", "c", first])[group]
+    table = table_of(g=names, x=np.where(x, "yes", "no"), e=np.where(e, "ill", "ok"), y=y)
+    contrast = read_contrast(table, "x", "y", levels=["yes", "no"])
+    low, high = interval_of(estimate_with(table, contrast, ["g"]))
+    assert low < 0.2 < high < 0.4
+    chances = 1 / (1 + np.exp(-(-1.5 + 0.8 * group[:, None] + 0.9 * np.array([1, 0]))))
+    truth = float(np.subtract(*chances.mean(axis=0)))
+    contrast = read_contrast(table, "x", "e", levels=["yes", "no"], event="ill")
+    found = estimate_with(table, contrast, ["g"])
+    low, high = interval_of(found)
+    assert low < truth < high < truth + 0.1
+    assert any("extrapolation" in note for note in found.support.notes)
+
+
+def interval_of(found):
+    """The 95 % interval of the difference."""
+    return found.estimates["difference"].low, found.estimates["difference"].high

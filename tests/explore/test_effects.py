@@ -100,7 +100,7 @@ def test_no_result_and_another_table(client: Client, garden, number: int) -> Non
 def test_what_takes_too_long_is_ended(client: Client, number: int, monkeypatch) -> None:
     light, growth = (levels_of(client, number, name) for name in ("light", "growth"))
     question = asked(levels=light[:2], event=growth[0], averaged=True)
-    monkeypatch.setattr(routes, "EFFECT_SECONDS", 0.01)
+    monkeypatch.setattr(routes, "ANSWER_SECONDS", 0.01)
     began = time.monotonic()
     answer = client.post(f"/api/results/{number}/effect", question)
     assert (answer.status, "takes longer than" in answer.error) == (400, True)
@@ -112,11 +112,11 @@ def test_what_takes_too_long_is_ended(client: Client, number: int, monkeypatch) 
 @pytest.mark.full
 def test_one_at_a_time(client: Client, number: int) -> None:
     session = client.server.session
-    _, answer = session._effects.ask()
+    _, answer = session._answers.ask()
     assert isinstance(answer, Future)
     assert client.post(f"/api/results/{number}/effect", asked()).status == 409
     assert client.post("/api/learn", {"method": "tabu"}).status == 409
-    session._effects.give_up("enough")
+    session._answers.give_up("enough")
     assert answer.result() == {"error": "enough"}
 
 

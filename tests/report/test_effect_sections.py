@@ -52,7 +52,7 @@ def test_a_class_leaves_it_open(table):
     page = read(effect_page(found))
     rows = table_under(page, "directions")
     assert [row[0] for row in rows] == [member.to_text().partition(":")[0] for member in found.members]
-    assert [row[-1] for row in rows if row[1].startswith("0 ")] == ["zero by the graph"] * 2
+    assert [row[-1] for row in rows if row[2].startswith("0 ")] == ["zero by the graph"] * 2
     deciding = [line for line in page.within("svg", "title") if "(its direction decides)" in line]
     assert len(deciding) == 2
     assert "adjusted for" not in roles(page).values()

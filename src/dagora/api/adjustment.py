@@ -1,4 +1,4 @@
-"""`dagora.adjustment`: what to adjust for, so that observed rows tell the effect of setting a variable."""
+"""`dagora.adjustment`: what to adjust for, so that observed rows tell an effect, of one pair or of all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 from dagora.api.graph_source import GraphSource, class_of, notes_on_directions
 from dagora.graph.adjustment import Adjustment, Names
+from dagora.graph.adjustment_table import AdjustmentTable
+from dagora.graph.any_graph import AnyGraph
 from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 
@@ -46,6 +48,36 @@ def adjustment(
     >>> adjustment(graph, "drug", "death", knowledge=in_time).optimal
     ('severity',)
     """
+    known, notes = known_class(graph, knowledge)
+    return Adjustment(known, x, y, notes)
+
+
+def all_adjustments(
+    graph: GraphSource, *, knowledge: Knowledge | str | Path | None = None
+) -> AdjustmentTable:
+    """Tell for all ordered pairs of nodes what to adjust for, as `adjustment` does for one.
+
+    Parameters
+    ----------
+    graph, knowledge
+        As for `adjustment`.
+
+    Returns
+    -------
+    AdjustmentTable
+        `.pairs` has an `Adjustment` for each; `.to_text()` and `.to_csv()` have a line for each.
+
+    Examples
+    --------
+    >>> from dagora.graph.dag import DAG
+    >>> found = all_adjustments(DAG("abc", [("a", "b"), ("a", "c"), ("b", "c")]))
+    >>> [(one.x, one.y, one.optimal) for one in found.pairs if one.verdict == "adjustment"]
+    [(('a',), 'b', ()), (('a',), 'c', ()), (('b',), 'c', ('a',))]
+    """
+    return AdjustmentTable.of(*known_class(graph, knowledge))
+
+
+def known_class(graph: GraphSource, knowledge: Knowledge | str | Path | None) -> tuple[AnyGraph, list[str]]:
+    """The graph with what knowledge directs, and notes on what its directions rest on."""
     known, directions = class_of(graph)
-    known = with_knowledge(known, as_knowledge(knowledge, None))
-    return Adjustment(known, x, y, notes_on_directions(directions))
+    return with_knowledge(known, as_knowledge(knowledge, None)), notes_on_directions(directions)

@@ -19,15 +19,17 @@ from dagora.learners.source import marked_column, read_rows
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
 from dagora.posterior.criticism.check import Check, check_rows
 
+PERMUTATIONS, ALPHA, FOLDS = 200, 0.05, 5  # by default
+
 
 @takes_reading()
 def check(
     graph: GraphSource,
     data: object,
     *,
-    permutations: int = 200,
-    alpha: float = 0.05,
-    folds: int = 5,
+    permutations: int = PERMUTATIONS,
+    alpha: float = ALPHA,
+    folds: int = FOLDS,
     seed: int = 0,
     interventions: GivenInterventions | None = None,
     **reading: Any,  # noqa: ANN401 - those of `read_table`

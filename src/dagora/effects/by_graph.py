@@ -2,8 +2,8 @@
 
 Graphs of a class are not listed (IDA and joint IDA). What they disagree on is the parents of x. Each choice
 of them that some graph has directs enough edges to identify the effect, which is then computed by the best
-set of that choice; for several x at once likewise (Nandy, Maathuis & Richardson 2017). A choice counts
-once, however many graphs make it.
+set of that choice; for several x at once likewise (Nandy, Maathuis & Richardson 2017). A choice is told
+once, with the number of graphs that make it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dagora.effects.result import ClassMember, Effect
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, without_pag
+from dagora.graph.class_sizes import ClassSizes
 from dagora.graph.cpdag import Graph
 from dagora.graph.parent_sets import MOST_CHOICES, parent_choices
 
@@ -79,15 +80,18 @@ def effects_over_class(
     chosen = list(islice(parent_choices(graph, contrast.x), MOST_CHOICES + 1))
     found: list[ClassMember] = []
     assumed: list[str] = []
+    sizes = ClassSizes()
     for edges, member in chosen[:MOST_CHOICES]:
+        graphs = sizes.size(member.to_numpy()) if len(chosen) <= MOST_CHOICES else None
         said = Adjustment(member, contrast.x, contrast.y)
         if said.verdict == "g-formula":
             by_paths = effect_without_set(member, rows, contrast, seed)
-            found.append(ClassMember(edges, "g-formula", by_paths.estimates, None, by_paths.support))
+            found.append(ClassMember(edges, "g-formula", by_paths.estimates, None, by_paths.support, graphs))
             assumed += by_paths.assumes
             continue
         effect = effect_if_identified(said, rows, contrast, seed)
-        found.append(ClassMember(edges, effect.verdict, effect.estimates, effect.adjustment, effect.support))
+        how = (effect.verdict, effect.estimates, effect.adjustment, effect.support)
+        found.append(ClassMember(edges, *how, graphs))
         assumed += effect.assumptions
     return ClassEffects(
         tuple(sorted(found, key=lambda member: member.verdict == "zero")),

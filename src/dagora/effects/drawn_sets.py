@@ -17,7 +17,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.drawn_graphs import DrawnGraphs
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.one_graph import ENOUGH, choose_set, zero
-from dagora.effects.one_set import all_discrete, estimate_with, supported_share
+from dagora.effects.one_set import SetEstimator, all_discrete
 from dagora.effects.set_estimate import SetEstimate
 from dagora.effects.table_g_formula import Families, effect_by_tables, families_towards
 from dagora.graph.adjustment import Adjustment
@@ -64,8 +64,9 @@ def estimates_by_graph(
     causal = graphs.causes(contrast.x, contrast.y) & graphs.has_weight
     found: dict[Key, SharedEstimate] = {}
     if len(contrast.x) == 1 and not contrast.given and rows.interventions is None:
-        for names, places in sets_with_support(graphs, rows, contrast, causal):
-            found[names, ()] = SharedEstimate(names, estimate_with(rows.table, contrast, names, seed), places)
+        estimator = SetEstimator(rows.table, contrast)
+        for names, places in sets_with_support(graphs, estimator, contrast, causal):
+            found[names, ()] = SharedEstimate(names, estimator.estimate(names, seed), places)
             causal[places] = False
     for place in np.flatnonzero(causal).tolist():
         graph = graphs.distinct.graph(place)
@@ -86,16 +87,18 @@ def estimates_by_graph(
 
 
 def sets_with_support(
-    graphs: DrawnGraphs, rows: EffectRows, contrast: EffectContrast, causal: NDArray[np.bool_]
+    graphs: DrawnGraphs, estimator: SetEstimator, contrast: EffectContrast, causal: NDArray[np.bool_]
 ) -> Iterator[tuple[tuple[str, ...], list[int]]]:
     """The sets of least variance that rows support, each with the graphs whose best set it is."""
     places = np.flatnonzero(causal)
     best = graphs.optimal_sets(contrast.x[0], contrast.y, places)
     sets, of_graph = np.unique(best, axis=0, return_inverse=True)
-    for number, chosen in enumerate(sets):
+    order = np.argsort(of_graph.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(of_graph.ravel(), minlength=len(sets))).tolist()
+    for chosen, start, end in zip(sets, [0, *ends], ends, strict=False):
         names = tuple(graphs.distinct.names[node] for node in np.flatnonzero(chosen))
-        if supported_share(rows.table, contrast, names) >= ENOUGH:
-            yield names, places[of_graph.ravel() == number].tolist()
+        if estimator.supported_share(names) >= ENOUGH:
+            yield names, places[order[start:end]].tolist()
 
 
 def refuse_mixed(rows: EffectRows, contrast: EffectContrast, families: Families) -> None:

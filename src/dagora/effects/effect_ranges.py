@@ -26,11 +26,13 @@ from dagora.base.files import json_text
 from dagora.base.phrases import some_of
 from dagora.effects.assumptions import GRAPH_IS_CAUSAL, LINEAR_PARENTS, SAME_NOISE
 from dagora.effects.set_estimate import TAILS, Interval, written_number
+from dagora.graph.adjustment import sum_bits
 from dagora.graph.bit_sets import bit_rows, members
+from dagora.graph.class_sizes import ClassSizes, bucket_of
 from dagora.graph.cpdag import Graph
 from dagora.graph.dag import DAG
 from dagora.graph.identification import causal_member, orient_compelled
-from dagora.graph.parent_sets import MOST_CHOICES, parent_sets
+from dagora.graph.parent_sets import MOST_CHOICES, directed_around, parent_sets
 from dagora.kernels.decorators import kernel
 from dagora.scores.gaussian import COLLINEAR
 from dagora.scores.usable_moments import gaussian_moments
@@ -43,10 +45,11 @@ SHOWN = 20  # pairs in a text
 
 
 class ParentChoice(NamedTuple):
-    """The effect in those graphs of a class in which x has these parents."""
+    """The effect in those graphs of a class in which x has these parents, and the share of these graphs."""
 
     parents: tuple[str, ...]
     effect: Interval
+    share: float  # NaN: not counted
 
 
 class ChoiceEffects(NamedTuple):
@@ -62,8 +65,8 @@ class EffectRanges:
 
     Entry [i, j] is about the effect of i on j: `least` and `greatest` are the ends of the estimates over all
     choices of the parents of i, `low` and `high` the ends of their 95 % intervals, and `zeros` the number of
-    choices in which the graph says that there is none. A choice counts once, however many graphs make it;
-    `choices[i]` is their number.
+    choices in which the graph says that there is none. There a choice counts once, however many graphs make
+    it; `choices[i]` is their number. In `mean`, each graph of the class counts once.
 
     >>> import dagora
     >>> a, b, c = np.random.default_rng(0).standard_normal((3, 100))
@@ -71,8 +74,8 @@ class EffectRanges:
     >>> found = dagora.all_effects({"a": a, "b": a + b, "c": a + b + c}, graph=line)
     >>> found.choices.tolist(), found.zeros[0].tolist()
     ([2, 3, 2], [0, 1, 1])
-    >>> [choice.parents for choice in found.over_choices("b", "c")]
-    [(), ('a',), ('c',)]
+    >>> [(choice.parents, choice.share) for choice in found.over_choices("a", "c")]
+    [((), 0.3333333333333333), (('b',), 0.6666666666666666)]
     """
 
     names: tuple[str, ...]
@@ -93,12 +96,25 @@ class EffectRanges:
         sets = self._walk.parents_of(i)
         found = self._walk.effects(i, sets)
         values, margins = found.values[:, j].tolist(), found.margins[:, j].tolist()
+        shares = self._walk.shares(i, sets).tolist()
         return [
             ParentChoice(
-                tuple(self.names[node] for node in parents), Interval(value, value - margin, value + margin)
+                tuple(self.names[node] for node in parents),
+                Interval(value, value - margin, value + margin),
+                share,
             )
-            for parents, value, margin in zip(sets, values, margins, strict=True)
+            for parents, value, margin, share in zip(sets, values, margins, shares, strict=True)
         ]
+
+    @cached_property
+    def mean(self) -> Array:
+        """The mean effects over all graphs of the class, each counted once; NaN where they are too many."""
+        found = self.least.copy()
+        for x in np.flatnonzero(self.choices > 1).tolist():
+            sets = self._walk.parents_of(x)
+            found[x] = self._walk.shares(x, sets) @ self._walk.effects(x, sets).values
+        np.fill_diagonal(found, 0.0)
+        return found
 
     @cached_property
     def _walk(self) -> ClassWalk:
@@ -131,9 +147,11 @@ class EffectRanges:
         if self.choices[i] == 1:
             return f"{told}{least} [{low}, {high}]"
         zeros = f", zero in {self.zeros[i, j]}" if self.zeros[i, j] else ""
+        known = np.isfinite(self.mean[i, j])
+        mean = f"; mean over all graphs {written_number(float(self.mean[i, j]))}" if known else ""
         return (
             f"{told}between {least} and {greatest} (all intervals together: [{low}, {high}]), "
-            f"over {self.choices[i]} choices of the parents of {self.names[i]}{zeros}"
+            f"over {self.choices[i]} choices of the parents of {self.names[i]}{zeros}{mean}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,6 +168,7 @@ class EffectRanges:
                     "high": float(self.high[i, j]),
                     "choices": int(self.choices[i]),
                     "zeros": int(self.zeros[i, j]),
+                    "mean": float(self.mean[i, j]) if np.isfinite(self.mean[i, j]) else None,
                 }
                 for i, j in self.pairs()
             ],
@@ -195,6 +214,7 @@ class ClassWalk:
         self.starts = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))])
         self.heads = np.nonzero(matrix)[1]
         self.quantiles: dict[int, float] = {}
+        self.sizes = ClassSizes()
         self.cut: list[str] = []  # nodes with more choices than are looked at
 
     def parents_of(self, x: int) -> list[list[int]]:
@@ -207,6 +227,20 @@ class ClassWalk:
         if len(found) > MOST_CHOICES:
             self.cut.append(self.names[x])
         return found[:MOST_CHOICES]
+
+    def shares(self, x: int, sets: list[list[int]]) -> Array:
+        """The share of the graphs of the class in which x has each set of parents; NaN if not counted."""
+        bucket = bucket_of(self.matrix, x)
+        inside, place = self.matrix[np.ix_(bucket, bucket)], bucket.index(x)
+        around = bit_rows(inside & inside.T)[place]
+        graphs = []
+        for parents in sets:
+            before = sum_bits(bucket.index(node) for node in parents if node in bucket) & around
+            graphs.append(self.sizes.size(directed_around(inside, place, before, around & ~before)))
+        counted = [number for number in graphs if number is not None]
+        if len(counted) < len(graphs) or self.names[x] in self.cut:
+            return np.full(len(graphs), np.nan)
+        return np.array([number / sum(counted) for number in counted])
 
     def effects(self, x: int, sets: list[list[int]]) -> ChoiceEffects:
         """The effects of x on every column for each set of parents; zero where it changes nothing."""

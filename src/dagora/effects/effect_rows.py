@@ -20,7 +20,7 @@ from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_source import OfferedSet
-from dagora.effects.one_set import estimate_with, supported_share
+from dagora.effects.one_set import SetEstimator
 from dagora.effects.standardise import is_level
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
@@ -64,11 +64,12 @@ class EffectRows:
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: tuple[str, ...]) -> OfferedSet:
         """The support and the estimate that the rows offer for an effect adjusted for a set."""
         table, notes, regimes = self.usable(graph, contrast, adjust)
+        estimator = SetEstimator(table, contrast)
         return OfferedSet(
             adjust,
             table.n_rows,
-            supported_share(table, contrast, adjust),
-            lambda seed: estimate_with(table, contrast, adjust, seed),
+            estimator.supported_share(adjust),
+            lambda seed: estimator.estimate(adjust, seed),
             notes,
             regimes,
         )

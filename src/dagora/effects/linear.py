@@ -17,7 +17,7 @@ from dagora.base.errors import DataError
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
-from dagora.effects.least_squares import RobustFit, least_squares
+from dagora.effects.least_squares import RobustFit, independent_columns, least_squares
 from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
 from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate, Support
@@ -42,22 +42,31 @@ def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> Se
         value, variance, freedom, t = by_slope(contrast, z, causes, y, to - base, adjust)
         of_t = freedom
         assumes: tuple[str, ...] = (ONE_SLOPE,)
+    elif tell_apart(np.column_stack([np.ones(len(y)), z, causes]), sides):
+        value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
+        t, of_t = one_slope_t(z, y, sides) if len(contrast.x) == 1 else (None, freedom)
+        assumes = ("among the rows with each value of x, the mean of y is linear in what is adjusted for",)
     else:
-        columns = 1 + causes.shape[1] + z.shape[1]
-        if min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
-            value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
-            t, of_t = one_slope_t(z, y, sides) if len(contrast.x) == 1 else (None, freedom)
-            assumes = (
-                "among the rows with each value of x, the mean of y is linear in what is adjusted for",
-            )
-        else:
-            rows = sides[0] | sides[1]
-            causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
-            step = np.concatenate([[1.0], to - base])
-            value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
-            of_t = freedom
-            assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
+        rows = sides[0] | sides[1]
+        causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
+        step = np.concatenate([[1.0], to - base])
+        value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
+        of_t = freedom
+        assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
     return with_hidden_cause(student(value, variance, freedom, support, assumes), t, of_t)
+
+
+def tell_apart(design: Array, sides: Sequence[NDArray[np.bool_]]) -> bool:
+    """Return True if the rows with each value of x carry a regression of their own.
+
+    They do not if they never have a level of the adjustment set that others have: nothing would say what it
+    does, and the answer would depend on which level comes first.
+    """
+    columns = design.shape[1]
+    if min(int(side.sum()) for side in sides) < ROWS_PER_COLUMN * columns:
+        return False
+    whole = int(independent_columns(design).sum())
+    return all(int(independent_columns(design[side]).sum()) == whole for side in sides)
 
 
 def with_hidden_cause(found: SetEstimate, t: float | None, freedom: int) -> SetEstimate:

@@ -19,7 +19,7 @@ from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, compare_means
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
 from dagora.effects.least_squares import independent_columns
-from dagora.effects.linear import ROWS_PER_COLUMN, no_variation
+from dagora.effects.linear import no_variation, tell_apart
 from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate
 from dagora.effects.standardise import is_level
@@ -57,8 +57,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     sets = (contrast.to, contrast.base)
     values = [np.array([float(one[k]) for k in continuous]) - centre for one in sets]
     assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
-    columns = 1 + causes.shape[1] + z.shape[1]
-    if discrete and min(int(side.sum()) for side in sides) >= ROWS_PER_COLUMN * columns:
+    if discrete and tell_apart(np.column_stack([np.ones(len(z)), z, causes]), sides):
         fits = [fit_event(z, causes, event, side, contrast, adjust) for side in sides]
     else:
         if discrete:  # they differ by a constant

@@ -21,34 +21,66 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.linear import regress
 from dagora.effects.logistic import regress_event
 from dagora.effects.set_estimate import SetEstimate
-from dagora.effects.standardise import HEAVY_PRIOR, count_strata, prior_weight, seen_share, standardise_counts
+from dagora.effects.standardise import (
+    HEAVY_PRIOR,
+    StratumCounter,
+    StratumCounts,
+    prior_weight,
+    seen_share,
+    standardise_counts,
+)
 from dagora.scores.usable_moments import refuse_unusable
+
+
+class SetEstimator:
+    """Estimates of one effect from the rows of a table, adjusted for any set of columns."""
+
+    def __init__(self, table: Table, contrast: EffectContrast) -> None:
+        self._table, self._contrast = table, contrast
+        by_strata = contrast.event is not None and all_discrete(table, contrast.x)
+        self._counter = StratumCounter(table, contrast) if by_strata else None
+
+    def estimate(self, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
+        """The effect adjusted for a set of columns."""
+        table, contrast = self._table, self._contrast
+        adjust = [name for name in adjust if name not in contrast.given]  # constant among the rows
+        refuse_extremes(table, contrast, adjust)
+        if contrast.event is None:
+            return regress(table, contrast, adjust)
+        counts = self._counts(adjust)
+        if counts is None:
+            return regress_event(table, contrast, adjust)
+        if prior_weight(counts) > HEAVY_PRIOR:
+            with suppress(DataError):  # too few rows for a regression
+                return in_place_of_strata(regress_event(table, contrast, adjust), adjust)
+        return standardise_counts(counts, contrast, adjust, seed)
+
+    def supported_share(self, adjust: Sequence[str]) -> float:
+        """The share of rows in strata with both values; 1 where there are no strata."""
+        counts = self._counts(adjust)
+        return 1.0 if counts is None else seen_share(counts)
+
+    def _counts(self, adjust: Sequence[str]) -> StratumCounts | None:
+        """The counts in strata; None where some columns are continuous."""
+        if self._counter is None or not all_discrete(self._table, adjust):
+            return None
+        return self._counter.count(adjust)
 
 
 def estimate_with(
     table: Table, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0
 ) -> SetEstimate:
-    """The effect adjusted for a set of columns."""
-    adjust = [name for name in adjust if name not in contrast.given]  # constant among the rows
-    refuse_extremes(table, contrast, adjust)
-    if contrast.event is None:
-        return regress(table, contrast, adjust)
-    if not all_discrete(table, (*contrast.x, *adjust)):
-        return regress_event(table, contrast, adjust)
-    counts = count_strata(table, contrast, adjust)
-    if prior_weight(counts) > HEAVY_PRIOR:
-        with suppress(DataError):  # too few rows for a regression
-            return in_place_of_strata(regress_event(table, contrast, adjust), adjust)
-    return standardise_counts(counts, contrast, adjust, seed)
+    """The effect adjusted for one set of columns."""
+    return SetEstimator(table, contrast).estimate(adjust, seed)
 
 
 def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> None:
     """Refuse causes that never change, and numbers that are too large or too small for a regression."""
     for name in (*contrast.x, contrast.y, *adjust):
         place = table.schema.index(name)
-        values = table.columns[place]
         if table.schema[place].kind is not Kind.CONTINUOUS:
             continue
+        values = table.columns[place]
         if (values != values[0]).any():
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, variance = np.array([values.mean()]), np.array([values.var()])
@@ -59,15 +91,11 @@ def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str
 
 def in_place_of_strata(found: SetEstimate, adjust: Sequence[str]) -> SetEstimate:
     """The estimate with a note that its strata are thin."""
-    note = f"strata of {', '.join(adjust)} have few rows: a regression without interactions is used instead"
+    note = (
+        f"strata of {', '.join(adjust)} have few rows with a value compared: a regression without "
+        "interactions is used instead"
+    )
     return replace(found, support=replace(found.support, notes=(*found.support.notes, note)))
-
-
-def supported_share(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> float:
-    """The share of rows in strata with both values; 1 where there are no strata."""
-    if contrast.event is None or not all_discrete(table, (*contrast.x, *adjust)):
-        return 1.0
-    return seen_share(count_strata(table, contrast, adjust))
 
 
 def all_discrete(table: Table, names: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, written
 from dagora.graph.dag import DAG
-from dagora.network.gaussian_process.function_draws import MARGIN, FunctionDraws
+from dagora.network.gaussian_process.function_draws import MARGIN, FunctionMixture
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
 
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ class InterventionSimulation:
         self._rows, self._values = table.n_rows, len(values)
         self.samples = table.n_rows * -(-LEAST_SAMPLES // table.n_rows)
         self._nodes = simulated_nodes(network.graph, contrast.x, contrast.y)
-        self._functions: dict[str, FunctionDraws] = {
+        self._functions: dict[str, FunctionMixture] = {
             node: network.draw_functions(node, draws, rng) for node in self._nodes
         }
         self._known = {
@@ -100,8 +100,8 @@ class InterventionSimulation:
             parents = [at[parent] for parent in self._network.graph.parents(node)]
             at[node] = self._functions[node].at(some, parents)
             if node != self._outcome:
-                noise = self._network.processes[node].noise * self._stratified_normal(number)
-                at[node] = at[node] + noise[:, None]
+                sizes = self._functions[node].noise[some]
+                at[node] = at[node] + (sizes[:, None] * self._stratified_normal(number))[:, None]
                 low, high = self._ends[node]
                 self.outside[node] += int(((at[node] < low) | (at[node] > high)).sum())
         weights = self._rng.dirichlet(np.ones(self._rows), number) * (self._rows / self.samples)

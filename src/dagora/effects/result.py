@@ -19,6 +19,7 @@ from dagora.graph.dag import Edge
 
 Verdict = Literal["zero", "adjustment", "g-formula", "functions", "not identified", "averaged", "set"]
 MOST_MEMBERS = 8  # that are told
+MOST_COUNTED = 10_000  # graphs beyond which shares are told instead of numbers
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,19 @@ class ClassMember:
     estimates: Mapping[str, Interval]
     adjustment: tuple[str, ...] | None = None  # None: it was not adjusted
     support: Support | None = None
+    graphs: int | None = None  # the number of them; None: not counted
 
-    def to_text(self) -> str:
+    def to_text(self, total: int | None = None) -> str:
         """The effect in words, with where the rows do not carry it.
 
         >>> found = {"difference": Interval(-0.19, -0.24, -0.14)}
-        >>> ClassMember((("severity", "drug"),), "adjustment", found, ("severity",)).to_text()
-        'if severity → drug: difference -0.19 [-0.24, -0.14], adjusted for severity'
+        >>> ClassMember((("severity", "drug"),), "adjustment", found, ("severity",), None, 2).to_text(total=6)
+        'if severity → drug (2 of 6 graphs): difference -0.19 [-0.24, -0.14], adjusted for severity'
         """
         condition = ", ".join(f"{tail} → {head}" for tail, head in self.edges)
+        condition += (
+            "" if self.graphs is None or total is None else f" ({share_in_words(self.graphs, total)})"
+        )
         if self.verdict == "zero":
             return f"if {condition}: zero"
         adjusted = f", {self.way_in_words()}" if self.adjustment != () else ""
@@ -59,7 +64,17 @@ class ClassMember:
             "adjustment": None if self.adjustment is None else list(self.adjustment),
             "estimates": {scale: found.to_dict() for scale, found in self.estimates.items()},
             "support": None if self.support is None else self.support.to_dict(),
+            "graphs": self.graphs,
         }
+
+
+def share_in_words(graphs: int, total: int) -> str:
+    """Some of all graphs, as numbers that can be read.
+
+    >>> share_in_words(2, 6), share_in_words(10**20, 3 * 10**20)
+    ('2 of 6 graphs', '33% of the graphs')
+    """
+    return f"{graphs} of {total} graphs" if total < MOST_COUNTED else f"{graphs / total:.0%} of the graphs"
 
 
 @dataclass(frozen=True)
@@ -162,6 +177,20 @@ class Effect:
         found = [member.estimates["difference"] for member in self.members]
         return (min(one.low for one in found), max(one.high for one in found)) if found else None
 
+    @property
+    def graphs(self) -> int | None:
+        """Where not identified: the number of graphs in the class; None if it was not counted."""
+        found = [member.graphs for member in self.members if member.graphs is not None]
+        return sum(found) if found and len(found) == len(self.members) else None
+
+    @property
+    def class_mean(self) -> float | None:
+        """Where not identified: the mean over all graphs of the class, each counted once."""
+        if self.graphs is None:
+            return None
+        counted = ((member.graphs or 0, member.estimates["difference"].value) for member in self.members)
+        return sum(number / self.graphs * value for number, value in counted)
+
     def to_text(self) -> str:
         """The answer in words, a sentence a line."""
         lines = [f"effect of {self.contrast.to_text()}"]
@@ -210,7 +239,7 @@ class Effect:
 
     def _class_lines(self) -> list[str]:
         lines = [f"not identified from these data alone: {self.reason}"]
-        lines += [member.to_text() for member in self.members[:MOST_MEMBERS]]
+        lines += [member.to_text(self.graphs) for member in self.members[:MOST_MEMBERS]]
         if len(self.members) > MOST_MEMBERS:
             lines.append(f"and {len(self.members) - MOST_MEMBERS} other ways to direct these edges")
         if self.range is not None:
@@ -218,6 +247,9 @@ class Effect:
             low, high = (written_number(end(values)) for end in (min, max))
             ends = ", ".join(map(written_number, self.range))
             lines.append(f"over the class: between {low} and {high} (all intervals together: [{ends}])")
+            if self.class_mean is not None:
+                mean = written_number(self.class_mean)
+                lines.append(f"the mean over its graphs, each counted once, is {mean}")
         return lines
 
     def _averaged_lines(self) -> list[str]:
@@ -254,6 +286,8 @@ class Effect:
             "reason": self.reason,
             "open_edges": [list(edge) for edge in self.open_edges],
             "members": [member.to_dict() for member in self.members],
+            "graphs": self.graphs,
+            "class_mean": self.class_mean,
             "over_graphs": None if self.over_graphs is None else self.over_graphs.to_dict(),
             "curve": [{"x": point.x, **point.y.to_dict()} for point in self.curve],
             "hidden_cause": None if self.hidden_cause is None else self.hidden_cause.to_dict(),

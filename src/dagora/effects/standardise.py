@@ -23,6 +23,7 @@ Codes = NDArray[np.int64]
 
 MOST_CODES = 1 << 12
 """Combinations of levels, seen or not, up to which strata are numbered by counting instead of by sorting."""
+CELLS = 5  # of a stratum: each value compared without and with the event, and other values
 HEAVY_PRIOR = 0.05
 """Weight of the prior's rows in an answer above which another estimator is used, or the weight told."""
 
@@ -43,7 +44,7 @@ class StratumCounts:
 
 def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
     """The effect between discrete columns, adjusted for discrete columns."""
-    return standardise_counts(count_strata(table, contrast, adjust), contrast, adjust, seed)
+    return standardise_counts(StratumCounter(table, contrast).count(adjust), contrast, adjust, seed)
 
 
 def standardise_counts(
@@ -64,17 +65,31 @@ def standardise_counts(
     return SetEstimate(summary, draw, support_of(contrast, counts, adjust), "standardisation")
 
 
-def count_strata(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> StratumCounts:
-    """Count rows and events in every stratum of the adjustment set."""
-    stratum = strata_of(table, adjust)
-    number = int(stratum.max(initial=0)) + 1
-    event = is_level(table, contrast.y, contrast.event or "")
-    sides = [is_set(table, contrast.x, values) for values in (contrast.to, contrast.base)]
-    return StratumCounts(
-        np.stack([np.bincount(stratum[side], minlength=number) for side in sides]),
-        np.stack([np.bincount(stratum[side & event], minlength=number) for side in sides]),
-        np.bincount(stratum, minlength=number),
-    )
+class StratumCounter:
+    """Counts rows and events of the two values compared in every stratum of an adjustment set.
+
+    The cell of a row is 2·value + event; rows with neither value have a cell of their own.
+    """
+
+    def __init__(self, table: Table, contrast: EffectContrast) -> None:
+        self._table = table
+        event = is_level(table, contrast.y, contrast.event or "")
+        self._cell = np.full(table.n_rows, CELLS - 1)
+        for side, values in enumerate((contrast.to, contrast.base)):
+            rows = is_set(table, contrast.x, values)
+            self._cell[rows] = 2 * side + event[rows]
+        self._last: tuple[tuple[str, ...], StratumCounts] | None = None
+
+    def count(self, adjust: Sequence[str]) -> StratumCounts:
+        """The counts in the strata of a set; those of the last set asked for are kept."""
+        if self._last is None or self._last[0] != tuple(adjust):
+            stratum = strata_of(self._table, adjust)
+            number = int(stratum.max(initial=0)) + 1
+            counts = np.bincount(stratum * CELLS + self._cell, minlength=number * CELLS)
+            cells = counts.reshape(number, CELLS).T
+            rows = np.stack([cells[0] + cells[1], cells[2] + cells[3]])
+            self._last = tuple(adjust), StratumCounts(rows, cells[1:4:2].copy(), cells.sum(axis=0))
+        return self._last[1]
 
 
 def strata_of(table: Table, names: Sequence[str]) -> Codes:

@@ -16,7 +16,8 @@ from dagora.explore.page_words import CHOICES, TITLES, UNSET
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 SCRIPTS = (
-    "app api columns dom edges effects estimates methods picture questions results run so_far tables tiers"
+    "app api checks columns dom edges effects estimates methods parts picture questions results run so_far "
+    "tables tiers"
 )
 OWN = ("explore.css", *(f"{name}.js" for name in SCRIPTS.split()))
 SHARED = {"report.css": "page.css", "graph_view.css": "graph_view.css", "graph_view.js": "graph_view.js"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -55,6 +56,13 @@ class KeptResult:
         self.result = Result.from_json(text)
         self.report: Path | None = None  # the page about it, as soon as it is written
         self.no_report = ""  # why that will never be
+
+    @property
+    def check_command(self) -> str:
+        """The line that checks the graph without the page, beside the saved result."""
+        seed = ["--seed", str(self.asked.seed)] if self.asked.seed else []
+        line = ["dagora", "check", f"result-{self.number}.json", self.data.typed, *seed]
+        return shlex.join([*line, *self.asked.reading_words()])
 
     @cached_property
     def network(self) -> Network | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
 from functools import partial, wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -20,7 +21,7 @@ from starlette.routing import Route
 from dagora.base.errors import DagoraError, DataError, OptionError, speaking
 from dagora.base.files import json_text
 from dagora.base.phrases import printable
-from dagora.explore.asking import knowledge_of, parse_request, reading_of
+from dagora.explore.asking import knowledge_of, parse_request, reading_of, refuse_unknown
 from dagora.explore.bodies import TooLargeError, read_json, save
 from dagora.explore.doorkeeper import Application, Door, Doorkeeper
 from dagora.explore.effect_question import parse_effect
@@ -31,8 +32,8 @@ from dagora.explore.session import BusyError, Session
 
 EVERY = 0.15  # seconds between two reports of progress
 FILE_NAME = "x-file-name"
-EFFECT_SECONDS = 60.0  # by hand: somebody is waiting; the command has no limit
-TOO_LONG = f"this effect takes longer than {EFFECT_SECONDS:.0f} s here: `dagora effect` has no limit"
+ANSWER_SECONDS = 60.0  # by hand: somebody is waiting; the commands have no limit
+TOO_LONG = f"this takes longer than {ANSWER_SECONDS:.0f} s here: `dagora {{}}` has no limit"
 
 T = TypeVar("T")
 
@@ -72,6 +73,7 @@ def application(session: Session, door: Door, most_upload: int) -> Application:
         Route("/api/results/{number:count}", answers.remove, methods=["DELETE"]),
         Route("/api/results/{number:count}/ask", answers.ask, methods=["POST"]),
         Route("/api/results/{number:count}/effect", answers.effect, methods=["POST"]),
+        Route("/api/results/{number:count}/check", answers.check, methods=["POST"]),
         Route("/api/results/{number:count}/result.json", answers.result_file),
         Route("/api/results/{number:count}/report.html", answers.report),
         Route("/api/compare/{first:count}/{second:count}", answers.compare),
@@ -263,16 +265,31 @@ class Answers:
         """The effect of one variable on another, by the graph of a result or averaged over graphs."""
         kept = self._session.find_result(request.path_params["number"])
         question = parse_effect(await read_json(request), kept.result.graph.nodes)
-        waiting = asyncio.wrap_future(await in_thread(self._session.effect, kept.number, question))
+        answer = await in_thread(self._session.effect, kept.number, question)
+        shown = await self._wait_for(answer, "effect")
+        command = question.command(kept.asked, kept.data.typed, kept.number)
+        return JSONResponse({**shown, "command": command})
+
+    @for_the_page
+    async def check(self, request: Request) -> Response:
+        """A check of the graph of a result against the rows that it was learned from."""
+        kept = self._session.find_result(request.path_params["number"])
+        refuse_unknown(await read_json(request), (), "a request for a check")
+        answer = await in_thread(self._session.check, kept.number)
+        shown = await self._wait_for(answer, "check")
+        return JSONResponse({**shown, "command": kept.check_command})
+
+    async def _wait_for(self, answer: Future[dict[str, Any]], command: str) -> dict[str, Any]:
+        """The answer of the process that computes, within the time; a command has no limit."""
+        waiting = asyncio.wrap_future(answer)
         try:
-            shown = await asyncio.wait_for(asyncio.shield(waiting), EFFECT_SECONDS)
+            shown = await asyncio.wait_for(asyncio.shield(waiting), ANSWER_SECONDS)
         except TimeoutError:
-            await in_thread(self._session.end_effect, TOO_LONG)
+            await in_thread(self._session.end_answer, TOO_LONG.format(command))
             shown = await waiting
         if "error" in shown:
             raise OptionError(shown["error"])
-        command = question.command(kept.asked, kept.data.typed, kept.number)
-        return JSONResponse({**shown, "command": command})
+        return shown
 
     async def result_file(self, request: Request) -> Response:
         """The result as `dagora learn -o result.json` writes it."""

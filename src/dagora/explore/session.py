@@ -25,12 +25,12 @@ from dagora.explore.choosing import Fit, first_discrete
 from dagora.explore.effect_question import EffectQuestion
 from dagora.explore.open_table import Data
 from dagora.explore.results import KeptResult
-from dagora.explore.worker_process import Cleaner, EffectAnswers, Estimates, WorkerProcess
+from dagora.explore.worker_process import Cleaner, Estimates, RowAnswers, WorkerProcess
 
 MOST_POINTS = 2000  # of the trace that is shown while a method runs
 MOST_RESULTS = 100  # that a session keeps in memory
 MOST_BYTES_OF_A_NAME = 200  # file systems take 255
-COMPUTING = "an effect is being computed: wait for it, a minute at most"
+COMPUTING = "another question is being computed: wait for it, a minute at most"
 NUMBERS_FOR = "a method that takes numbers only"
 
 
@@ -119,7 +119,7 @@ class Session:
         self._numbers = 0
         self._worker: WorkerProcess | None = None
         self._estimates = Estimates()
-        self._effects = EffectAnswers()
+        self._answers = RowAnswers()
 
     # Data
 
@@ -232,7 +232,7 @@ class Session:
         with self._lock:
             if self.running:
                 raise BusyError("a method is running already: wait for it, or stop it")
-            if self._effects.busy:
+            if self._answers.busy:
                 raise BusyError(COMPUTING)
             if len(self.results) >= MOST_RESULTS:
                 raise OptionError(f"{MOST_RESULTS} results are kept at most: remove some")
@@ -266,36 +266,38 @@ class Session:
 
     def effect(self, number: int, question: EffectQuestion) -> Future[dict[str, Any]]:
         """The effect of one variable on another, from the table of a result; what is shown, or an error."""
+        return self._ask_rows(number, do="effect", question=question.to_dict())
+
+    def check(self, number: int) -> Future[dict[str, Any]]:
+        """A check of the graph of a result against its table; what is shown, or an error."""
+        return self._ask_rows(number, do="check")
+
+    def _ask_rows(self, number: int, **question: Any) -> Future[dict[str, Any]]:  # noqa: ANN401
         kept = self.find_result(number)
         with self._lock:
             if kept.data != self.data:
                 raise OptionError("the table of this result is not open any more: open it and learn again")
             if self.running:
                 raise BusyError("a method is running: wait for it, or stop it")
-            if self._effects.busy:
+            if self._answers.busy:
                 raise BusyError(COMPUTING)
             self._estimates.give_up()
             self.warm_up()
             assert self._worker is not None
-            place, answer = self._effects.ask()
+            place, answer = self._answers.ask()
             self._worker.tell(
-                do="effect",
-                effect=place,
-                path=str(kept.data.path),
-                asked=kept.asked.to_dict(),
-                text=kept.text,
-                question=question.to_dict(),
+                number=place, path=str(kept.data.path), asked=kept.asked.to_dict(), text=kept.text, **question
             )
             return answer
 
-    def end_effect(self, reason: str) -> None:
-        """End the computation of an effect that takes too long, with the process that computes it."""
+    def end_answer(self, reason: str) -> None:
+        """End a computation that takes too long, with the process that computes it."""
         with self._lock:
-            if self._effects.busy and not self.running and self._worker is not None:
+            if self._answers.busy and not self.running and self._worker is not None:
                 self._worker.kill()
                 self._worker = None  # another one is started when it is needed
                 self._give_up_reports()
-            self._effects.give_up(reason)
+            self._answers.give_up(reason)
 
     def stop(self, *, at_once: bool = False) -> None:
         """End the run: the best graph so far is its result, or, `at_once`, there is none."""
@@ -323,10 +325,10 @@ class Session:
             if kind == "ended":
                 self._give_up_reports()
                 self._estimates.give_up()
-                self._effects.give_up("the process that computes has ended: perhaps it lacked memory")
-            if kind in {"effect", "no-effect"}:
-                told = message["shown"] if kind == "effect" else {"error": self._own_words(message["line"])}
-                self._effects.take(message["run"], told)
+                self._answers.give_up("the process that computes has ended: perhaps it lacked memory")
+            if kind in {"answer", "no-answer"}:
+                told = message["shown"] if kind == "answer" else {"error": self._own_words(message["line"])}
+                self._answers.take(message["run"], told)
                 return
             if kind in {"estimate", "no-estimate"}:
                 self._estimates.take(message["run"], estimate_in_words(message, self.data))
@@ -392,7 +394,7 @@ class Session:
         """End the process that learns, and remove everything that was written."""
         self.closed = True
         self._estimates.give_up()
-        self._effects.give_up("the server ends")
+        self._answers.give_up("the server ends")
         if self._worker is not None:
             self._worker.close()
         self._cleaner.close()

@@ -16,7 +16,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dagora.learners.result import Result
     from dagora.network.networks import Network
     from dagora.posterior.resample.strengths import Strengths
+    from dagora.report.page import Section
     from dagora.stats.statistics import Statistics
 
 EVERY = 0.1  # seconds between two reports
@@ -132,8 +133,10 @@ def work() -> None:
             if message["do"] == "estimate":
                 estimate(voice, message["estimate"], Path(message["path"]), asked, ear)
                 continue
-            if message["do"] == "effect":
-                tell_effect(voice, message, asked)
+            if message["do"] in TELLING:
+                with failing(voice, "no-answer", message["number"]):
+                    shown = TELLING[message["do"]](message, asked)
+                    voice.say("answer", run=message["number"], shown=shown)
                 continue
             task = Task(message["run"], Path(message["path"]), message["name"], Path(message["report"]))
             answer(voice, task, asked, ear.begin(task.run, asked.time_limit))
@@ -225,25 +228,52 @@ def askable(rows: Statistics) -> dict[str, Any]:
     return {"variables": [{"name": one.name, "levels": list(one.levels)} for one in rows.schema]}
 
 
-def tell_effect(voice: Voice, message: Mapping[str, Any], asked: ExploreRequest) -> None:
-    """Say what setting a variable does, as the report of `dagora effect` shows it."""
+def tell_effect(message: Mapping[str, Any], asked: ExploreRequest) -> dict[str, Any]:
+    """The effect of setting a variable, as the report of `dagora effect` shows it."""
     from dagora.api.effect import effect
     from dagora.learners.result import Result
     from dagora.report.effect_sections import effect_lead, effect_sections
 
     question = EffectQuestion.from_dict(message["question"])
-    with failing(voice, "no-effect", message["effect"]):
-        # As the run had them: what takes numbers only reads codes as numbers.
-        rows = prepare_run(Path(message["path"]), asked, Budget()).source.statistics
-        by: dict[str, Any] = {"graph": Result.from_json(message["text"])}
-        if question.averaged:
-            by = {"knowledge": asked.knowledge, "time_limit": AVERAGING}
-        levels, event = question.levels, question.event
-        found = effect(
-            rows, question.cause, question.outcome, levels=levels, event=event, seed=asked.seed, **by
-        )
-        parts = [{"title": part.heading, "body": part.body} for part in effect_sections(found)]
-        voice.say("effect", run=message["effect"], shown={"lead": effect_lead(found), "parts": parts})
+    by: dict[str, Any] = {"graph": Result.from_json(message["text"])}
+    if question.averaged:
+        by = {"knowledge": asked.knowledge, "time_limit": AVERAGING}
+    found = effect(
+        rows_of_run(message, asked),
+        question.cause,
+        question.outcome,
+        levels=question.levels,
+        event=question.event,
+        seed=asked.seed,
+        **by,
+    )
+    return shown_answer(effect_lead(found), effect_sections(found))
+
+
+def tell_check(message: Mapping[str, Any], asked: ExploreRequest) -> dict[str, Any]:
+    """The check of a graph against the rows, as the report of `dagora check` shows it."""
+    from dagora.api.check import ALPHA, FOLDS, PERMUTATIONS
+    from dagora.learners.result import Result
+    from dagora.posterior.criticism.check import check_rows
+    from dagora.report.checked import check_lead, check_sections
+
+    graph = Result.from_json(message["text"]).graph
+    rows = rows_of_run(message, asked)
+    found = check_rows(graph, rows, permutations=PERMUTATIONS, alpha=ALPHA, folds=FOLDS, seed=asked.seed)
+    return shown_answer(check_lead(found), check_sections(found))
+
+
+TELLING = {"effect": tell_effect, "check": tell_check}
+
+
+def shown_answer(lead: str, sections: Sequence[Section]) -> dict[str, Any]:
+    """The parts of a report, for the page."""
+    return {"lead": lead, "parts": [{"title": part.heading, "body": part.body} for part in sections]}
+
+
+def rows_of_run(message: Mapping[str, Any], asked: ExploreRequest) -> Statistics:
+    """The rows as the run had them: what takes numbers only reads codes as numbers."""
+    return prepare_run(Path(message["path"]), asked, Budget()).source.statistics
 
 
 def prepare_run(path: Path, asked: ExploreRequest, budget: Budget) -> PreparedRequest:

@@ -133,12 +133,12 @@ class Estimates:
             waiting.set_result(words)
 
 
-class EffectAnswers:
-    """The one effect that is being computed: its number, and where the answer will be.
+class RowAnswers:
+    """The one question to the rows that is being computed: its number, and where the answer will be.
 
-    >>> effects = EffectAnswers()
-    >>> number, answer = effects.ask()
-    >>> effects.busy, effects.take(number, {"error": "no"}), effects.busy, answer.result()
+    >>> answers = RowAnswers()
+    >>> number, answer = answers.ask()
+    >>> answers.busy, answers.take(number, {"error": "no"}), answers.busy, answer.result()
     (True, None, False, {'error': 'no'})
     """
 

@@ -119,6 +119,15 @@ class Adjustment:
         """The answer in words, a sentence a line."""
         return "\n".join([*self._sentences(), *(f"note: {note}" for note in self.notes)])
 
+    @property
+    def short_answer(self) -> str:
+        """The answer in a few words."""
+        if self.verdict == "adjustment":
+            return f"adjust for {listed(self.minimal or () if self.optimal is None else self.optimal)}"
+        if self.verdict == "not identified" and self.open_edges:
+            return f"not identified: {some_of([f'{x} — {v}' for x, v in self.open_edges])} is open"
+        return self.verdict
+
     def _sentences(self) -> list[str]:
         what = f"the effect of {quoted(self.x)} on '{self.y}'"
         if self.verdict == "zero":

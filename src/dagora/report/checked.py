@@ -29,21 +29,27 @@ CURVES = (
 
 def check_page(check: Check, names: tuple[str, str]) -> str:
     """A whole HTML document about a check; `names` are those of the graph and of the data."""
-    lead = (
-        f"<p>{text(names[0])} against {text(names[1])}.</p>"
-        + facts(
-            [
-                ("variables", number(len(check.graph))),
-                ("edges", number(number_of_edges(check.graph))),
-                ("rows", number(check.rows)),
-                ("seed", number(check.seed)),
-            ]
-        )
-        + f"<pre>{text(check.to_text())}</pre>"
-    )
-    sections = [Section("Independences", falsification_body(check.falsification))]
+    lead = f"<p>{text(names[0])} against {text(names[1])}.</p>{check_lead(check)}"
+    sections = check_sections(check)
     if len(check.graph) <= MOST_DRAWN_NODES:
         sections.insert(0, Section("The graph", f'<div class="canvas fitted">{draw_svg(check.graph)}</div>'))
+    return page(f"{names[0]}: a check", lead, sections)
+
+
+def check_lead(check: Check) -> str:
+    """A few numbers, and the findings as text."""
+    named = [
+        ("variables", number(len(check.graph))),
+        ("edges", number(number_of_edges(check.graph))),
+        ("rows", number(check.rows)),
+        ("seed", number(check.seed)),
+    ]
+    return f"{facts(named)}<pre>{text(check.to_text())}</pre>"
+
+
+def check_sections(check: Check) -> list[Section]:
+    """The parts of a page about a check, below its lead."""
+    sections = [Section("Independences", falsification_body(check.falsification))]
     if check.held_out is not None:
         sections.append(Section("Rows held out", held_out_body(check.held_out)))
     if check.predictive is not None:
@@ -56,7 +62,7 @@ def check_page(check: Check, names: tuple[str, str]) -> str:
             table(("change", "edge", "gain"), rows) if rows else ""
         )
         sections.append(Section("Single changes", body))
-    return page(f"{names[0]}: a check", lead, sections)
+    return sections
 
 
 def falsification_body(found: Falsification) -> str:

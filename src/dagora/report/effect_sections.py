@@ -178,16 +178,18 @@ def number_section(effect: Effect) -> list[Section]:
     scales = effect.contrast.scales
     if effect.members:
         noted = any(one.support and one.support.notes for one in effect.members)
+        counted = effect.graphs is not None
         rows: list[list[Content]] = [
             [
                 condition(one),
+                *[one.graphs or 0] * counted,
                 *(cell(one.estimates[scale]) for scale in scales),
                 one.way_in_words(),
                 *["; ".join(one.support.notes) if one.support else ""] * noted,
             ]
             for one in effect.members
         ]
-        head = ("directions", *scales, "identified", *["support"] * noted)
+        head = ("directions", *["graphs"] * counted, *scales, "identified", *["support"] * noted)
         return [Section("Over the class", table(head, rows, sortable=True))]
     if len(scales) == 1 or not effect.estimates:
         return []

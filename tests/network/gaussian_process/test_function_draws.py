@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dagora.network.gaussian_process.function_draws import FunctionDraws
+from dagora.network.gaussian_process.function_draws import FunctionDraws, FunctionMixture
 from dagora.network.gaussian_process.regression import Process
 
 NUMBER = 8_000
@@ -68,3 +68,18 @@ def test_beyond_its_interval_a_function_stays_as_at_the_end() -> None:
     low, half, end, beyond = draws.at(slice(None), [np.array([[-9.0, -2.0, 2.0, 30.0]])]).T
     assert low == pytest.approx(half)
     assert end == pytest.approx(beyond)
+
+
+def test_a_mixture_is_drawn_from_all_its_hyperparameters():
+    """Each draw is that of one of them, with its noise, however the draws are cut into blocks."""
+    x = np.linspace(-2, 2, 20)[:, None]
+    others = tuple(Process(np.array([1.0]), noise=noise) for noise in (0.1, 0.5, 2.0))
+    process = Process(np.array([1.0]), noise=0.1, draws=others)
+    draws = FunctionMixture(process, x, np.sin(x[:, 0]), 10, np.random.default_rng(0))
+    assert sorted(np.unique(draws.noise)) == [0.1, 0.5, 2.0]
+    values = np.random.default_rng(1).uniform(-2, 2, (10, 1, 4))
+    whole = draws.at(slice(0, 10), [values])
+    blocks = [draws.at(slice(a, b), [values[a:b]]) for a, b in [(0, 4), (4, 5), (5, 10)]]
+    np.testing.assert_allclose(np.concatenate(blocks), whole)
+    one_place = draws.at(slice(2, 7), [np.zeros((1, 1, 1))])
+    np.testing.assert_allclose(one_place, draws.at(slice(0, 10), [np.zeros((1, 1, 1))])[2:7])

@@ -1,7 +1,7 @@
 // Effects: choose a cause and an outcome, and see what setting the one does to the other, and how sure that is.
 import { post } from "./api.js";
 import { fill, fromServer, make, show, trying } from "./dom.js";
-import { enliven } from "./tables.js";
+import { answerPart, commandLine } from "./parts.js";
 
 // What a variable is set to, and instead of what: levels, or numbers that may be left out.
 const values = (variable) => {
@@ -53,12 +53,6 @@ export const effects = (result) => {
     show(eventLabel, levels.length > 0);
     fill(event, levels, levels[1] ?? levels[0]);
   };
-  const part = ({ title, body }) => {
-    const shown = make("div", {}, make("h3", {}, title), fromServer(body));
-    shown.querySelectorAll(".explorer .canvas").forEach((canvas) => DagoraGraph.mount(canvas));
-    enliven(shown);
-    return shown;
-  };
   const ask = () => trying(async () => {
     const { levels } = byName.get(outcome.value);
     const question = { cause: cause.value, outcome: outcome.value, levels: chosen.read(), event: levels.length ? event.value : null, averaged: by.value !== "" };
@@ -67,7 +61,7 @@ export const effects = (result) => {
     try {
       const found = await post(`/api/results/${result.number}/effect`, question);
       lead.replaceChildren(fromServer(found.lead));
-      parts.replaceChildren(...found.parts.map(part), make("details", {}, make("summary", {}, "the same on the command line"), make("code", {}, found.command)));
+      parts.replaceChildren(...found.parts.map(answerPart), commandLine(found.command));
     } catch (error) {
       lead.replaceChildren();
       parts.replaceChildren();

@@ -1,10 +1,11 @@
 // The results of the session: a list, one that is shown, two that are compared.
 import { get, remove, save } from "./api.js";
+import { checks } from "./checks.js";
 import { byId, fill, fromServer, make, number, show, trying } from "./dom.js";
 import { effects } from "./effects.js";
+import { commandLine, resultPart } from "./parts.js";
 import { picture } from "./picture.js";
 import { questions } from "./questions.js";
-import { enliven } from "./tables.js";
 
 let results = []; // summaries, oldest first
 let current = null;
@@ -53,20 +54,12 @@ const facts = (one) => {
 
 const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
-// A part of the report, in which graphs can be explored and tables sorted as there.
-const part = ({ title: heading, body }) => {
-  const element = make("section", {}, make("h2", {}, heading), fromServer(body));
-  element.querySelectorAll(".explorer .canvas").forEach((canvas) => DagoraGraph.mount(canvas));
-  enliven(element);
-  return element;
-};
-
 export const open = (number_) => trying(async () => {
   const one = await get(`/api/results/${number_}`);
   current = number_;
   const asking = questions(one);
   const drawn = picture({ drawings: one.pictures, strengths: one.strengths, onChoose: asking.look });
-  const edges = part({ title: "Edges", body: one.edge_table });
+  const edges = resultPart({ title: "Edges", body: one.edge_table });
   const file = (text, name) => make("button", { type: "button", onclick: () => trying(() => save(`/api/results/${number_}/${name}.${name === "report" ? "html" : "json"}`, `${name}-${number_}.${name === "report" ? "html" : "json"}`)) }, text);
   const parts = [
     make("section", {},
@@ -76,11 +69,12 @@ export const open = (number_) => trying(async () => {
       drawn.element,
       ...(one.pictures.length > 1 ? [make("p", { class: "soft" }, "A line without an arrow: the data do not tell its direction.")] : []),
       make("p", { class: "soft" }, one.caution),
-      make("details", {}, make("summary", {}, "the same on the command line"), make("code", {}, one.command ?? ""))),
+      commandLine(one.command ?? "")),
     effects(one),
+    checks(one),
     asking.element,
     edges,
-    ...one.samples.map(part),
+    ...one.samples.map(resultPart),
   ];
   if (one.trace) parts.push(make("section", { class: "chart" }, make("h2", {}, "Score over time"), fromServer(one.trace)));
   byId("shown").replaceChildren(...parts);

@@ -85,6 +85,7 @@ class FunctionDraws:
         parts = [np.ones((len(x), 1)), *alone, *products]
         features = np.hstack([size * part for size, part in zip(sizes, parts, strict=True)])
         weights = draw_weights(features, y, process.noise, number, rng)
+        self.noise = np.full(number, process.noise)
         ends = np.cumsum([part.shape[1] for part in parts])[:-1]
         self._weights = [
             size * some for size, some in zip(sizes, np.split(weights, ends, axis=0), strict=True)
@@ -102,6 +103,29 @@ class FunctionDraws:
             matrices = part.T.reshape(-1, *[1] * (axes - 2), one.shape[-1], other.shape[-1])
             total = total + (one @ matrices * other).sum(axis=-1)
         return total
+
+
+class FunctionMixture:
+    """Draws of μ + f and of the sd of the noise, for hyperparameters drawn from their posterior."""
+
+    def __init__(self, process: Process, x: Array, y: Array, number: int, rng: np.random.Generator) -> None:
+        others = [process.draws[place] for place in rng.permutation(len(process.draws))] or [process]
+        some = others[: max(number, 1)]
+        self._ends = np.linspace(0, number, len(some) + 1).astype(int).tolist()
+        sizes = np.diff(self._ends).tolist()
+        self._parts = [FunctionDraws(one, x, y, size, rng) for one, size in zip(some, sizes, strict=True)]
+        self.noise = np.concatenate([part.noise for part in self._parts])
+
+    def at(self, some: slice, parents: Sequence[Array]) -> Array:
+        """Values of some of the draws; those of each parent are [draw or 1, …] and are broadcast."""
+        found = []
+        for part, start, end in zip(self._parts, self._ends, self._ends[1:], strict=False):
+            low, high = max(start, some.start), min(end, some.stop)
+            if low < high:
+                own = slice(low - some.start, high - some.start)
+                values = [each[own] if len(each) > 1 else each for each in parents]
+                found.append(part.at(slice(low - start, high - start), values))
+        return np.concatenate(found)
 
 
 def draw_weights(features: Array, y: Array, noise: float, number: int, rng: np.random.Generator) -> Array:

@@ -17,7 +17,7 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import check_rows, seed_sequence
-from dagora.network.gaussian_process.function_draws import FunctionDraws
+from dagora.network.gaussian_process.function_draws import FunctionMixture
 from dagora.network.gaussian_process.regression import Process, Regression
 
 Array = NDArray[np.float64]
@@ -153,11 +153,11 @@ class GaussianProcessNetwork:
         schema = Schema(Variable(node, Kind.CONTINUOUS) for node in self.graph)
         return Table(schema, tuple(values[node] for node in self.graph))
 
-    def draw_functions(self, node: str, number: int, rng: np.random.Generator) -> FunctionDraws:
-        """Draw functions of a node's parents from their posterior, in standardised units."""
+    def draw_functions(self, node: str, number: int, rng: np.random.Generator) -> FunctionMixture:
+        """Draw functions of a node's parents from their posterior, with noise, in standardised units."""
         values = [self._columns[parent] for parent in self.graph.parents(node)]
         x, y = self._matrix(node, values, self.table.n_rows), self.standardise(node, self._columns[node])
-        return FunctionDraws(self.processes[node], x, y, number, rng)
+        return FunctionMixture(self.processes[node], x, y, number, rng)
 
     def standardise(self, node: str, values: Array) -> Array:
         """Values of a node less the mean of its rows, in units of their standard deviation."""
@@ -170,6 +170,11 @@ class GaussianProcessNetwork:
         column = self._columns[node]
         values: Array = column.mean() + column.std(ddof=1) * scaled
         return values
+
+    @property
+    def has_draws(self) -> bool:
+        """True if hyperparameters are known as draws from their posterior besides their mode."""
+        return any(process.draws for process in self.processes.values())
 
     @cached_property
     def _columns(self) -> dict[str, Array]:

@@ -23,6 +23,8 @@ BLOCK = 2048  # new rows that are handled at once
 class Process:
     """The hyperparameters of a node: a length-scale per parent, both amplitudes, and the sd of the noise.
 
+    `draws` are others from their posterior; there are none where they are taken as known.
+
     >>> Process(np.array([1.0]), noise=0.5).main
     1.0
     """
@@ -31,6 +33,7 @@ class Process:
     noise: float
     main: float = 1.0
     product: float = 0.0
+    draws: tuple[Process, ...] = ()
 
 
 class Regression:

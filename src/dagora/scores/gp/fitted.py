@@ -2,12 +2,13 @@
 
 Kernel, priors and the search for modes are those of the scores `gp` and `gp2`. The mode is that of the
 density of the parameters' logarithms, with μ integrated out; of several modes it is the one with the largest
-evidence by Laplace.
+evidence by Laplace. Effects take draws from their posterior instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,9 +19,11 @@ from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.network.gaussian_process.regression import Process
 from dagora.scores.gp.root import root_mode
 from dagora.scores.gp.score import GaussianProcessScore
+from dagora.scores.local_score import Family
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
+DRAWS = 20  # of the hyperparameters of a node
 MOST_ROWS = 5000
 """Rows of a fitted network: it keeps them, and solves a system of their number for every node."""
 
@@ -62,6 +65,7 @@ class ProcessFits:
             if statistics.schema[statistics.schema.index(node)].kind is not Kind.CONTINUOUS:
                 raise DataError(f"the score {score} is for continuous columns, and '{node}' is discrete")
         self._name, self._published = score, published
+        self._fitted: dict[Family, Process] = {}
         self._table = statistics.rows().select(nodes)
         self._score = GaussianProcessScore(
             TableStatistics(self._table),
@@ -80,8 +84,12 @@ class ProcessFits:
         if not parents:
             return Process(np.zeros(0), root_mode(rows, 0.0, rows - 1.0))
         child, *places = (self._table.names.index(name) for name in (node, *parents))
-        mode = np.array(self._score.details((child, tuple(places))).mode)
-        return process_at(mode, places, published=self._published)
+        family = child, tuple(places)
+        if family not in self._fitted:
+            points = [np.array(self._score.details(family).mode), *self._score.parameter_draws(family, DRAWS)]
+            mode, *draws = (process_at(point, places, published=self._published) for point in points)
+            self._fitted[family] = replace(mode, draws=tuple(draws))
+        return self._fitted[family]
 
 
 def process_at(mode: np.ndarray, parents: list[int], *, published: bool) -> Process:

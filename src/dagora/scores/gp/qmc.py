@@ -165,6 +165,26 @@ def estimate(start: GPMixture, points: int) -> Asking[Evidence]:
     return replace(evidence, best=everything[top], best_value=float(heights[top]))
 
 
+def resample(start: GPMixture, points: int, number: int) -> Asking[Array]:
+    """Points drawn from a density: by their weights, at even steps, from quasi-random points of a proposal.
+
+    >>> proposal = GPProposal(np.zeros(1), np.eye(1), np.ones(1), np.ones(1))
+    >>> asking = resample(GPMixture((proposal,), np.ones(1)), 256, 64)
+    >>> normal = -0.5 * ((next(asking)[:, 0] - 1) / 0.5) ** 2
+    >>> try:
+    ...     asking.send(normal)
+    ... except StopIteration as end:
+    ...     print(end.value.mean().round(1), end.value.std().round(1))
+    1.0 0.5
+    """
+    drawn = start.draw(sobol_net(len(start.parts[0].centre) + 1, points, 0))
+    log_weights = (yield drawn) - start.log_density(drawn)
+    reached = np.cumsum(np.exp(log_weights - log_weights.max()))
+    places = np.searchsorted(reached, (np.arange(number) + 0.5) / number * reached[-1])
+    found: Array = drawn[places]
+    return found
+
+
 def balance_weights(rounds: list[GPMixture], drawn: list[Array], values: list[Array]) -> list[Array]:
     """Log weights of each round's points against the mixture of all rounds' proposals."""
     shares = np.array([len(points) for points in drawn], dtype=np.float64)

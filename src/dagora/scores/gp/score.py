@@ -23,7 +23,7 @@ from dagora.scores.gp.additive import Additive
 from dagora.scores.gp.asking import Asking, above, side_by_side
 from dagora.scores.gp.evidence_cache import Arrays, Details, Key, from_arrays, to_arrays
 from dagora.scores.gp.fit import Fitter, GPFit, GPModel
-from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at
+from dagora.scores.gp.qmc import Evidence, estimate, mixture_at, proposals_at, resample
 from dagora.scores.gp.root import root_evidence
 from dagora.scores.local_score import Family, ScoreCapabilities, ScoreStorage
 from dagora.scores.usable_moments import gaussian_moments
@@ -38,6 +38,7 @@ KERNELS = ("additive", "interactions")
 # given the density zero: they are the most expensive, and the prior has 0.3 % of its mass there, the
 # posterior far less.
 TAIL = 0.25
+RESAMPLED = 128  # points from which hyperparameters are drawn
 # A point this many nats above the modes shows that the climbs missed one.
 MISSED = 0.5
 
@@ -125,6 +126,22 @@ class GaussianProcessScore:
         self.families([family])
         return self._known[int(family[0]), tuple(sorted(map(int, family[1])))]
 
+    def parameter_draws(self, family: Family, number: int) -> Array:
+        """Hyperparameters of a family with parents drawn from their posterior, as `Details.mode` has them."""
+        child, places = np.array([int(family[0])]), np.array([sorted(map(int, family[1]))])
+        (fit,) = self._fitter.fit(child, places)
+
+        def ask(which: NDArray[np.int64], points: Array) -> Array:
+            return self._fitter.model.log_density(child[which], places[which], points)
+
+        size = places.shape[1]
+        (found,) = side_by_side([above(floor_of(fit, size), size, self._resample(fit, number))], ask)
+        return np.asarray(np.exp(found))
+
+    def _resample(self, fit: GPFit, number: int) -> Asking[Array]:
+        proposals = yield from proposals_at(fit.modes.points, fit.modes.values, fit.modes.precisions)
+        return (yield from resample(mixture_at(proposals, fit.log_evidences), RESAMPLED, number))
+
     def _standard_errors(self) -> dict[Family, float]:
         """Standard errors, in nats, of the families that were estimated so far with one."""
         return {
@@ -209,13 +226,17 @@ class GaussianProcessScore:
 
             return bridge(self._fitter.model, np.array([key[0]]), np.array([key[1]]), fit.modes)
         size = len(key[1])
-        floor = min(np.log(TAIL), fit.modes.points[:, :size].min() - np.log(4.0))
-        return (yield from above(floor, size, self._importance_sample(fit)))
+        return (yield from above(floor_of(fit, size), size, self._importance_sample(fit)))
 
     def _importance_sample(self, fit: GPFit) -> Asking[Evidence]:
         """Importance sampling from proposals at the modes."""
         proposals = yield from proposals_at(fit.modes.points, fit.modes.values, fit.modes.precisions)
         return (yield from estimate(mixture_at(proposals, fit.log_evidences), self._points))
+
+
+def floor_of(fit: GPFit, parents: int) -> float:
+    """The logarithm of the length-scale below which points get the density zero."""
+    return float(min(np.log(TAIL), fit.modes.points[:, :parents].min() - np.log(4.0)))
 
 
 def standardised_columns(statistics: Statistics) -> Array:
