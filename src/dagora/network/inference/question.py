@@ -20,8 +20,8 @@ WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"
 SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
 EVERYTHING = "*"
 MOST_NAMED = 10
-LARGEST = 1e150  # a number whose square is one, too
 """Entries of evidence that a message names."""
+LARGEST = 1e150  # a number whose square is one, too
 
 Value = str | int | float
 
