@@ -6,19 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from building.claims.row import (
-    FAILS,
-    FOLDER,
-    HOLDS,
-    OPEN,
-    Row,
-    entry,
-    hours_of,
-    kept_cells,
-    runs_needed,
-    table,
-    verdict,
-)
+from building.claims.row import FAILS, HOLDS, OPEN, Row, entry, hours_of, kept_cells, runs_needed, verdict
 
 from dagora.papers.admm import claims
 from dagora.papers.admm.claims import Curves, Place

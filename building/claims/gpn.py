@@ -67,15 +67,15 @@ def runs_of(stem: str) -> dict[tuple[Any, ...], dict[str, Any]]:
     }
 
 
-def lead(prior: str, decay: str, stem: str = "gpn-fig1", sampler: str = "partition") -> Mean:
-    """The E-SHD of GP less that of BGe, a mean over the graphs on which both chains mixed."""
+def lead(prior: str, decay: str, stem: str = "gpn-fig1", *, unmixed: bool = False) -> Mean:
+    """The E-SHD of GP less that of BGe, a mean over the graphs on which both chains mixed, or over all."""
     runs = runs_of(stem)
     pairs = [
         (one, runs[BGE, *rest])
         for (method, *rest), one in runs.items()
-        if method == GP and rest[:3] == [prior, sampler, decay]
+        if method == GP and rest[:3] == [prior, "partition", decay]
     ]
-    found = mean([gp["shd"] - bge["shd"] for gp, bge in pairs if is_mixed(gp) and is_mixed(bge)])
+    found = mean([gp["shd"] - bge["shd"] for gp, bge in pairs if unmixed or (is_mixed(gp) and is_mixed(bge))])
     assert found is not None
     return found
 
@@ -154,10 +154,7 @@ def costs_of_quartile(said: str) -> str:
 def linear(size: str) -> Row:
     """GP against BGe where relations are linear or nearly so."""
     found = {prior: [lead(prior, at) for at in LAMBDAS[:2]] for prior in PRIORS}
-    words = {
-        prior: [FAILS if Contrast("", one).clear is False else HOLDS for one in some]
-        for prior, some in found.items()
-    }
+    words = {prior: [competitive(prior, at) for at in LAMBDAS[:2]] for prior in PRIORS}
     names = {UNIFORM: "uniform prior", SPARSE: "sparse", PUBLISHED: "authors' settings"}
     said = [f"{names[prior]}: {' and '.join(two)}" for prior, two in words.items()]
     shown = [
@@ -172,6 +169,15 @@ def linear(size: str) -> Row:
         size,
         "gpn/fig1 --full",
     )
+
+
+def competitive(prior: str, decay: str) -> str:
+    """The verdict on GP beside BGe: it fails where GP is clearly further from the truth."""
+    worse = {Contrast("", lead(prior, decay, unmixed=some)).clear is False for some in (True, False)}
+    if len(worse) > 1:
+        with_all = interval(lead(prior, decay, unmixed=True), 2)
+        return f"turns on graphs on which chains did not mix (with them {with_all})"
+    return FAILS if worse == {True} else HOLDS
 
 
 def more_nodes() -> Row:
@@ -193,7 +199,7 @@ def more_nodes() -> Row:
         f"E-SHD of GP less that of BGe, uniform, sparse, authors' settings: λ = 1 {', '.join(curved_ones)}; "
         f"λ = 0 {', '.join(straight)}",
         "8.20 and 11.31",
-        f"n = 15; {entry('gpn-fig1-n15-fig1', 'graphs', simulator='code', method='BGe, partition', prior='uniform', λ='1.0')} graphs",
+        f"n = 15; {len({seed for *_, seed in runs_of(stem)})} graphs",
         "gpn/fig1-n15 --full",
     )
 
@@ -295,9 +301,10 @@ def equivalence() -> Row:
     balanced = float(straight["10 %"]) < 0 < float(straight["90 %"])
     return Row(
         "GP scores equivalent graphs nearly alike where relations are linear (3.2, appendix A.1)",
-        f"{HOLDS if balanced else FAILS} in the median; {100 * float(straight['decided']):.0f} % of linear tables "
-        f"favour one direction by 20 to 1, {100 * float(bent['decided']):.0f} % at λ = 1",
-        f"log score of the chain less that of its reverse, median and 10 to 90 %: {spread('GP', '0.0')} at λ = 0, "
+        f"{HOLDS if balanced else FAILS} in the median; {100 * float(straight['decided']):.0f} % of linear "
+        f"tables favour one direction by 20 to 1, {100 * float(bent['decided']):.0f} % at λ = 1",
+        "log score of the chain less that of its reverse, median and 10 to 90 %: "
+        f"{spread('GP', '0.0')} at λ = 0, "
         f"{spread('GP', '1.0')} at λ = 1; by bridge sampling {spread('GP, bridge', '0.0')} and "
         f"{spread('GP, bridge', '1.0')} on {found['GP, bridge', '0.0']['tables']} tables",
         "curves",

@@ -132,10 +132,10 @@ def rl_bic() -> Row:
     rbnets = entry("rbnets-table2-quality", "RBNets", data=largest["data"])
     return Row(
         "RL-BIC is the best of the others, RBNets better still (4.5, 4.6)",
-        f"{FAILS} with all its rounds: above hill climbing on {len(below)} of {len(found)} data sets, above as "
-        f"many random DAGs on {len(better)}",
-        f"BIC below the optimum on {largest['data']}: RL-BIC {number(largest['RL-BIC'], 0)}, RBNets {rbnets}, "
-        f"hill climbing {number(largest['GHC'], 0)}; at most {seconds:.0f} s on a GPU",
+        f"{FAILS} with all its rounds: above hill climbing on {len(below)} of {len(found)} data sets, above "
+        f"as many random DAGs on {len(better)}",
+        f"BIC below the optimum on {largest['data']}: RL-BIC {number(largest['RL-BIC'], 0)}, RBNets "
+        f"{rbnets}, hill climbing {number(largest['GHC'], 0)}; at most {seconds:.0f} s on a GPU",
         f"RBNets higher on {theirs[0]} and {theirs[1]} of 30",
         f"{efforts[0]['rounds']} rounds of 64 graphs, {len(found)} data sets, 1 seed",
         "rbnets/table2-rl-bic --full",

@@ -36,7 +36,7 @@ OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not ru
 PAPER_GRAPHS = 100  # per line of figure 1
 # Weights that are worth fewer draws, or chains further from mixed, are compared with nothing, and marked.
 FEWEST_DRAWS, LARGEST_RHAT, MARK = 100, 1.05, " †"
-# A line stands without the graphs on which its chains did not mix, while they are no larger a share (by hand).
+# A line leaves out the graphs on which its chains did not mix, while they are no larger a share (by hand).
 MOST_UNMIXED = 0.1
 
 Paper = Mapping[tuple[float, str, str], PublishedSimulation]
