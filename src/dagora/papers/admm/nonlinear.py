@@ -45,11 +45,11 @@ here.
 
 NOTEARS-MLP on pooled rows and at every site is ours. Every site learns once; the vote, the mean and the best
 site are three judgements of its weights, which are cut at the threshold once and not fitted again, as the
-paper's are. “best” is chosen by who knows the truth. Votes and means keep their cycles (“uncut”), as in the
-paper. A claim fails if
-the 95 % interval of any difference that it speaks of is on the wrong side, and holds if those of all are on
-the right side (Student's: 12.7 standard errors to either side with 2 runs, 2.0 with 30). The paper's figure
-shows curves without numbers. CPU seconds are for all sites together, compilation included.
+paper's are. “best” is chosen by who knows the truth. Votes and means keep
+their cycles as in the paper (“uncut”). A claim fails if the 95 % interval of any difference that it speaks of
+is on the wrong side, and holds if those of all are on the right side (Student's: 12.7 standard errors to
+either side with 2 runs, 2.0 with 30). The paper's figure shows curves without numbers. CPU seconds are for
+all sites together, compilation included.
 """)
 
 
