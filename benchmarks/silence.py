@@ -1124,6 +1124,143 @@ def counts_called_anzahl(rng: Rng) -> Columns:
     return {"raucht": raucht, "alter": alter, "ort": ort, "Anzahl": rng.integers(3, 90, len(cells))}
 
 
+# --- what devices, typists and designs leave -------------------------------------------------------------
+
+
+def device(rng: Rng, codes: list[float]) -> Columns:
+    """A sensor that writes a code where it has no value, just when the load is high."""
+    n = 600
+    value, gone = rng.normal(21, 2, n), rng.random(n) < 0.06
+    load = 5 * value + rng.normal(size=n) * 6 + 60 * gone
+    return {"value": np.where(gone, rng.choice(codes, n), value).round(2), "load": load.round(1)}
+
+
+@case(r"-127|85")
+def error_codes_of_a_thermometer(rng: Rng) -> Columns:
+    return device(rng, [85, -127])
+
+
+@case(r"65535")
+def overflow_of_a_counter(rng: Rng) -> Columns:
+    return device(rng, [65535])
+
+
+@case(r"one value for many rows", apart("a", "b"))
+def two_sensors_stuck_together(rng: Rng) -> Columns:
+    a, b = rng.normal(20, 2, 1000), rng.normal(5, 1, 1000)
+    a[200:500], b[200:500] = a[200], b[200]
+    return {"a": a.round(2), "b": b.round(2)}
+
+
+@case(r"above 120")
+def ages_of_centuries(rng: Rng) -> Columns:
+    age = rng.integers(20, 90, 600)
+    sbp = (100 + 0.5 * age + rng.normal(0, 10, 600)).round()
+    age[rng.choice(600, 5, replace=False)] = [450, 520, 310, 610, 280]
+    return {"age": age, "sbp": sbp}
+
+
+@case(r"changed places")
+def height_and_weight_swapped(rng: Rng) -> Columns:
+    height = rng.normal(172, 8, 600)
+    weight = height * 0.9 - 85 + rng.normal(0, 8, 600)
+    swapped = rng.random(600) < 0.08
+    one, other = np.where(swapped, weight, height), np.where(swapped, height, weight)
+    return {"height": one.round(1), "weight": other.round(1), "sbp": rng.normal(130, 15, 600).round()}
+
+
+@case(r"misspell")
+def misspelt_levels(rng: Rng) -> Columns:
+    sex = rng.choice(["male", "female"], 800).astype(object)
+    height = np.where(sex == "male", 178, 165) + rng.normal(0, 7, 800)
+    sex[rng.choice(800, 8, replace=False)] = ["mael", "femlae", "femal", "femalle"] * 2
+    return {"sex": sex, "height": height.round(1)}
+
+
+@case(r"two digits")
+def years_of_birth_over_the_century(rng: Rng) -> Columns:
+    age = rng.integers(20, 90, 600)
+    return {"yob": (2023 - age) % 100, "sbp": (100 + 0.5 * age + rng.normal(0, 10, 600)).round()}
+
+
+@case(r"chosen by")
+def cases_and_controls(rng: Rng) -> Columns:
+    status = rng.permutation(np.repeat(["case", "control"], 200))
+    smoker = np.where(rng.random(400) < np.where(status == "case", 0.6, 0.3), "yes", "no")
+    return {"status": status, "smoker": smoker, "age": rng.normal(60, 8, 400).round()}
+
+
+@case(r"watching stopped|censor")
+def censored_times(rng: Rng) -> Columns:
+    drug = rng.choice(["A", "B"], 600)
+    time, watched = rng.exponential(np.where(drug == "A", 20, 60), 600), rng.uniform(0, 40, 600)
+    months = np.minimum(time, watched).round(1)
+    return {"drug": drug, "followup_months": months, "death": (time < watched).astype(int)}
+
+
+@case(r"one in each row")
+def a_long_table(rng: Rng) -> Columns:
+    means = np.tile([170, 70, 72], 200)
+    names = np.tile(["height", "weight", "pulse"], 200)
+    return {"variable": names, "value": (means + rng.normal(0, 8, 600)).round(1)}
+
+
+@case(r"computed from")
+def body_mass_index_beside_its_parts(rng: Rng) -> Columns:
+    height = rng.normal(1.7, 0.09, 600).round(2)
+    weight = (22 * height**2 + rng.normal(0, 9, 600)).round(1)
+    sbp = (100 + 0.4 * weight + rng.normal(0, 9, 600)).round()
+    return {"height": height, "weight": weight, "bmi": (weight / height**2).round(1), "sbp": sbp}
+
+
+@case(r"computed from")
+def change_in_per_cent(rng: Rng) -> Columns:
+    before = rng.normal(50, 6, 400).round(1)
+    after = (before + rng.normal(3, 5, 400)).round(1)
+    return {"before": before, "after": after, "pct_change": (100 * (after - before) / before).round(1)}
+
+
+@case(r"say the same")
+def scores_beside_their_z_scores(rng: Rng) -> Columns:
+    score = rng.normal(50, 9, 600)
+    return {
+        "score": score.round(1),
+        "z": ((score - score.mean()) / score.std()).round(2),
+        "y": (score / 2 + rng.normal(0, 5, 600)).round(1),
+    }
+
+
+@case(r"say the same")
+def age_beside_the_year_of_birth(rng: Rng) -> Columns:
+    age = rng.integers(18, 90, 600)
+    return {
+        "age": age,
+        "born": 2023 - age - (rng.random(600) < 0.3),
+        "sbp": (100 + 0.5 * age + rng.normal(0, 9, 600)).round(),
+    }
+
+
+@case(r"beyond a limit", LINKED_NUMBERS)
+def a_german_laboratory_with_limits(rng: Rng) -> str:
+    x = np.exp(rng.normal(1, 1.2, 500))
+    crp = ["<0,6" if value < 0.6 else f"{value:.1f}".replace(".", ",") for value in x]
+    y = [f"{value:.1f}".replace(".", ",") for value in np.log(x) + rng.normal(size=500)]
+    return as_csv({"x": crp, "y": y}, ";")
+
+
+@case(r"plain numbers", LINKED_NUMBERS)
+def points_and_commas_in_one_column(rng: Rng) -> str:
+    columns = linked(rng)
+    x = [f"{v:.1f}" if rng.random() < 0.5 else f"{v:.1f}".replace(".", ",") for v in columns["x"]]
+    return as_csv({**columns, "x": x}, ";")
+
+
+@case(r"plain numbers", LINKED_NUMBERS)
+def minus_signs_behind(rng: Rng) -> Columns:
+    columns = linked(rng)
+    return {**columns, "x": [f"{abs(v)}-" if v < 0 else f"{v}" for v in columns["x"]]}
+
+
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:
     """The result and everything that is printed for people."""
     out, err = io.StringIO(), io.StringIO()

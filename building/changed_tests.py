@@ -3,8 +3,8 @@
     python -m building.changed_tests [BASE]
 
 A change is what differs from BASE, committed or not; without BASE, from main (from HEAD on main).
-A changed source file concerns its doctests, the test that stands where it stands, and tests that import it;
-where there is none, the tests of its folder.
+A changed source file concerns its doctests, the test that stands where it stands, and tests that import it
+(those of its room, where they are more than `MOST_USERS`); where there is none, the tests of its folder.
 A changed test concerns itself, any other file among the tests its folder. What builds has tests too. One line
 on standard error names tests that are concerned but left to `make test-all` (`FULL` in tests/conftest.py).
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TESTS = Path("src/dagora"), Path("tests")
+MOST_USERS = 20  # test files, which take about a minute
 
 
 def git(*arguments: str) -> list[str]:
@@ -46,7 +47,10 @@ def tests_of(file: Path) -> Iterator[Path]:
         package, _, name = module.rpartition(".")
         uses = re.compile(rf"{module} import|import {module}\b|from {package} import .*\b{name}\b")
         tests = sorted((ROOT / TESTS).rglob("test_*.py"))
-        found += [one.relative_to(ROOT) for one in tests if uses.search(one.read_text(encoding="utf-8"))]
+        users = [one.relative_to(ROOT) for one in tests if uses.search(one.read_text(encoding="utf-8"))]
+        if len(users) > MOST_USERS:
+            users = [one for one in users if one.is_relative_to(TESTS / inside.parts[0])]
+        found += users
         yield from found or [next(folder for folder in own.parents if (ROOT / folder).is_dir())]
     elif file.is_relative_to(TESTS) and file.name.startswith("test_"):
         yield file

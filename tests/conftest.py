@@ -90,7 +90,12 @@ FULL = {
     "parties/processes": "parties as processes",
     "parties/vertical/test_transcripts.py": "whole runs of two owners, many times",
     "posterior/resample/test_helpers.py": "samples in other processes",
+    "api/test_opened_network.py": "kernels that nothing else needs",
     "learners/optimise/mlp": "networks compiled by JAX",
+    "learners/search/exact/test_dag_cover.py": "kernels that nothing else needs",
+    "learners/search/greedy/test_moment_climber.py": "kernels for hundreds of columns alone",
+    "learners/search/order/wide": "kernels for hundreds of columns alone",
+    "learners/search/rl_bic": "networks compiled by JAX",
     "posterior/dibs/test_neural_dibs.py": "networks compiled by JAX",
     "scores/gp/test_interactions.py": "integrals over many dimensions",
     "stats/partitions/test_dask_frames.py": "a cluster of processes",
@@ -112,6 +117,7 @@ REPRESENTATIVES = frozenset(
         "lingam",
         "order-search",
         "dynotears",
+        "order",
         "partition",
         "exact",
     }
@@ -152,9 +158,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def asks_another_method(item: pytest.Item) -> bool:
-    """Return True for a contract that is asked of a method which represents no kind."""
+    """Return True for a contract that is asked of a method or sampler which represents no kind."""
     inside = item.path.relative_to(ROOT / "tests").as_posix()
-    method = getattr(item, "callspec", None) and item.callspec.params.get("method")
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    method = given.get("method") or given.get("sampler")
     name = getattr(method, "name", method) or "auto"
     return inside.startswith(("api/", "contracts/")) and name not in REPRESENTATIVES
 

@@ -18,6 +18,7 @@ from dagora.api.learn_private_group import learn_private_group as learn_private_
 from dagora.api.methods import methods as methods
 from dagora.api.open_rows import open_rows as open_rows
 from dagora.api.opened_network import opened_network as opened_network
+from dagora.api.read_covariance import read_covariance as read_covariance
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
 from dagora.base.errors import DagoraError as DagoraError
@@ -35,7 +36,6 @@ from dagora.base.errors import RowsUnavailableError as RowsUnavailableError
 from dagora.base.events import Budget as Budget
 from dagora.base.events import Event as Event
 from dagora.base.progress_bar import ProgressBar as ProgressBar
-from dagora.criticism.check import Check as Check
 from dagora.data.columns.overview import Overview as Overview
 from dagora.data.discretise import discretise as discretise
 from dagora.data.incomplete import IncompleteTable as IncompleteTable
@@ -83,6 +83,7 @@ from dagora.network.regressions import Softmax as Softmax
 from dagora.network.sample import sample_network as sample_network
 from dagora.network.simulate import Simulation as Simulation
 from dagora.network.simulate import simulate as simulate
+from dagora.posterior.criticism.check import Check as Check
 from dagora.posterior.resample.strengths import Strengths as Strengths
 from dagora.posterior.summary.features import Estimate as Estimate
 from dagora.posterior.summary.posterior import Posterior as Posterior

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import dagora
+from dagora.api.fitted_parameters import NO_TIME, fit_parameters
 from dagora.base.events import Budget
 from dagora.cli.learn_request import LearnRequest
 from dagora.data.table import Table
 from dagora.data.writers import write_table
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
-from dagora.report.fitted_parameters import NO_TIME, fit_parameters
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
 from tests.report.reading import read, table_under
@@ -166,6 +166,32 @@ def test_a_time_limit_leaves_time_for_files(run: Callable, garden: Path, tmp_pat
     assert content["status"] == "time-limit"
     assert "the time limit of 2 s was reached" in content["message"]
     assert content["seconds"] < 1.9
+
+
+@pytest.mark.full
+def test_a_limit_holds_for_thousands_of_edges_their_parameters_and_the_page(
+    run: Callable, tmp_path: Path
+) -> None:
+    """The table of 400 x 200 whose report ended at 37 s under a limit of 10 s."""
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(30, 200)) * (rng.random((30, 200)) < 0.4)
+    rows = rng.normal(size=(400, 30)) @ mixing + 0.5 * rng.normal(size=(400, 200))
+    write_table(Table.from_numpy(rows.round(4), [f"x{k}" for k in range(200)]), tmp_path / "wide.csv")
+    line = (
+        "learn",
+        tmp_path / "wide.csv",
+        "--option",
+        "penalty=1",
+        "--report",
+        tmp_path / "r.html",
+        "--json",
+    )
+    run(*line, "--time-limit", "60")  # kernels are compiled while the clock runs
+    began = time.process_time()
+    content = json.loads(run(*line, "--time-limit", "10").out)
+    assert time.process_time() - began < 12
+    assert content["status"] == "time-limit"
+    assert len(content["edges"]) + len(content["undirected"]) > 1000
 
 
 def test_after_ctrl_c_or_a_limit_no_file_takes_long(

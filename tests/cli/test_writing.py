@@ -71,7 +71,7 @@ def test_json_says_why_it_has_no_parameters(run: Callable, garden: Path, tmp_pat
 def test_large_tables_are_left_out_of_json_and_said(
     run: Callable, garden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dagora.report.parameters.MOST_CELLS", 5)
+    monkeypatch.setattr("dagora.api.fitted_parameters.MOST_CELLS", 5)
     ran = run("learn", garden / "garden.csv", "-o", tmp_path / "net.json")
     assert "the tables have more than 5 entries; -o network.bif writes them" in ran.err
 

@@ -38,7 +38,10 @@ def test_what_is_compared(asked, words):
     ("asked", "words"),
     [
         (("drug", "drug"), "'drug' cannot be both set and the outcome"),
-        (("rug", "weight"), "there is no column named 'rug': known are drug, dose, stage, weight"),
+        (
+            ("rug", "weight"),
+            "there is no column named 'rug': did you mean 'drug'? known are drug, dose, stage, weight",
+        ),
         (("drug", "waist"), "there is no column named 'waist'"),
         (([], "weight"), "an effect needs at least one variable that is set"),
         (("drug", "stage"), "'stage' has 3 levels: say which counts"),

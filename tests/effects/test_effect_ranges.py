@@ -87,6 +87,14 @@ def test_the_choices_and_zeros_of_one_pair_at_a_time(rows):
             assert found.high[x, y] >= ends[0]
 
 
+def test_units_do_not_matter(rows):
+    table, dag = rows
+    small = dagora.Table.from_numpy(1e-9 * np.column_stack(table.columns), table.names, continuous=["all"])
+    found, other = (dagora.all_effects(each, graph=CPDAG.from_dag(dag)) for each in (table, small))
+    assert other.least == pytest.approx(found.least)
+    assert other.high == pytest.approx(found.high)
+
+
 def test_intervals_are_those_of_least_squares(rows):
     table, dag = rows
     found = dagora.all_effects(table, graph=dag)

@@ -86,11 +86,13 @@ def test_the_object_has_the_promised_keys():
     assert "curves" not in content
 
 
-@pytest.mark.parametrize("graph", [CHAIN, CPDAG.from_dag(CHAIN)])
+@pytest.mark.parametrize("graph", [CHAIN, CPDAG.from_dag(CHAIN), CPDAG("abc", ["ac", "bc"])])
 def test_a_result_is_a_graph_file(tmp_path, graph):
     path = tmp_path / "result.json"
-    path.write_text(Result(graph, "m", "finished", "done").to_json(), encoding="utf-8")
-    found = read_graph(path)
+    text = Result(graph, "m", "finished", "done").to_json()
+    path.write_text(text, encoding="utf-8")
+    again, found = Result.from_json(text).graph, read_graph(path)
+    assert (type(again), again) == (type(graph), graph)
     assert (found.nodes, found.edges, found.undirected) == (graph.nodes, graph.edges, graph.undirected)
 
 

@@ -9,9 +9,10 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.formats.registry import read_network, write_network
 from dagora.graph.dag import DAG
-from dagora.network.fit import SPARE_ROWS, fit_mixed
+from dagora.network.fit import fit_mixed
 from dagora.network.likelihood import log_likelihood
 from dagora.network.networks import MixedNetwork
+from dagora.network.regressions import SPARE_ROWS
 from dagora.network.softmax_fit import fit_softmax
 from dagora.network.table_prior import NO_PRIOR
 from dagora.stats.table import TableStatistics

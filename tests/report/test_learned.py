@@ -16,7 +16,7 @@ from dagora.network.fit import fit
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 from dagora.report.learned import result_page
-from dagora.report.parameters import MOST_CELLS, MOST_CONFIGURATIONS, few_enough
+from dagora.report.parameters import MOST_CONFIGURATIONS
 from dagora.stats.table import TableStatistics
 from tests.report.reading import read, table_under
 
@@ -126,18 +126,6 @@ def test_learning_curves_are_drawn():
         across = [float(point.split(",")[0]) for point in line]
         assert np.allclose(np.diff(across), across[1] - across[0], atol=0.2)
     assert {"bic against episode", "bic against polished episode"} <= set(page.within("title"))
-
-
-def test_too_large_tables_are_not_fitted(garden):
-    network, table, _ = garden
-    assert few_enough(network.graph, table.schema)
-    levels = [str(k) for k in range(1100)]
-    rows = np.tile(np.arange(1100)[:, None], (1, 2))
-    wide = dagora.Table.from_numpy(rows, names=["a", "b"], discrete=["a", "b"])
-    assert len(wide.schema[0].levels) == len(levels)
-    assert len(levels) ** 2 > MOST_CELLS
-    assert few_enough(DAG("ab"), wide.schema)
-    assert not few_enough(DAG("ab", [("a", "b")]), wide.schema)
 
 
 def test_the_front_door_writes_it(tmp_path, garden):

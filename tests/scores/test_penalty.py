@@ -104,6 +104,7 @@ def test_simulated_noise_has_no_more_gains_than_expected(name, schema, rows, mos
     assert 0.2 * noise_edges(schema, rows, price) < np.mean(seen) < most * noise_edges(schema, rows, price)
 
 
+@pytest.mark.full
 def test_the_default_on_noise_finds_next_to_nothing_and_says_why():
     rng = np.random.default_rng(4242)
     result = dagora.learn(noise_table(rng, columns_of(120), 30))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from dagora.api.graph_source import GraphSource, class_of, notes_on_directions
 from dagora.graph.adjustment import Adjustment, Names
-from dagora.graph.any_graph import without_pag
-from dagora.graph.interventions import directed_by_knowledge
+from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 
 
@@ -48,6 +47,5 @@ def adjustment(
     ('severity',)
     """
     known, directions = class_of(graph)
-    if knowledge is not None:
-        known = directed_by_knowledge(without_pag(known, "knowledge"), as_knowledge(knowledge, None))
+    known = with_knowledge(known, as_knowledge(knowledge, None))
     return Adjustment(known, x, y, notes_on_directions(directions))

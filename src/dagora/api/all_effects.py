@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from dagora.api.effect import averages, draw_graphs, effect_rows, notes_on_graph, with_knowledge
+from dagora.api.effect import averages, draw_graphs, notes_on_graph
 from dagora.api.graph_source import GraphSource, class_of
 from dagora.base.errors import OptionError
 from dagora.base.wording import option
@@ -19,6 +19,7 @@ from dagora.effects.effect_rows import EffectRows
 from dagora.effects.mixed_pairs import average_pairs
 from dagora.graph.any_graph import without_pag
 from dagora.graph.cpdag import Graph
+from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.source import read_rows
 from dagora.stats.table import TableStatistics
@@ -93,7 +94,7 @@ def all_effects(
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
-    table = effect_rows(rows)
+    table = EffectRows.of(rows)
     if source is not None:
         class_, directions = source
         notes = notes_on_graph(directions)

@@ -6,36 +6,18 @@ from dataclasses import replace
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from dagora.api.graph_source import GraphSource, read_source
 from dagora.base.errors import DataError, OptionError
 from dagora.base.wording import col, option
-from dagora.criticism.check import Check
-from dagora.criticism.falsification import falsify
-from dagora.criticism.held_out import hold_out
-from dagora.criticism.predictive import predict
-from dagora.criticism.single_change import MOST_COLUMNS, best_changes
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table, require_table
-from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
-from dagora.graph.cpdag import CPDAG
-from dagora.learners.source import marked_column, read_rows, rows_set_in_words
+from dagora.learners.source import marked_column, read_rows
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
-from dagora.scores.registry import default_score
-from dagora.stats.capabilities import capabilities_of
-from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.statistics import Statistics
-from dagora.stats.table import TableStatistics
-
-# Rows beyond which those held out and simulated are drawn from the table.
-MOST_ROWS = 100_000
-# Fewer rows than these, in all and for each fold, tell nothing: a few columns explain them by chance.
-LEAST_ROWS, ROWS_PER_FOLD = 20, 4
+from dagora.posterior.criticism.check import Check, check_rows
 
 
 @takes_reading()
@@ -104,46 +86,6 @@ def with_marks(purpose: dict[str, Any], interventions: GivenInterventions | None
     """The purpose of reading, with the column of marks among those to look at."""
     column = marked_column(interventions)
     return purpose if column is None else {**purpose, "only": (*purpose["only"], column)}
-
-
-def check_rows(
-    graph: AnyGraph, rows: Statistics, *, permutations: int, alpha: float, folds: int, seed: int
-) -> Check:
-    """Check a graph against rows that have a column for each of its nodes."""
-    table, marks = rows.rows(), capabilities_of(rows).interventions
-    if table.n_rows < LEAST_ROWS:
-        raise DataError(f"{table.n_rows} rows are too few to check a graph: {LEAST_ROWS} or more are needed")
-    table = table.select(graph.nodes)
-    statistics = TableStatistics(table) if marks is None else InterventionalStatistics(table, marks)
-    found = falsify(graph, table, marks, permutations=permutations, alpha=alpha, seed=seed)
-    notes = [] if marks is None else [rows_set_in_words(marks)]
-    if isinstance(graph, PAG):
-        notes += [
-            "a PAG allows for hidden causes: it has no likelihood, and no rows can be simulated from it"
-        ]
-        return Check(graph, table.n_rows, seed, found, notes=tuple(notes))
-    dag = graph.extension() if isinstance(graph, CPDAG) else graph
-    some, some_marks = table, marks
-    if table.n_rows > MOST_ROWS:
-        chosen = np.sort(np.random.default_rng(seed).choice(table.n_rows, MOST_ROWS, replace=False))
-        some, some_marks = table.take(chosen), None if marks is None else marks.take(chosen)
-        notes.append(f"rows were held out and simulated for {MOST_ROWS} rows, drawn at random")
-    held_out = predictive = None
-    try:
-        if table.n_rows < folds * ROWS_PER_FOLD:
-            raise DataError(f"{table.n_rows} rows are too few for {folds} folds")
-        held_out = hold_out(dag, some, some_marks, folds=folds, seed=seed)
-    except DataError as error:
-        notes.append(f"no rows were held out: {error}")
-    try:
-        predictive = predict(dag, some, some_marks, seed=seed)
-    except DataError as error:
-        notes.append(f"no tables were simulated: {error}")
-    entry = default_score(table.schema)
-    changes = best_changes(entry.make(statistics), dag)
-    if changes is None:
-        notes.append(f"single changes are not tried with more than {MOST_COLUMNS} columns")
-    return Check(graph, table.n_rows, seed, found, held_out, predictive, changes, entry.name, tuple(notes))
 
 
 def check_options(permutations: int, alpha: float, folds: int, seed: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,8 @@ from dagora.effects.effect_rows import EffectRows
 from dagora.effects.process_effects import effect_by_processes, refuse_other_questions
 from dagora.effects.result import Effect
 from dagora.effects.set_rows import with_set_rows
-from dagora.graph.any_graph import AnyGraph, without_pag
-from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
-from dagora.graph.interventions import directed_by_knowledge
+from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.source import read_rows
@@ -38,7 +37,6 @@ from dagora.network.gaussian_process.network import GaussianProcessNetwork
 from dagora.posterior.registry import SAMPLERS
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.statistics import Statistics
-from dagora.stats.table import TableStatistics
 
 BOOTSTRAP = "bootstrap"
 MOST_EXACT = 10
@@ -132,7 +130,7 @@ def effect(
     bends = model is not None or isinstance(graph, GaussianProcessNetwork)
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
-    table = effect_rows(rows)
+    table = EffectRows.of(rows)
     contrast = read_contrast(table.table, asked, y, levels, event, given, linear=not bends)
     if source is None and averages(method):
         if model is not None:
@@ -147,7 +145,10 @@ def effect(
     if graph is None and model is not None and others.get("score") not in PROCESSES:
         notes.append(NOT_BENT)
     if bends:
-        fitted = graph if isinstance(graph, GaussianProcessNetwork) else fitting(rows, model or "")
+        from dagora.scores.gp.fitted import fit_processes
+
+        to_rows = partial(fit_processes, statistics=rows, score=model or "")
+        fitted = graph if isinstance(graph, GaussianProcessNetwork) else to_rows
         found = effect_by_processes(class_, fitted, table, contrast, notes, seed, curve=curve)
     else:
         found = with_set_rows(effect_by_graph(class_, table, contrast, notes, seed), table, seed)
@@ -162,16 +163,6 @@ def check_model(model: str | None, graph: GraphSource | None) -> None:
         raise OptionError(f"{option('model')} is one of {', '.join(PROCESSES)}, not '{model}'")
     if isinstance(graph, GaussianProcessNetwork):
         raise OptionError(f"the network is fitted already: leave {option('model')} out")
-
-
-def fitting(
-    rows: Statistics, score: str, nodes: Sequence[str] = ()
-) -> Callable[[DAG], GaussianProcessNetwork]:
-    """A function that fits Gaussian processes on these rows to a graph, or to many of the same `nodes`."""
-    from dagora.scores.gp.fitted import ProcessFits
-
-    shared = ProcessFits(rows, nodes, score) if nodes else None
-    return lambda graph: (shared or ProcessFits(rows, graph.nodes, score)).network(graph)
 
 
 def notes_on_graph(directions: Directions) -> list[str]:
@@ -195,13 +186,15 @@ def average_bent_effect(
     options: Mapping[str, Any],
 ) -> Effect:
     """The effect averaged over graphs with Gaussian processes; a sampler draws them by the same score."""
+    from dagora.scores.gp.fitted import ProcessFits
+
     refuse_other_questions(table, contrast)
     if method is None or method.lower() != BOOTSTRAP:
         options = {"score": model, **options}
     drawn, settings = draw_graphs(rows, method, known, seed, options)
     if options.get("score") not in PROCESSES:
         drawn = replace(drawn, notes=(*drawn.notes, NOT_BENT))
-    bent = ProcessModel(model, fitting(rows, model, drawn.distinct.names))
+    bent = ProcessModel(model, ProcessFits(rows, drawn.distinct.names, model).network)
     return average_effect(drawn, rows, table, contrast, settings, seed, bent)
 
 
@@ -217,17 +210,3 @@ def draw_graphs(
     chosen = method or ("exact" if len(rows.schema) <= MOST_EXACT else "partition")
     posterior = sample(rows, chosen, knowledge=known, seed=seed, **options)
     return drawn_from(posterior, known, regimes), posterior.settings
-
-
-def effect_rows(rows: Statistics) -> EffectRows:
-    """The rows in memory, with what was set in them."""
-    if not isinstance(rows, TableStatistics):
-        raise OptionError("an effect needs a table of complete rows in memory")
-    return EffectRows(rows.rows(), capabilities_of(rows).interventions)
-
-
-def with_knowledge(graph: AnyGraph, known: Knowledge) -> AnyGraph:
-    """The graph with the edges directed that knowledge directs."""
-    if known.is_empty:
-        return graph
-    return directed_by_knowledge(without_pag(graph, "knowledge"), known)

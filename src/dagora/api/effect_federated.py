@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dagora.api.effect import notes_on_graph, with_knowledge
+from dagora.api.effect import notes_on_graph
 from dagora.api.graph_source import GraphSource, class_of
 from dagora.api.learn_federated import AT_SITES, FEWEST, FROM_ROWS, read_sites
 from dagora.base.errors import OptionError
@@ -20,6 +20,7 @@ from dagora.effects.contrast import Levels, Value, read_contrast
 from dagora.effects.over_sites import SiteQuestion
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph
+from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.methods_over_sites import privacy_terms

@@ -83,10 +83,11 @@ def command(
     random graphs. Tables simulated from the graph are compared with the data, column by column and for
     pairs without an edge (of more than 200, so many are drawn). Single changes are tried.
     """
-    from dagora.api.check import check_options, check_rows, graph_of, require_kinds, with_marks
+    from dagora.api.check import check_options, graph_of, require_kinds, with_marks
     from dagora.base.errors import OptionError
     from dagora.cli.outputs import check_overwriting, check_report
     from dagora.learners.source import marked_column, read_rows
+    from dagora.posterior.criticism.check import check_rows
 
     about_graph = implied or pair is not None
     if about_graph == (data is not None):

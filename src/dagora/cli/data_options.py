@@ -42,6 +42,11 @@ class Reading:
         """The table of a database, or the sheet of a spreadsheet."""
         return self.given.get("table")
 
+    @property
+    def says_nothing(self) -> bool:
+        """True if all options are at their defaults, in a command that can model missing values."""
+        return self == Reading({entry.name: entry.default for entry in select_options(missing="auto")})
+
     def scans(self, data: str) -> bool:
         """Return True if the rows are not read into memory."""
         from dagora.base.errors import OptionError
@@ -284,7 +289,8 @@ TIME_OPTIONS = (
     ),
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
-CELLS = ("missing", "na", "separator", "table", "decimal")  # reading options that do not name columns
+# Reading options that a site chooses by itself: the codebook has the columns.
+CELLS = ("missing", "na", "separator", "table", "decimal", "counts")
 SOURCE_OPTIONS = (
     QUERY,
     click.option(

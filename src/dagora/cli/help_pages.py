@@ -38,6 +38,10 @@ EVERYDAY = frozenset({
 })  # fmt: skip
 
 
+NEEDED = frozenset({"causes", "outcome"})
+"""Options that a command needs, but for another one that may stand in their place."""
+
+
 class PagedCommand(click.Command):
     """A command with a first page of help, and a second one with everything."""
 
@@ -80,7 +84,10 @@ class PagedCommand(click.Command):
             shown = [
                 one
                 for one in group
-                if one.required or (own if one.name not in GROUP_OF else one.name in EVERYDAY) or asks(one)
+                if one.required
+                or one.name in EVERYDAY | NEEDED
+                or (own and one.name not in GROUP_OF)
+                or asks(one)
             ]
             others += [max(one.opts, key=len) for one in group if one not in shown]
             write_options(ctx, formatter, title, shown, briefly=True)

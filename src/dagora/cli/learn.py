@@ -37,6 +37,7 @@ Examples:
   dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
   dagora learn 'sales/**/*.parquet' --method hill-climb
   dagora learn duckdb:shop.db --table orders --sample 100000
+  dagora learn marks.csv --covariance --rows 88 --method pc
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
 """
 
@@ -60,6 +61,10 @@ Examples:
     is_flag=True,
     help="Say about how long it would take, from trying it on parts of DATA for 2 s, and do not learn.",
 )
+@click.option(
+    "--covariance", is_flag=True, help="DATA is a covariance or correlation matrix, of --rows N rows."
+)
+@click.option("--rows", type=click.IntRange(2), metavar="N", help="Rows behind the matrix of --covariance.")
 @bootstrap_options
 @time_options
 @data_options_with_model
@@ -68,6 +73,8 @@ def command(
     data: str,
     estimate: bool,
     interventions: str | None,
+    covariance: bool,
+    rows: int | None,
     request: LearnRequest,
     em_rounds: int,
     dask: str | None,
@@ -92,8 +99,11 @@ def command(
     request.check_overwriting(data)
     timing = in_time.timing
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
+    others = {"--dask": dask, "--time": timing, "--interventions": interventions}
+    if covariance or rows is not None:
+        check_covariance(reading, again, covariance, rows, {**others, "--estimate": estimate or None})
+        return learn_from_covariance(request, data, cast("int", rows), asked)
     if estimate:
-        others = {"--dask": dask, "--time": timing, "--interventions": interventions}
         return say_time(request, reading, data, asked, again, others)
     if timing is not None:
         again.refuse_series()
@@ -118,6 +128,41 @@ def command(
         return learn_in_time(request, reading, data, timing, asked, interventions)
     with connect_cluster(dask) as cluster:
         return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
+
+
+def check_covariance(
+    reading: Reading,
+    again: BootstrapRequest,
+    covariance: bool,
+    rows: int | None,
+    others: Mapping[str, object],
+) -> None:
+    """Refuse what does not go with a covariance matrix."""
+    from dagora.base.errors import OptionError
+
+    if not covariance or rows is None:
+        raise OptionError("--covariance and --rows N go together: a matrix, and how many rows it comes from")
+    if again.bootstrap is not None:
+        raise OptionError("--bootstrap draws rows, and a covariance matrix has none: leave it out")
+    if not reading.says_nothing:
+        raise OptionError(
+            "a covariance matrix has no cells to read: leave out the options about columns and cells"
+        )
+    for option, value in others.items():
+        if value is not None:
+            raise OptionError(f"--covariance does not go with {option}: leave one of them out")
+
+
+def learn_from_covariance(request: LearnRequest, data: str, rows: int, asked: dict[str, Any]) -> None:
+    """Learn from a covariance matrix."""
+    from dagora.api.learn import learn
+    from dagora.api.read_covariance import read_covariance
+
+    matrix = read_covariance(data, rows)
+    request.check_data(matrix.schema.names, matrix.schema)
+    with request.progress(None, data) as on_event, rehearsing(request.method):
+        result = learn(matrix, on_event=on_event, **asked)
+    return request.present(result, matrix, Path(data).name)
 
 
 def say_time(
@@ -240,9 +285,8 @@ def is_jkl(path: str) -> bool:
 def read_scores(path: str, reading: Reading) -> Candidates:
     """Read scored parent sets; options about columns do not apply to them."""
     from dagora.base.errors import OptionError
-    from dagora.data.columns.reading_options import select_options
     from dagora.learners.candidates.jkl import read_jkl
 
-    if reading != Reading({entry.name: entry.default for entry in select_options(missing="auto")}):
+    if not reading.says_nothing:
         raise OptionError(f"{path} holds scores and no rows: leave out the options about columns and cells")
     return read_jkl(path)

@@ -58,7 +58,7 @@ COMMON_OPTIONS = (
         "--knowledge",
         metavar="K.json",
         shell_complete=completing.files,
-        help="File of required and forbidden edges, tiers, max_parents.",
+        help="Edges required or forbidden, tiers, max_parents.",
     ),
     click.option(
         "--truth",

@@ -133,10 +133,10 @@ def write_result(
     JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
     """
     from dagora.api.fit import fit
+    from dagora.api.fitted_parameters import fit_parameters
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import describe_arrows, find_format, write_graph, write_network
     from dagora.graph.dag import DAG
-    from dagora.report.fitted_parameters import fit_parameters
 
     name = find_format(path).name
     if name == "JSON":
@@ -168,8 +168,8 @@ def write_result_report(
 
     What would take longer than the `budget` allows is left out.
     """
+    from dagora.api.fitted_parameters import fit_parameters, fitted_processes, own_table
     from dagora.report import write_report
-    from dagora.report.fitted_parameters import fit_parameters, fitted_processes, own_table
 
     hurried = budget is not None and budget.left < LEAST_SECONDS
     curves = None if hurried else fitted_processes(result, statistics)

@@ -105,6 +105,7 @@ class SampleRequest(CommonRequest):
 
     def present(self, posterior: Posterior, rows: Statistics, source: str) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there are no draws."""
+        from dagora.api.fitted_parameters import own_table
         from dagora.cli.posterior_outputs import (
             expectations,
             show_posterior,
@@ -114,7 +115,6 @@ class SampleRequest(CommonRequest):
         from dagora.cli.writing import Files
         from dagora.graph.metrics import compare
         from dagora.report import write_report
-        from dagora.report.fitted_parameters import own_table
 
         posterior = replace(posterior, command=command_line())
         self.warn(untold(posterior.warnings, rows))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.notebook import NotebookView
-from dagora.base.phrases import among, repeated
+from dagora.base.phrases import among, nearest, repeated
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000
@@ -88,7 +88,9 @@ class Schema(NotebookView):
         try:
             return self._index[name]
         except (KeyError, TypeError):
-            raise DataError(f"there is no column named '{name}': {among(self.names)}") from None
+            near = nearest(name, self.names) if isinstance(name, str) else None
+            hint = f"did you mean '{near}'? " if near else ""
+            raise DataError(f"there is no column named '{name}': {hint}{among(self.names)}") from None
 
     def __len__(self) -> int:
         return len(self.variables)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of, was_or_were
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
@@ -24,6 +24,9 @@ from dagora.effects.one_set import estimate_with, supported_share
 from dagora.effects.standardise import is_level
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
+from dagora.stats.capabilities import capabilities_of
+from dagora.stats.statistics import Statistics
+from dagora.stats.table import TableStatistics
 
 
 class UsableRows(NamedTuple):
@@ -40,6 +43,13 @@ class EffectRows:
 
     table: Table
     interventions: Interventions | None = None
+
+    @classmethod
+    def of(cls, statistics: Statistics) -> EffectRows:
+        """Those of statistics of complete rows in memory."""
+        if not isinstance(statistics, TableStatistics):
+            raise OptionError("an effect needs a table of complete rows in memory")
+        return cls(statistics.rows(), capabilities_of(statistics).interventions)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -299,15 +299,15 @@ class LearnedResult:
     @cached_property
     def parameters(self) -> tuple[Network | None, str | None]:
         """The fitted network, or the reason why there is none."""
-        from dagora.report.fitted_parameters import fit_parameters
+        from dagora.api.fitted_parameters import fit_parameters
 
         network, reason = fit_parameters(self.result, self.rows)
         return network, None if reason is None else render(reason)
 
     def write_report(self, file: str, source: str) -> None:
         """Write the page that `dagora learn --report` writes."""
+        from dagora.api.fitted_parameters import fitted_processes, own_table
         from dagora.report import write_report
-        from dagora.report.fitted_parameters import fitted_processes, own_table
 
         network = fitted_processes(self.result, self.rows) or self.parameters[0]
         write_report(

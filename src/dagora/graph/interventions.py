@@ -104,6 +104,17 @@ def directed_by_knowledge(graph: Graph, knowledge: Knowledge) -> Graph:
     return CPDAG.from_numpy(left if member is None else meek_closure(left), graph.nodes)
 
 
+def with_knowledge(graph: AnyGraph, known: Knowledge) -> AnyGraph:
+    """The same where there is any knowledge, which goes with no PAG.
+
+    >>> with_knowledge(CPDAG("ab", [], ["ab"]), Knowledge(tiers=[["a"], ["b"]])).edges
+    (('a', 'b'),)
+    """
+    if known.is_empty:
+        return graph
+    return directed_by_knowledge(without_pag(graph, "knowledge"), known)
+
+
 def shown_by_interventions(graph: AnyGraph, regimes: Sequence[Collection[str]]) -> set[Edge]:
     """The edges of a graph whose direction shows through interventions only.
 

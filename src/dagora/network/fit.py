@@ -33,7 +33,7 @@ from dagora.data.schema import Kind
 from dagora.graph.cpdag import require_dag
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
 from dagora.network.origin import origin_of
-from dagora.network.regressions import Lines, Softmax
+from dagora.network.regressions import ROWS_PER_COEFFICIENT, SPARE_ROWS, Lines, Softmax
 from dagora.network.softmax_fit import fit_softmax
 from dagora.network.table_prior import ONE_ROW, PseudoCount, TablePrior
 from dagora.stats.accepting import as_statistics
@@ -61,12 +61,6 @@ RELATIVE_RANK = 1e-10
 
 CONSTANT = 1e-13
 """A column whose sd is below this share of its mean is constant: rounding alone can leave as much."""
-
-SPARE_ROWS = 3
-"""Rows beyond its slopes that a configuration needs for a regression of its own."""
-
-ROWS_PER_COEFFICIENT = 5
-"""Rows for each coefficient that a configuration needs for a logistic regression of its own."""
 
 MOST_COEFFICIENTS = 2000
 """Coefficients of one logistic regression; a step of its fit solves that many equations."""

@@ -16,6 +16,12 @@ from dagora.base.errors import GraphError
 
 Array = NDArray[np.float64]
 
+SPARE_ROWS = 3
+"""Rows beyond its slopes that a configuration needs for a regression of its own."""
+
+ROWS_PER_COEFFICIENT = 5
+"""Rows for each coefficient that a configuration needs for a logistic regression of its own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Lines:

@@ -13,7 +13,6 @@ from dagora.base.files import require_path, write_whole
 from dagora.learners.result import Result
 
 if TYPE_CHECKING:
-    from dagora.criticism.check import Check
     from dagora.data.incomplete import AnyTable
     from dagora.effects.all_pairs import AllEffects
     from dagora.effects.effect_ranges import EffectRanges
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from dagora.graph.any_graph import AnyGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
+    from dagora.posterior.criticism.check import Check
     from dagora.posterior.resample.strengths import Strengths
     from dagora.posterior.summary.posterior import Posterior
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagora.criticism.check import Check
-from dagora.criticism.falsification import Falsification
-from dagora.criticism.held_out import HeldOut
-from dagora.criticism.predictive import Curve, Predictive, Statistic
 from dagora.graph.any_graph import number_of_edges
 from dagora.graph.drawing import draw_svg
+from dagora.posterior.criticism.check import Check
+from dagora.posterior.criticism.falsification import Falsification
+from dagora.posterior.criticism.held_out import HeldOut
+from dagora.posterior.criticism.predictive import Curve, Predictive, Statistic
 from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Content, Section, facts, fold, number, page, table, text
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice, product
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.data.schema import Kind, Schema
-from dagora.graph.dag import DAG
 from dagora.graph.drawing import FONT, INK, clean_text
 from dagora.network.gaussian_process.network import GaussianProcessNetwork, ParentFunction
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork, Network
@@ -19,25 +16,11 @@ from dagora.report.page import Cell, Content, Section, attribute, fold, number, 
 
 MOST_CONFIGURATIONS = 64  # rows of a table that is still read
 MOST_LEVELS = 12  # columns of such a table
-MOST_CELLS = 1_000_000  # larger tables are not fitted for a page
 # In pixels, chosen by eye.
 WIDTH, HEIGHT = 330.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 10.0, 10.0, 40.0
 MOST_POINTS = 300
 BAND = 2.0  # standard deviations
-
-
-def few_enough(graph: DAG, schema: Schema) -> bool:
-    """True if the tables of a graph are small enough to be fitted; a page shows only part of a long one."""
-    levels = {variable.name: len(variable.levels) for variable in schema if variable.kind is Kind.DISCRETE}
-    cells = 0
-    for node in graph:
-        family = (node, *graph.parents(node))
-        # A number has a coefficient for each configuration of the levels.
-        cells += prod(levels[name] for name in family if name in levels) * (
-            1 + sum(name not in levels for name in family)
-        )
-    return cells <= MOST_CELLS
 
 
 def parameters(network: Network | GaussianProcessNetwork) -> Section:

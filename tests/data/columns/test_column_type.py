@@ -13,7 +13,7 @@ import dagora
 from dagora.base.errors import DataError
 from dagora.base.wording import render
 from dagora.data.columns.cells import is_plain, null_missing, parse_numbers
-from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, ColumnProfile
 from dagora.data.columns.column_type import type_column
 from dagora.data.schema import MAX_LEVELS, Kind
 from dagora.data.table import check_column
@@ -33,6 +33,14 @@ def cells(values, declared=None):
 
 def decode(column):
     return [column.variable.levels[code] for code in column.values]
+
+
+def test_days_as_spreadsheets_count_them_are_those_of_1940_to_2050():
+    start = dt.date(1899, 12, 30)  # which makes up for a leap day that 1900 did not have
+    first, last = ((day - start).days for day in (dt.date(1940, 1, 1), dt.date(2050, 12, 31)))
+    days = [(first, last), (first - 1, last), (first, last + 1), (1, 2)]
+    found = [ColumnProfile("day", pa.chunked_array([pair])).are_sheet_days for pair in days]
+    assert found == [True, False, False, False]
 
 
 @quick

@@ -123,6 +123,7 @@ def test_more_texts_than_are_kept_in_other_files_and_at_sites(tmp_path, name):
     test_two_sites_agree_with_all_rows(tmp_path, name, "drop")
 
 
+@pytest.mark.full
 def test_numbers_too_many_to_be_kept_are_read_as_in_memory(tmp_path):
     names = ["per_cent_with_na", "dollars", "late_decimal_comma", "accounts", "iso_dates"]
     file = tmp_path / "t.csv"

@@ -5,7 +5,9 @@ import pytest
 
 import dagora
 from dagora.api.open_rows import open_rows
-from dagora.data.columns.trend import NumberedPair, fit_logit
+from dagora.data.columns.column_type import Column
+from dagora.data.columns.trend import NumberedPair, fit_logit, pairs_of
+from dagora.data.schema import Kind, Variable
 
 
 def kinds(table, **options):
@@ -74,6 +76,15 @@ def test_nothing_is_decided_with_fewer_rows_than_columns():
     overview = dagora.inspect({f"x{i}": draw.poisson(5, 30) for i in range(120)})
     assert {column.type for column in overview.columns} == {"discrete"}
     assert "their order was not looked at; if they are amounts" in overview.columns[18].why
+
+
+def test_a_number_of_one_row_counts():
+    score = Column(Variable("score", Kind.DISCRETE, tuple("01234")), np.array([0, 1, 2, 0, 3, 4]))
+    height = Column(Variable("height", Kind.CONTINUOUS), np.array([1.0, 2.0, 4.0, 3.0, 9.0, 5.0]))
+    sex = Column(Variable("sex", Kind.DISCRETE, ("f", "m")), np.array([0, 1, 0, 1, 1, 0]))
+    pairs = list(pairs_of(score, [height, sex]))
+    assert [pair.rows.tolist() for pair in pairs] == [[2, 1, 1, 1, 1]] * 2
+    assert pairs[1].cells.tolist() == [[1, 1], [0, 1], [1, 0], [0, 1], [1, 0]]
 
 
 def test_an_association_that_free_categories_lose_is_found():

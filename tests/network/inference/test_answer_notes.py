@@ -126,17 +126,6 @@ def test_the_range_where_both_kinds_of_columns_are_there_but_levels_alone_bear_o
     assert "over the graphs that fit equally well" in str(answer)
 
 
-def test_an_answer_says_where_the_error_from_the_rows_is_not_known():
-    """Of both kinds of columns: there ± is the error of the simulation alone."""
-    rows = dagora.example()
-    graph = dagora.DAG(rows.names, [("age", "severity"), ("severity", "death")])
-    told = "how far other rows would move it was not computed"
-    network = dagora.fit(graph, rows)
-    assert told in network.query("P(death | age=60)").notes
-    discrete = dagora.fit(dagora.DAG(["severity", "death"], [("severity", "death")]), rows)
-    assert told not in discrete.query("P(death | severity=mild)").notes
-
-
 @pytest.mark.full
 def test_the_range_of_a_gaussian_class_is_that_of_its_members():
     n = 4000
@@ -267,3 +256,14 @@ def test_a_network_without_rows_says_whose_arrows_are_taken():
     note = "the arrows are taken as the network has them"
     assert note in str(plain.query("P(b | do(a=1))"))
     assert note not in str(plain.query("P(b | a=1)"))
+
+
+def test_an_answer_about_cases_and_controls_is_of_the_table():
+    rows = {"status": ["case", "control"] * 100, "smoker": ["yes", "no", "no", "no"] * 50}
+    rows["sex"] = ["f", "f", "m", "m"] * 50
+    network = dagora.fit(DAG(["status", "smoker", "sex"], [("status", "smoker")]), rows)
+    told = "rows seem to be chosen by 'status' (case and control)"
+    assert told in str(network.query("P(status)"))
+    assert told in str(network.query("P(smoker)"))
+    assert told not in str(network.query("P(smoker | status=case)"))
+    assert told not in str(network.query("P(sex)"))

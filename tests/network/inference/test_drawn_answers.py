@@ -215,7 +215,8 @@ def test_sharp_evidence_below_a_softmax(sd: float, at: float) -> None:
     """x is all but known, so P(c | y) is the softmax there; forward samples of x hardly ever come near."""
     answer = below_a_softmax(sd).query(of="c", given={"y": at})
     truth = 1 / (1 + np.exp(-2 * at))
-    assert answer.estimated.effective > 10_000
+    told = answer.to_dict()
+    assert 10_000 < told["effective_samples"] == answer.estimated.effective < told["samples"]
     assert abs(answer.probabilities["yes"] - truth) < 5 * answer.errors["yes"]
     assert 0 < answer.errors["yes"] < 0.01
 

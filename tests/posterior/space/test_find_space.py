@@ -100,6 +100,12 @@ def test_equivalence_is_seen_on_continuous_scores(make, expected):
     assert is_equivalent(make(TableStatistics(table))) is expected
 
 
+def test_a_difference_in_either_direction_counts():
+    rows = np.random.default_rng(0).normal(size=(50, 1)) + np.random.default_rng(1).normal(size=(50, 2))
+    scores = [LassoScore(TableStatistics(continuous_table(rows * units))) for units in ([1, 3], [3, 1])]
+    assert [is_equivalent(score) for score in scores] == [False, False]
+
+
 def test_long_cores_keep_the_strongest_and_say_so():
     """A child of eight causes, whose strengths rise with their position."""
     rng = np.random.default_rng(1)

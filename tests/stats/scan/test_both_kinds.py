@@ -7,9 +7,9 @@ import pytest
 
 import dagora
 import dagora.stats.scan.row_stream as row_stream
+from dagora.api.fitted_parameters import reason_without_fit
 from dagora.base.errors import RowsUnavailableError
 from dagora.base.wording import render
-from dagora.report.fitted_parameters import reason_without_fit
 from dagora.stats.name_order import in_name_order
 from dagora.stats.table import TableStatistics
 

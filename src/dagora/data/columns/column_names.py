@@ -78,8 +78,8 @@ def columns_to_join(names: Sequence[str], reading: ReadingOptions) -> frozenset[
 def resolve(chosen: Iterable[str], names: Sequence[str]) -> list[str]:
     """Split lists as written on a command line, unless the whole text is the name of a column.
 
-    >>> resolve([NameList("a,b"), NameList("c, d")], ["a", "b", "c, d"])
-    ['a', 'b', 'c, d']
+    >>> resolve([NameList("a,b"), NameList("c, d"), NameList("e,f")], ["a", "b", "c, d", "e", "f"])
+    ['a', 'b', 'c, d', 'e', 'f']
     """
     found: list[str] = []
     for text in chosen:
@@ -98,8 +98,8 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
         if name not in known:
             check_known(name, names, "to be dropped")
     trimmed = {*names, *(name.strip() for name in names)}
-    only = trimmed if reading.only is None else reading.only
-    for name in only:
+    only = trimmed if reading.only is None else {*reading.only, *([reading.counts] if reading.counts else ())}
+    for name in only - {reading.counts}:
         if name not in trimmed:
             raise DataError(f"there is no column named '{name}': known are {list_names(names)}")
     kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]

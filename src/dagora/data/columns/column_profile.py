@@ -22,6 +22,7 @@ from dagora.data.columns.dates import IS_DATE, IS_TIME, spell_days, spells_dates
 from dagora.data.columns.levels import (
     CODE_WITH_LETTER,
     DECIMAL_COMMA,
+    NEARLY_NUMBER,
     NUMBER,
     NUMBER_BESIDE_CODES,
     THOUSANDS,
@@ -296,6 +297,9 @@ def numbers_in_text(name: str, texts: pa.Array, weights: NDArray[np.int64] | Non
     if spelled is not None:
         how = spelled[1].removeprefix("written ")
         return f"{NUMBERS_IN_TEXT} ({how}): {option('continuous', name)} reads them"
+    odd = texts.filter(pc.match_substring_regex(texts, f"^({NEARLY_NUMBER})$"))
+    if len(odd) and share_of(texts, f"^({NUMBER}|{NEARLY_NUMBER})$", weights) >= NEARLY_ALL:
+        return f"{NUMBERS_IN_TEXT} in several ways ('{odd[0]}'): write plain numbers"
     in_units = f"^{NUMBER}( ?({UNIT_OF_MEASURE}|[*#†‡]{{1,3}}))?$"
     if share_of(texts, in_units, weights) < NEARLY_ALL:
         return None

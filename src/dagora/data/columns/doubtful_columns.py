@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.column_type import Column
-from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT, NEVER_NONE
+from dagora.data.columns.formulas import formula_warning
+from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
+from dagora.data.columns.odd_values import value_warnings
 from dagora.data.columns.rows_alike import hash_rows, numbers_of
+from dagora.data.columns.study_design import design_warnings
 from dagora.data.columns.units import CONVERSIONS, Conversion
 from dagora.data.schema import Kind
 
@@ -48,7 +51,8 @@ MOST_LOOKED_AT = 100  # numbers whose digits are counted
 def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about columns that count or weigh rows, mix units or copy another one."""
     yield from count_warnings(typed)
-    yield from negative_warning(typed)
+    yield from design_warnings(typed)
+    yield from value_warnings(typed)
     yield from sheet_day_warning(typed)
     yield from total_warning(typed)
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
@@ -69,6 +73,7 @@ def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
     yield from level_copy_warning(typed)
     yield from indicator_warning(typed)
     yield from shifted_warning(typed)
+    yield from formula_warning(typed)
     filled = [column.variable.name for column in typed if filled_by_middle(column)]
     if filled:
         told = some_of([f"'{name}'" for name in filled], MOST_NAMED)
@@ -197,18 +202,6 @@ def decimals(number: float) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def negative_warning(typed: Sequence[Column]) -> Iterator[str]:
-    """A sentence about whole negative numbers of what nobody has less than none of, such as an age."""
-    for column in typed:
-        name, numbers = column.variable.name, numbers_of(column)
-        below = numbers[numbers < 0]
-        if len(below) and NEVER_NONE.fullmatch(name) and (numbers == np.floor(numbers)).all():
-            yield (
-                f"column '{name}' has {len(below)} negative numbers (down to {below.min():g}), which it "
-                "cannot have: look where they come from, or leave those cells empty"
-            )
-
-
 def sheet_day_warning(typed: Sequence[Column]) -> Iterator[str]:
     """A sentence about whole numbers that a spreadsheet would show as days of a few years."""
     for column in typed:
@@ -234,7 +227,7 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
         if IS_COUNT.match(name) and tabulates(column, typed):
             yield (
                 f"column '{name}' seems to count the rows that each row stands for: every row is counted "
-                f"once, so repeat rows accordingly, and leave it out ({option('drop', name)})"
+                f"once; {option('counts', name)} counts them so"
             )
         elif IS_WEIGHT.match(name) or (MAY_BE_WEIGHT.match(name) and averages_one(column)):
             yield (
@@ -426,8 +419,10 @@ def is_rounded(one: Floats, other: Floats) -> bool:
     for exact, rounded in ((one, other), (other, one)):
         step = 10.0 ** -most_decimals(rounded)
         z, centred = exact - exact.mean(), rounded - rounded.mean()
-        rest = np.abs(centred - (z @ centred) / max(z @ z, 1e-300) * z).max()
-        if rest <= HALF_A_STEP * step and np.ptp(rounded) >= FEWEST_STEPS * step:
+        slope = (z @ centred) / max(z @ z, 1e-300)
+        rest = np.abs(centred - slope * z).max()
+        both = step + abs(slope) * 10.0 ** -most_decimals(exact)  # what seems exact may be rounded, too
+        if rest <= HALF_A_STEP * both and np.ptp(rounded) >= FEWEST_STEPS * step:
             return True
     return False
 

@@ -30,6 +30,7 @@ from dagora.data.columns.column_profile import (
     reason_to_leave_out,
 )
 from dagora.data.columns.column_type import Column, check_type, count_from_one, seen_cells, type_column
+from dagora.data.columns.counted_rows import COUNTS, repeat_rows
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.doubtful_columns import column_warnings
@@ -99,16 +100,16 @@ def type_columns(
     (('1', '3', 'missing'), array([0, 2, 1], dtype=uint16), 1)
     """
     reading = reading or ReadingOptions()
+    row_number = number_of(repeat_rows(names, columns, reading))
     rows = count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
     filled = [column for column in kept if column.name != reading.marks]
     holes = any(column.missing for column in filled)
     if reading.missing == "error" and holes:
-        refusal = describe_missing(filled, reading)  # while the cells are there
-        refuse_missing(refusal, type_all(raw, kept, reading, count_from_one, 0)[0], reading)
+        refusal = describe_missing(filled, reading, row_number)  # while the cells are there
+        refuse_missing(refusal, type_all(raw, kept, reading, row_number, 0)[0], reading)
     if reading.missing in ("auto", "model") and holes:
-        return keep_missing(raw, kept, filled, reading)
-    row_number: RowNumber = count_from_one
+        return keep_missing(raw, kept, filled, reading, row_number)
     dropped = 0
     if reading.missing == "drop" and holes:
         complete = complete_rows(filled)
@@ -116,7 +117,7 @@ def type_columns(
             refuse_all_rows(filled)
         dropped = rows - int(complete.sum())
         positions = np.flatnonzero(complete)
-        row_number = lambda position: int(positions[position]) + 1  # noqa: E731
+        row_number = number_of(positions, row_number)
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
         kept = leave_constants_out(kept, reading)
@@ -128,12 +129,21 @@ def type_columns(
     return made, overview.with_levels(with_level)
 
 
+def number_of(positions: NDArray[np.int64] | None, before: RowNumber = count_from_one) -> RowNumber:
+    """Numbers of rows where row k stood at `positions[k]`; None: where it stands."""
+    return before if positions is None else lambda position: before(int(positions[position]))
+
+
 def keep_missing(
-    raw: Sequence[RawColumn], kept: Sequence[RawColumn], filled: Sequence[RawColumn], reading: ReadingOptions
+    raw: Sequence[RawColumn],
+    kept: Sequence[RawColumn],
+    filled: Sequence[RawColumn],
+    reading: ReadingOptions,
+    row_number: RowNumber,
 ) -> tuple[tuple[Column, ...], Overview]:
     """Type columns whose missing values will be modelled; refuse them where that cannot be done."""
-    refusal = describe_missing(filled, reading)
-    typed, overview = type_all(raw, kept, reading, count_from_one, 0)
+    refusal = describe_missing(filled, reading, row_number)
+    typed, overview = type_all(raw, kept, reading, row_number, 0)
     refuse_models(refusal, typed, reading)
     names = [column.variable.name for column in typed]
     return tuple(typed), replace(overview, holes=missing_pattern(names, seen_cells(typed)))
@@ -153,6 +163,7 @@ def look_at(
     >>> look_at(["a"], [pa.chunked_array([[1.5, None]])], ReadingOptions()).warnings
     ('1 of 2 rows has a missing value: learn uses its observed ones; missing="drop" leaves it out, ...',)
     """
+    row_number = number_of(repeat_rows(names, columns, reading))
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
     complete = complete_rows(kept)
@@ -161,8 +172,8 @@ def look_at(
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
         kept = leave_constants_out(kept, reading)
-        return type_all(raw, kept, reading, count_from_one, incomplete)[1]
-    _, overview = type_all(raw, kept, reading, count_from_one, 0)
+        return type_all(raw, kept, reading, row_number, incomplete)[1]
+    _, overview = type_all(raw, kept, reading, row_number, 0)
     if not incomplete:
         return overview
     some = "rows has" if incomplete == 1 else "rows have"
@@ -310,7 +321,7 @@ def type_all(
     told = [*total_warning(edges, last), *reading_warnings(overview, raw, variables)]
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed)
-    if not reading.in_time:
+    if not reading.in_time and reading.counts is None:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
     return typed, replace(overview, warnings=tuple(told))
 
@@ -369,6 +380,9 @@ def prepare(
 
     `decimal` decides how numbers are read that can be read in two ways.
     """
+    if raw.name == reading.counts:
+        raw.left_out = COUNTS
+        return raw
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
     declared = (*reading.discrete, *reading.continuous, *reading.numbers)
     if is_temporal(raw.cells.type) and raw.name not in declared:

@@ -24,6 +24,9 @@ CODE_WITH_LETTER = "[0-9]+[A-DF-Za-df-z][0-9]+"
 NUMBER_BESIDE_CODES = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-][0-9]+)?"
 THOUSANDS = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?"
 DECIMAL_COMMA = "[+-]?[0-9]+,[0-9]+"
+FEW_DECIMALS = "[+-]?[0-9]+,[0-9]{1,2}"  # 1,234 may be more than a thousand
+MINUS_BEHIND = "[0-9]+([.][0-9]+)?-"
+NEARLY_NUMBER = f"{FEW_DECIMALS}|{MINUS_BEHIND}"  # beside numbers, these are numbers in other words
 # Behind a number; Arrow reads the pattern too.
 UNIT_OF_MEASURE = "[A-Za-z°‰µμΩ][^0-9 ,;:()']{0,11}[23]?"
 IS_NUMBER = re.compile(NUMBER)

@@ -59,6 +59,12 @@ NEVER_NONE = re.compile(
     r"ha?emoglobin|hba1c|sodium|potassium|creatinine|skin[ _.-]?thickness)([^a-z]|$)",
     re.IGNORECASE,
 )
+IS_AGE = re.compile(r"(^|[^a-z])(age|ages|alter|âge|edad)([^a-z]|$)", re.IGNORECASE)
+OTHER_THAN_YEARS = re.compile(r"month|week|day|hour|minute|monat|woche|tag|mois|jour|gest", re.IGNORECASE)
+IS_YEAR = re.compile(
+    r"(^|[^a-z])(yob|year|years|jahr|geburtsjahr|birth[ _.-]?year|jahrgang|ann[ée]e|año)([^a-z]|$)",
+    re.IGNORECASE,
+)
 MAY_BE_WEIGHT = re.compile(r"^(weights?|wts?|w|pw|fw|sw|gewichte?|poids)$", re.IGNORECASE)
 # When a row was measured, of several times.
 IS_OCCASION = re.compile(

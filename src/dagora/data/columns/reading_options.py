@@ -161,6 +161,13 @@ class ReadingOptions:
         choices=("point", "comma"),
         rare=True,
     )
+    counts: str | None = public(
+        None,
+        "text",
+        "Column that says how many rows each row stands for, as in a table of counts.",
+        metavar="COLUMN",
+        rare=True,
+    )
     join: Iterable[str] = public(
         (),
         "names",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dagora.data.columns.column_type import Column
     from dagora.data.columns.raw_column import RawColumn
     from dagora.data.columns.reading_options import ReadingOptions
+    from dagora.data.columns.spoilt_numbers import RowNumber
 
 
 def refuse_missing(refusal: str, typed: Sequence[Column], reading: ReadingOptions) -> NoReturn:
@@ -42,11 +43,11 @@ def refuse_models(refusal: str, typed: Sequence[Column], reading: ReadingOptions
         raise DataError(f"{why_not}, and {refusal}{numbers_too(typed, reading)}")
 
 
-def describe_missing(kept: Sequence[RawColumn], reading: ReadingOptions) -> str:
+def describe_missing(kept: Sequence[RawColumn], reading: ReadingOptions, row_number: RowNumber) -> str:
     """The sentence that refuses missing values, while the cells are still there."""
     incomplete = [column for column in kept if column.missing]
     first, total = incomplete[0], sum(column.missing for column in incomplete)
-    row = first.cells.is_null().index(value=True).as_py() + 1
+    row = row_number(first.cells.is_null().index(value=True).as_py())
     read = ", ".join(f"'{word}'" for word in dict.fromkeys(w for column in incomplete for w in column.holes))
     also = f" ({read} among numbers counts as missing)" if read else ""
     return (

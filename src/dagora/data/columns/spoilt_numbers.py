@@ -18,8 +18,15 @@ from dagora.base.errors import DataError
 from dagora.base.phrases import some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of, truths_of
-from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, number_among, share_of
-from dagora.data.columns.levels import DECIMAL_COMMA, NUMBER, THOUSANDS
+from dagora.data.columns.column_profile import MAX_INTEGER_LEVELS, NEARLY_ALL, number_among, share_of
+from dagora.data.columns.levels import (
+    DECIMAL_COMMA,
+    FEW_DECIMALS,
+    MINUS_BEHIND,
+    NEARLY_NUMBER,
+    NUMBER,
+    THOUSANDS,
+)
 from dagora.data.columns.missing import Na, extend_na, often_means_missing
 from dagora.data.columns.spelled_numbers import plainly
 from dagora.data.schema import MAX_LEVELS
@@ -38,6 +45,7 @@ TOTALS = re.compile(
 # About 50; 2.4 thousand.
 ABOUT = re.compile(rf"(~|≈|±|ca\.? ?|circa |about |approx\.? |etwa ) ?(?P<number>{NUMBER})", re.IGNORECASE)
 SHORT = re.compile(rf"(?P<number>{NUMBER}) ?(?P<unit>[kKM])")
+LIMIT = re.compile("[<>≤≥] ?[+-]?[0-9]")
 SHORTENED = {"k": 1e3, "m": 1e6}
 RowNumber = Callable[[int], int | None]
 
@@ -90,6 +98,13 @@ def describe_one(column: SpoiltColumn, na: Na) -> str:
             f"{col(column.name)} has numbers, but also {list_words(column)}{first_row(column)}: write plain "
             f"numbers, {plain[0]}, or leave it out ({option('drop', column.name)})"
         )
+    if all(LIMIT.match(word) for word in column.words):
+        return (
+            f"{col(column.name)} has numbers, but also {list_words(column)}{first_row(column)}, which lie "
+            f"beyond a limit: write a number for each, such as the limit, or leave the column out "
+            f"({option('drop', column.name)}); {words_meant([column], na)} takes them as missing, though "
+            "something is known of them"
+        )
     other = f"otherwise leave it out ({option('drop', column.name)})"
     if not column.crowded:
         other = f"if the column holds categories, use {option('discrete', column.name)}"
@@ -102,12 +117,16 @@ def describe_one(column: SpoiltColumn, na: Na) -> str:
 
 
 def nearly_number(word: str) -> str:
-    """The number that an approximate or abbreviated one stands for; empty for other words.
+    """The number that one written in another way stands for; empty for other words.
 
-    >>> [nearly_number(word) for word in ("~50.8", "ca. 7", "2.4k", "1.5M", "<0.5", "5 kg")]
-    ['50.8', '7', '2400', '1500000', '', '']
+    >>> [nearly_number(word) for word in ("~50.8", "ca. 7", "2.4k", "1.5M", "<0.5", "5 kg", "21,0", "0.8-")]
+    ['50.8', '7', '2400', '1500000', '', '', '21.0', '-0.8']
     """
     about, short = ABOUT.fullmatch(word), SHORT.fullmatch(word)
+    if re.fullmatch(FEW_DECIMALS, word):
+        return word.replace(",", ".")
+    if re.fullmatch(MINUS_BEHIND, word):
+        return f"-{word[:-1]}"
     if about:
         return about["number"]
     return f"{float(short['number']) * SHORTENED[short['unit'].lower()]:.15g}" if short else ""
@@ -212,17 +231,25 @@ def refuse_spoilt_numbers(
             "between thousands or before decimals: write them with a point or with no comma, or "
             f"{instead(name, crowded=crowded)}"
         )
-    if share_of(words, f"^{DECIMAL_COMMA}$", weights) > 0.5:
-        readable = plainly([word for word in words.to_pylist() if not often_means_missing(word)]) is not None
-        how = f"{option('continuous', name)} reads them" if readable else "write them with a point"
-        raise DataError(
-            f"{col(name)} has numbers with a decimal comma such as '{words[0]}': {how}, or "
-            f"{instead(name, crowded=crowded)}"
-        )
     number = f"^{number_among(words)}$"
-    if not 0.5 < share_of(words, number, weights) < 1:
-        return
-    raise SpoiltNumbersError([SpoiltColumn(name, find_words(encoded, number, row_number), crowded)], na)
+    if share_of(words, f"^{DECIMAL_COMMA}$", weights) > 0.5:
+        whole_or_comma = f"^({DECIMAL_COMMA}|[+-]?[0-9]+)$"
+        readable = plainly([word for word in words.to_pylist() if not often_means_missing(word)]) is not None
+        if readable or share_of(words, whole_or_comma, weights) == 1:
+            how = f"{option('continuous', name)} reads them" if readable else "write them with a point"
+            raise DataError(
+                f"{col(name)} has numbers with a decimal comma such as '{words[0]}': {how}, or "
+                f"{instead(name, crowded=crowded)}"
+            )
+        odd = find_words(encoded, whole_or_comma, row_number)
+        if not all(re.fullmatch(NUMBER, word) for word in odd):
+            raise SpoiltNumbersError([SpoiltColumn(name, odd, crowded)], na)
+    numbers = share_of(words, number, weights)
+    in_two_ways = (
+        0 < numbers < 1 and share_of(words, f"^({number[1:-1]}|{NEARLY_NUMBER})$", weights) >= NEARLY_ALL
+    )
+    if 0.5 < numbers < 1 or in_two_ways:
+        raise SpoiltNumbersError([SpoiltColumn(name, find_words(encoded, number, row_number), crowded)], na)
 
 
 def refuse_words(

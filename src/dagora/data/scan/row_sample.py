@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagora.base.errors import DataError, OptionError
+from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
@@ -36,6 +37,8 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise OptionError(option="sample", value=size, must="be a whole number of rows, 1 or more")
+    if reading.counts is not None:
+        raise OptionError(f"a sample takes rows as they stand: leave {option('counts')} out")
     names, state = kept_names(source, reading), source.state()
     drawn = draw_rows(source, names, size, seed)
     refuse_changed(source, state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,17 @@ from dagora.network.inference.weighting import draw_weighted_rows
 from dagora.network.model import NetworkModel
 
 Array = NDArray[np.float64]
+Ends = tuple[float, float]
+Interval = tuple[Array, Array]
 
 FEWEST_EFFECTIVE = 30
 """Effective samples from which on the spread of the samples tells the error of their mean."""
 
 MOST_LINES = 20
 """Lines of a distribution that are shown as text."""
+
+MOST_PLAIN = 1e9
+"""Ends of intervals that are written without an exponent."""
 
 
 @dataclass(frozen=True)
@@ -103,19 +109,37 @@ class Answer:
         return "\n".join([f"{self.question}", *(f"  {line}" for line in lines)])
 
 
-def uncertainty(rows: float | None, simulation: float | None, low: float | None, high: float | None) -> str:
+def uncertainty(rows: Ends | None, simulation: float | None, graphs: Ends | None) -> str:
     """Describe the uncertainty of a number by where it comes from.
 
-    >>> uncertainty(0.021, None, 0.262, 0.45)
-    '  ± 0.021 from the rows, 0.262 to 0.45 over the graphs that fit equally well'
-    >>> uncertainty(None, 0.0013, None, None), uncertainty(None, None, None, None)
+    >>> uncertainty((0.221, 0.304), None, (0.262, 0.45))
+    '  95 % interval from the rows 0.221 to 0.304, 0.262 to 0.45 over the graphs that fit equally well'
+    >>> uncertainty(None, 0.0013, None), uncertainty(None, None, None)
     ('  ± 0.0013 from the simulation', '')
     """
-    parts = [] if rows is None else [f"± {rows:.2g} from the rows"]
+    parts = [] if rows is None else [f"95 % interval from the rows {show_ends(rows)}"]
     parts += [] if simulation is None else [f"± {simulation:.2g} from the simulation"]
-    if low is not None and high is not None and f"{low:.3g}" != f"{high:.3g}":
-        parts.append(f"{low:.3g} to {high:.3g} over the graphs that fit equally well")
+    if graphs is not None and f"{graphs[0]:.3g}" != f"{graphs[1]:.3g}":
+        parts.append(f"{graphs[0]:.3g} to {graphs[1]:.3g} over the graphs that fit equally well")
     return f"  {', '.join(parts)}" if parts else ""
+
+
+def named_ends(kind: str, interval: Interval | None) -> dict[str, Array]:
+    """The ends of an interval under the names that they have in JSON; nothing where there is none."""
+    return {} if interval is None else {f"{kind}_low": interval[0], f"{kind}_high": interval[1]}
+
+
+def show_ends(ends: Ends) -> str:
+    """The ends of an interval, to two digits of its width.
+
+    >>> show_ends((0.22111, 0.30444)), show_ends((120381.2, 124201.9)), show_ends((0.5, 0.5))
+    ('0.221 to 0.304', '120381 to 124202', '0.5 to 0.5')
+    """
+    low, high = ends
+    if low == high or max(abs(low), abs(high)) > MOST_PLAIN:
+        return f"{low:.6g} to {high:.6g}"
+    digits = max(0, 1 - floor(log10(high - low)))
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +156,9 @@ class Distribution(Answer):
     """Standard errors of the simulation, where the answer was estimated."""
     row_errors: Array | None = field(default=None, kw_only=True)
     """Posterior standard deviations: the uncertainty that comes from the rows, given the graph."""
-    class_range: tuple[Array, Array] | None = field(default=None, kw_only=True)
+    row_interval: Interval | None = field(default=None, kw_only=True)
+    """The ends of an interval that has a posterior probability of 95 %, given the graph."""
+    class_range: Interval | None = field(default=None, kw_only=True)
     """Smallest and largest values over the graphs that fit the data equally well."""
 
     @property
@@ -165,10 +191,19 @@ class Distribution(Answer):
     def _numbers_or_none(self, table: Array | None) -> list[float | None]:
         return [None] * len(self.probabilities) if table is None else [*self._numbers(table)]
 
+    def _ends(self, interval: Interval | None) -> list[Ends | None]:
+        if interval is None:
+            return [None] * len(self.probabilities)
+        return [*zip(*(self._numbers(table) for table in interval), strict=True)]
+
     def lines(self) -> list[str]:
         """A line per level, with its probability."""
-        tables = (self.row_errors, self.standard_errors, *(self.class_range or (None, None)))
-        further = zip(*(self._numbers_or_none(table) for table in tables), strict=True)
+        further = zip(
+            self._ends(self.row_interval),
+            self._numbers_or_none(self.standard_errors),
+            self._ends(self.class_range),
+            strict=True,
+        )
         rows = [
             (
                 ", ".join(
@@ -185,12 +220,11 @@ class Distribution(Answer):
 
     def content(self) -> dict[str, Any]:
         """Levels, probabilities, and their uncertainty."""
-        low, high = self.class_range or (None, None)
         parts = {
             "standard_error": self.standard_errors,
             "row_error": self.row_errors,
-            "class_low": low,
-            "class_high": high,
+            **named_ends("row", self.row_interval),
+            **named_ends("class", self.class_range),
         }
         columns = {name: self._numbers(table) for name, table in parts.items() if table is not None}
         return {
@@ -219,7 +253,9 @@ class Density(Answer):
     """Standard errors of the simulation in the overall mean, where it was estimated."""
     row_errors: Array | None = field(default=None, kw_only=True)
     """Posterior standard deviations of the mean: what comes from the rows, given the graph."""
-    class_range: tuple[Array, Array] | None = field(default=None, kw_only=True)
+    row_interval: Interval | None = field(default=None, kw_only=True)
+    """The ends of an interval that has a posterior probability of 95 %, given the graph."""
+    class_range: Interval | None = field(default=None, kw_only=True)
     """Smallest and largest means over the graphs that fit the data equally well."""
 
     @property
@@ -244,14 +280,15 @@ class Density(Answer):
         """Mean and standard deviation of each variable, and the components."""
         mean, sd = self.mean, self.sd
         wide = max(len(name) for name in self.variables)
-        low, high = self.class_range or (None, None)
         shown = []
         for place, name in enumerate(self.variables):
-            further = (
-                None if part is None else float(part[place])
-                for part in (self.row_errors, self.standard_errors, low, high)
+            rows, graphs = (
+                None if ends is None else (float(ends[0][place]), float(ends[1][place]))
+                for ends in (self.row_interval, self.class_range)
             )
-            shown.append(f"{name:<{wide}}  mean {mean[name]:.6g}{uncertainty(*further)}  sd {sd[name]:.6g}")
+            simulation = None if self.standard_errors is None else float(self.standard_errors[place])
+            further = uncertainty(rows, simulation, graphs)
+            shown.append(f"{name:<{wide}}  mean {mean[name]:.6g}{further}  sd {sd[name]:.6g}")
         if len(self.weights) > 1:
             shown.append(f"a mixture of {len(self.weights)} normal distributions:")
             for k in np.argsort(-self.weights, kind="stable")[:MOST_LINES]:
@@ -267,11 +304,12 @@ class Density(Answer):
     def content(self) -> dict[str, Any]:
         """Mean, standard deviation, covariance and components."""
         document: dict[str, Any] = {"mean": self.mean, "sd": self.sd, "covariance": self.covariance.tolist()}
-        for key, part in (
-            ("row_errors", self.row_errors),
-            ("class_low", (self.class_range or (None,))[0]),
-            ("class_high", (self.class_range or (None,))[-1]),
-        ):
+        parts = {
+            "row_errors": self.row_errors,
+            **named_ends("row", self.row_interval),
+            **named_ends("class", self.class_range),
+        }
+        for key, part in parts.items():
             if part is not None:
                 document[key] = dict(zip(self.variables, part.tolist(), strict=True))
         if self.standard_errors is not None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dagora.base.errors import QueryError
+from dagora.data.columns.study_design import describe_choice, is_case_column
+from dagora.graph.separation import d_separated
 from dagora.network.inference.answer import Answer, Density, Distribution, ask
 from dagora.network.inference.class_range import range_over_class
 from dagora.network.inference.identify import adjustments_of, causal_notes
 from dagora.network.inference.question import Question, make_question, quote
-from dagora.network.inference.row_uncertainty import SECONDS, spread_from_rows
+from dagora.network.inference.row_uncertainty import SECONDS, uncertainty_from_rows
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 from dagora.network.origin import Origin
@@ -35,14 +37,17 @@ def with_notes(
     lines = [
         *extrapolation(model, answer.question),
         *skip_notes(model.origin, answer.question),
+        *choice_notes(model, answer),
         *few_rows(model, answer.question, settings),
     ]
     if isinstance(answer, Distribution | Density):
-        answer = replace(answer, row_errors=spread_from_rows(model, answer, settings, seconds))
+        rows = uncertainty_from_rows(model, answer, settings, seconds)
+        if rows is None:
+            lines.append("how far other rows would move it was not computed")
+        else:
+            answer = replace(answer, row_errors=rows.errors, row_interval=rows.interval)
         if set_:
             answer = replace(answer, class_range=range_over_class(model, answer, settings, set_))
-        if answer.row_errors is None:
-            lines.append("how far other rows would move it was not computed")
     lines += causal_notes(model, answer, set_) if set_ else ()
     return replace(answer, notes=tuple(lines))
 
@@ -67,6 +72,16 @@ def skip_notes(origin: Origin, question: Question) -> Iterator[str]:
                 f"{quote(column)} was seen only where {quote(where)}={quote(value)}: elsewhere the answer is "
                 "extrapolated"
             )
+
+
+def choice_notes(model: NetworkModel, answer: Answer) -> Iterator[str]:
+    """A line for each variable by which rows seem to be chosen, where that bears on the answer."""
+    known = {*answer.question.given, *answer.question.do}
+    for name, levels in model.levels.items():
+        if name not in known and is_case_column(name, levels):
+            asked = answer.variables
+            if name in asked or not d_separated(model.graph, name, asked, known):
+                yield describe_choice(name, levels)
 
 
 def few_rows(model: NetworkModel, question: Question, settings: QuerySettings) -> Iterator[str]:

@@ -77,21 +77,6 @@ def rho_of(epsilon: float, delta: float) -> float:
     return low
 
 
-def epsilon_of(rho: float, delta: float) -> float:
-    """The smallest ε that ρ implies at a given δ.
-
-    >>> round(epsilon_of(rho_of(2.0, 1e-6), 1e-6), 6)
-    2.0
-    """
-    if rho <= 0:
-        return 0.0
-    low, high = 0.0, rho + 2 * math.sqrt(rho * math.log(1 / delta))  # Bun & Steinke 2016
-    for _ in range(2 * HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if delta_of(rho, middle) <= delta else (middle, high)
-    return high
-
-
 def excess(site_variance: Fraction, sites: int) -> float:
     """τ: the most that the sum of the sites' discrete Gaussians costs beyond one Gaussian, for each number.
 

@@ -104,6 +104,20 @@ def test_one_at_a_time_keeps_what_a_single_cut_loses():
     assert sorted(weights[:2, 2]) == pytest.approx([0.0, 0.5])
 
 
+def test_a_required_edge_takes_over_from_a_weak_one():
+    """By soft thresholds: 0.5 − 0.3 for the copy that is not required, then 0.45 − 0.3 for the other alone."""
+    moments = np.array([[1.0, 0.95, 0.45], [0.95, 1.0, 0.5], [0.45, 0.5, 1.0]])
+    required = np.zeros((3, 3), dtype=bool)
+    required[0, 2] = True
+    program = PathProgram(moments, 0.3, ~np.eye(3, dtype=bool), required)
+    support = np.zeros((3, 3), dtype=bool)
+    support[[0, 1], 2] = True
+    both = LeastSquares(moments).refit(support, 0.3)
+    assert both[:2, 2] == pytest.approx([0.0, 0.2])
+    for cut in CUTS:
+        assert threshold_program(program, both, support, 0.3, cut)[:2, 2] == pytest.approx([0.15, 0.0])
+
+
 def landslide():
     """Rows where a weight just below the threshold carries much: others fall once it has gone."""
     table = dagora.simulate(dagora.random_dag("sf", 10, 4, seed=7), "gaussian", 1000, seed=7).table

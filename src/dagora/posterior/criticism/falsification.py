@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.phrases import amount
-from dagora.criticism.regimes import OWNER, WithinKinds, rows_about
-from dagora.criticism.strength import strength_of
 from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -30,6 +28,8 @@ from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.independences import Independence, independences_of
 from dagora.learners.constraint.named_tests import TESTS
 from dagora.learners.independence.protocol import IndependenceTest
+from dagora.posterior.criticism.regimes import OWNER, WithinKinds, rows_about
+from dagora.posterior.criticism.strength import strength_of
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ import pytest
 
 import dagora
 from dagora.base.errors import GraphError
-from dagora.criticism.single_change import MOST_CHANGES, MOST_COLUMNS, best_changes
 from dagora.graph.dag import DAG
+from dagora.posterior.criticism.single_change import MOST_CHANGES, MOST_COLUMNS, best_changes
 from dagora.scores.registry import default_score
 from dagora.stats.table import TableStatistics
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 import dagora
-from dagora.criticism.falsification import falsify
-from dagora.criticism.regimes import WithinKinds
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
+from dagora.posterior.criticism.falsification import falsify
+from dagora.posterior.criticism.regimes import WithinKinds
 
 KINDS = [None] * 300 + ["w"] * 300 + ["v"] * 300
 

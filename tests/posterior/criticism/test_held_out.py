@@ -7,8 +7,8 @@ import pytest
 
 import dagora
 from dagora.base.errors import DataError
-from dagora.criticism.held_out import hold_out
 from dagora.graph.dag import DAG
+from dagora.posterior.criticism.held_out import hold_out
 
 
 def pair(rows, weight=1.0):

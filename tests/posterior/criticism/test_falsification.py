@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.criticism.falsification import MOST_PAIRS, default_test, falsify, holm, p_values
-from dagora.criticism.strength import partial_correlation, strength_of
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.independences import Independence, implied_independences
 from dagora.learners.constraint.named_tests import TESTS
+from dagora.posterior.criticism.falsification import MOST_PAIRS, default_test, falsify, holm, p_values
+from dagora.posterior.criticism.strength import partial_correlation, strength_of
 from dagora.stats.table import TableStatistics
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.criticism.strength import LEAST_P
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.graph.independences import Independence
 from dagora.learners.constraint.named_tests import TESTS
 from dagora.learners.independence.protocol import Columns, Floats, IndependenceTest
+from dagora.posterior.criticism.strength import LEAST_P
 from dagora.stats.table import TableStatistics
 
 OWNER = "the check of a graph"

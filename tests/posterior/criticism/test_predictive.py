@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.criticism.predictive import (
+from dagora.graph.dag import DAG
+from dagora.posterior.criticism.predictive import (
     CURVE,
     MOST_PAIRS,
     correlation_ratio,
@@ -13,7 +14,6 @@ from dagora.criticism.predictive import (
     predict,
     quantiles_of,
 )
-from dagora.graph.dag import DAG
 
 
 @pytest.mark.full

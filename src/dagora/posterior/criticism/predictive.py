@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
-from dagora.criticism.strength import association
 from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit
 from dagora.network.networks import Network
+from dagora.posterior.criticism.strength import association
 from dagora.stats.interventional import InterventionalStatistics
 
 Floats = NDArray[np.float64]

@@ -5,6 +5,7 @@ They are fitted unasked only where that is quick: from rows in memory, and table
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from dagora.base.wording import by_door, option
@@ -13,12 +14,14 @@ from dagora.network.table_prior import ONE_ROW, PseudoCount
 if TYPE_CHECKING:
     from dagora.base.events import Budget
     from dagora.data.incomplete import AnyTable
+    from dagora.data.schema import Schema
+    from dagora.graph.dag import DAG
     from dagora.learners.result import Result
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.stats.statistics import Statistics
 
-
+MOST_CELLS = 1_000_000  # larger tables are not fitted unasked
 NO_TIME = "the time limit was reached before they were fitted; dagora.fit in Python fits them"
 
 
@@ -37,7 +40,6 @@ def fit_parameters(
     from dagora.learners.rows_to_fit import graph_and_directions
     from dagora.network.incomplete.fitting import fit_with_missing_values
     from dagora.network.table_prior import TablePrior
-    from dagora.report.parameters import MOST_CELLS, few_enough
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
 
@@ -67,6 +69,19 @@ def fit_parameters(
         ), None
     except OutOfTimeError:
         return None, NO_TIME
+
+
+def few_enough(graph: DAG, schema: Schema) -> bool:
+    """True if the tables of a graph are small enough to be fitted."""
+    levels = {variable.name: len(variable.levels) for variable in schema if variable.levels}
+    cells = 0
+    for node in graph:
+        family = (node, *graph.parents(node))
+        # A number has a coefficient for each configuration of the levels.
+        cells += prod(levels[name] for name in family if name in levels) * (
+            1 + sum(name not in levels for name in family)
+        )
+    return cells <= MOST_CELLS
 
 
 def reason_without_fit(statistics: Statistics) -> str:
