@@ -98,7 +98,7 @@ def measure(parameters: Parameters, run: Run) -> Numbers:  # noqa: ARG001
 
 
 def ahead(chain: DAG, score: CachedScore) -> float:
-    """How much higher the score of a chain is than that of its reverse."""
+    """The log score of a chain less that of its reverse."""
     nodes = range(len(chain.nodes))
     forth = [(node, (node - 1,) if node else ()) for node in nodes]
     back = [(node, (node + 1,) if node < len(chain.nodes) - 1 else ()) for node in nodes]
