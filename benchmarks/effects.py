@@ -23,7 +23,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 import dagora
 from dagora.base.errors import DagoraError
@@ -174,7 +174,7 @@ def event_table(rng: np.random.Generator, columns: int, rows: int, *, mixed: boo
     continuous = np.array([mixed and place % 2 == 1 for place in range(columns)])
     model = LogisticModel(tuple(dag.order_indices), weights, continuous)
     values = model.draw(rng, rows, {})
-    frame = {
+    cells = {
         name: values[:, place] if continuous[place] else np.where(values[:, place] > 0, "yes", "no")
         for place, name in enumerate(dag.nodes)
     }
@@ -183,7 +183,7 @@ def event_table(rng: np.random.Generator, columns: int, rows: int, *, mixed: boo
     def truth(x: int, y: int) -> float:
         return float(changes(x)[y]) if dag.nodes[y] in dag.descendants(dag.nodes[x]) else 0.0
 
-    return Simulated(dagora.Table.from_frame(pd.DataFrame(frame)), dag, truth)
+    return Simulated(dagora.Table.from_frame(pa.table(cells)), dag, truth)
 
 
 def measure(kind: str, columns: int, rows: int, seed: int, known: bool, number: int) -> Tally:

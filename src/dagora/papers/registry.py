@@ -148,6 +148,15 @@ ITEMS = (
         needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, JAX),
     ),
     Item(
+        "admm/fig4-d20",
+        "the same with 20 variables and 256 rows",
+        "dagora.papers.admm.nonlinear:fig4_d20",
+        ADMM,
+        quick="2 to 8 sites, 2 runs",
+        full="2 to 8 sites, 10 runs",
+        needs=(MATPLOTLIB, CRYPTOGRAPHY_FOR_SITES, JAX),
+    ),
+    Item(
         "admm/fig5",
         "votes on graphs that PC and FGES learn at each site, over the number of variables",
         "dagora.papers.admm.other_learners:fig5",

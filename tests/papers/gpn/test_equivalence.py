@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dagora.learners.run import Run
 from dagora.papers.gpn import equivalence
 
 
@@ -21,6 +22,18 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for decay in (0.0, 1.5):
         assert found["BGe", decay]["median"] == pytest.approx(0, abs=1e-6)
         assert found["BGe", decay]["decided"] == 0
+        bridged = [row for row in table["rows"] if row[:2] == ["GP, bridge", decay]]
+        assert [row[-1] for row in bridged] == [1]
     assert abs(found["GP", 0.0]["median"]) < 1.5
     assert found["GP", 1.5]["median"] > found["GP", 0.0]["median"] + 0.5
     assert (tmp_path / "gpn-equivalence-difference.svg").is_file()
+
+
+@pytest.mark.full
+def test_bridge_sampling_and_quadrature_agree_on_a_chain() -> None:
+    cell = next(iter(equivalence.cells_of(0)))
+    by_points = equivalence.measure(cell, Run())
+    assert equivalence.measure({**cell, "score": "GP, bridge"}, Run())["GP, bridge"] == pytest.approx(
+        by_points["GP"], abs=0.1
+    )
+    assert by_points["BGe"] == pytest.approx(0, abs=1e-6)

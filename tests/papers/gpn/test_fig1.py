@@ -227,3 +227,12 @@ def test_end_to_end(run: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def smaller(simulated: Callable) -> Callable:
     """Tables of three nodes in place of ten."""
     return lambda parameters: simulated({**parameters, "nodes": 3})
+
+
+def test_a_line_leaves_out_graphs_on_which_chains_did_not_mix() -> None:
+    runs = [{**RUN, "shd": float(graph), "rhat": 1.0} for graph in range(20)]
+    runs[19] = {**runs[19], "shd": 100.0, "rhat": 3.0}
+    line = fig1_report.numbers(runs, None)
+    assert (line[0], line[-2:]) == (9.0, (19, 1))
+    assert fig1_report.comparable(runs)
+    assert not fig1_report.comparable([{**one, "rhat": 3.0} for one in runs[:3]] + runs[3:])

@@ -24,7 +24,11 @@ from dagora.papers.reference_data import reference_file
 NODES, MORE_NODES = 10, 15
 QUICK_GRAPHS, FULL_GRAPHS = 4, 100
 QUICK_MORE = 1
-SETTINGS: Parameters = {"space": "dual-pc", "alpha": 0.05, "chains": 4, "draws": 1000}
+# With a usual walk between two draws, partition chains under the published prior do not mix on some graphs:
+# R-hat 1.18 (λ = 0, seed 0), and 1.09 with one four times as long.
+SETTINGS: Parameters = {
+    "space": "dual-pc", "alpha": 0.05, "chains": 4, "draws": 1000, "published_spacing": 8
+}  # fmt: skip
 SCORES = ("bge", "gp")
 # Algorithm 1 with bridge sampling: one chain of 101 draws, on so many graphs (by hand: seconds a family); the
 # data of the published simulator.

@@ -36,6 +36,8 @@ OTHERS = ("kPC-DC", "kPC-HSIC", "DiBS+")  # methods of the paper that are not ru
 PAPER_GRAPHS = 100  # per line of figure 1
 # Weights that are worth fewer draws, or chains further from mixed, are compared with nothing, and marked.
 FEWEST_DRAWS, LARGEST_RHAT, MARK = 100, 1.05, " †"
+# A line leaves out the graphs on which its chains did not mix, while they are no larger a share (by hand).
+MOST_UNMIXED = 0.1
 
 Paper = Mapping[tuple[float, str, str], PublishedSimulation]
 Key = tuple[str, float, str, str, str]  # simulator, λ, prior, method, sampler
@@ -50,7 +52,9 @@ PC and DiBS+: 94 to 100) from the result files of its authors, at their best par
 lines that aim at the same posterior; its data came from the simulator “code”. Kernel PC and DiBS+ are not run
 here: their values are from those files too.
 
-† Weights that are worth fewer than 100 draws, or an R-hat above 1.05: such a number is compared with nothing.
+Graphs on which the chains of a line did not mix (R-hat above 1.05) are left out of it; “not mixed” says how
+many. † More than a tenth of the graphs, or weights that are worth fewer than 100 draws: such a number is
+compared with nothing.
 
 “GP” is a chain on the marginal likelihoods (quasi-Monte-Carlo, 256 points); “GP, weighted” is a chain on
 Laplace scores whose draws are then weighted by those marginal likelihoods, where the paper's algorithm 1 has
@@ -91,9 +95,9 @@ def report(measured: Sequence[MeasuredCell]) -> Report:
     found = by_run(measured)
     columns = (
         "simulator", "λ", "prior", "method", "E-SHD", "paper", "of classes", "paper, of classes", "CPU s",
-        "paper, s", "E-TP", "E-FP", "R-hat", "ESS", "ESS of weights", "families", "graphs",
+        "paper, s", "E-TP", "E-FP", "R-hat", "ESS", "ESS of weights", "families", "graphs", "not mixed",
     )  # fmt: skip
-    digits = (0, 1, 0, 0, 2, 2, 2, 2, 1, 1, 2, 2, 2, 0, 0, 0, 0)
+    digits = (0, 1, 0, 0, 2, 2, 2, 2, 1, 1, 2, 2, 2, 0, 0, 0, 0, 0)
     rows = tuple(lines(found, paper))
     table = ResultTable("fig1", "Distance to the truth and run time (medians)", columns, rows, digits)
     charts = {sampler: shd_boxes(found, sampler, paper) for sampler in SAMPLERS}
@@ -164,7 +168,7 @@ def claims(found: Found, paper: Paper) -> ResultTable:
                 gp = found.get((simulator, NONLINEAR, PUBLISHED, method, sampler), [])
                 bge = found.get((simulator, NONLINEAR, PUBLISHED, BGE, sampler), [])
                 if gp and bge:
-                    both = shd_by_graph(gp), shd_by_graph(bge)
+                    both = shd_by_graph(mixed(gp)), shd_by_graph(mixed(bge))
                     middle, quartile, share = holds_in(*both)
                     graphs = len(both[0].keys() & both[1].keys())
                     found_here = (
@@ -200,7 +204,7 @@ def control(measured: Sequence[MeasuredCell], found: Found, paper: Paper) -> Ite
             runs = found.get(("code", decay, PUBLISHED, method, "partition"), [])
             if runs and comparable(runs):
                 theirs_here = paper[decay, paper_name(method), "partition"].shd
-                ratio = statistics.median(one["shd"] for one in runs) / theirs_here
+                ratio = statistics.median(one["shd"] for one in mixed(runs)) / theirs_here
                 ratios.append(f"{ratio:.2f} for {'BGe' if method == BGE else 'weighted GP'}")
         if ratios:
             parts.append(f"at λ = {decay:g} {' and '.join(ratios)}")
@@ -232,6 +236,7 @@ def lines(found: Found, paper: Paper) -> Iterator[tuple[Entry, ...]]:
 
 def numbers(runs: Sequence[dict[str, Any]], theirs: PublishedSimulation | None) -> tuple[Entry, ...]:
     """Medians over graphs beside the paper's, and the diagnostics of the chains."""
+    all_graphs, runs = len(runs), mixed(runs)
     return (
         median(runs, "shd"),
         None if theirs is None else theirs.shd,
@@ -246,6 +251,7 @@ def numbers(runs: Sequence[dict[str, Any]], theirs: PublishedSimulation | None) 
         median(runs, "weight_ess"),
         median(runs, "families"),
         len(runs),
+        all_graphs - len([one for one in runs if is_mixed(one)]),
     )
 
 
@@ -257,14 +263,28 @@ def comparable(runs: Sequence[dict[str, Any]]) -> bool:
     >>> comparable([{"rhat": 1.22, "weight_ess": None}, {"rhat": 1.0, "weight_ess": None}])
     False
     """
-    weights = median(runs, "weight_ess")
-    worst = max((one["rhat"] for one in runs if one["rhat"] is not None), default=1.0)
-    return (weights is None or weights >= FEWEST_DRAWS) and worst <= LARGEST_RHAT
+    weights = median(mixed(runs), "weight_ess")
+    unmixed = sum(not is_mixed(one) for one in runs)
+    return (weights is None or weights >= FEWEST_DRAWS) and unmixed <= MOST_UNMIXED * len(runs)
+
+
+def is_mixed(run: Mapping[str, Any]) -> bool:
+    """True if the chains of a run agree."""
+    return run["rhat"] is None or run["rhat"] <= LARGEST_RHAT
+
+
+def mixed(runs: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """The runs whose chains agree; all where there are none.
+
+    >>> [one["rhat"] for one in mixed([{"rhat": 1.22}, {"rhat": 1.0}])]
+    [1.0]
+    """
+    return [one for one in runs if is_mixed(one)] or runs
 
 
 def median_shd(runs: Sequence[dict[str, Any]]) -> Entry:
     """The median E-SHD of runs, with a mark where it is compared with nothing."""
-    middle = median(runs, "shd")
+    middle = median(mixed(runs), "shd")
     return middle if middle is None or comparable(runs) else f"{middle:.2f}{MARK}"
 
 
@@ -320,7 +340,7 @@ def boxes(found: Found, where: tuple[str, float, str], number: str) -> list[Box]
             runs = found.get((simulator, decay, prior, method, sampler))
             if runs:
                 label = method if prior == PUBLISHED else f"{method}, {prior}"
-                made.append(Box(label, Spread.of([one[number] for one in runs])))
+                made.append(Box(label, Spread.of([one[number] for one in mixed(runs)])))
                 break
     return made
 
@@ -333,7 +353,7 @@ def roc_chart(found: Found, paper: Paper) -> str:
         for method in METHODS:
             for simulator in ("code", "text"):
                 runs = found.get((simulator, decay, PUBLISHED, method, "partition"), [])
-                curves = [one["roc"] for one in runs if one.get("roc")]
+                curves = [one["roc"] for one in mixed(runs) if one.get("roc")]
                 if curves:
                     true_rate, false_rate = mean_rates(curves)
                     series.append(Series(method, false_rate, true_rate))

@@ -24,6 +24,7 @@ from dagora.papers.gpn.cached_score import CachedScore, Cost
 from dagora.papers.gpn.roc import rates
 from dagora.posterior.chains.order_mcmc import order_mcmc
 from dagora.posterior.chains.partition_mcmc import partition_mcmc
+from dagora.posterior.chains.walks import WALKS
 from dagora.posterior.draws import Draws
 from dagora.posterior.space.find_space import find_space
 from dagora.posterior.space.growth import find_space_iteratively
@@ -49,8 +50,13 @@ class TimedDraws:
 def sample_timed(
     score: CachedScore, sampler: str, prior: str, edge_penalty: float, settings: Parameters, run: Run
 ) -> TimedDraws:
-    """Run chains as a cell's settings say: `chains draws space alpha seed`, perhaps `max_parents jobs`."""
+    """Run chains as a cell's settings say: `chains draws space alpha seed`, perhaps `max_parents jobs`.
+
+    Partition chains walk `spacing` times as far as usual, before the first draw and between two.
+    """
     limit = int(settings.get("max_parents", 0))
+    usual = WALKS[sampler].usual_plan(len(score.schema))
+    spacing = int(settings.get("spacing", 1)) if sampler == "partition" else 1
     knowledge = Knowledge(max_parents=limit) if limit else Knowledge()
     own = Run(knowledge, int(settings["seed"]), run.budget, int(settings.get("jobs", 1)), run.on_event)
     score.begin()
@@ -63,6 +69,8 @@ def sample_timed(
         prior=prior,
         edge_penalty=edge_penalty,
         space=space_of(score, prior_named(prior, edge_penalty=edge_penalty), settings, own),
+        warmup=usual.warmup * spacing,
+        thin=usual.thin * spacing,
     )
     if draws.status != "finished":
         raise DagoraError(f"the chains did not finish: {draws.message}")

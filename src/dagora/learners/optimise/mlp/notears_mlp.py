@@ -76,7 +76,8 @@ def finish(
     from dagora.learners.optimise.mlp.program import minimise, strengths
 
     required = run.knowledge.required_matrix(names)
-    support, dropped = acyclic_support(strengths(path.point), threshold, required)
+    raw = strengths(path.point)
+    support, dropped = acyclic_support(raw, threshold, required)
     if path.in_time:
         weights, in_time = minimise(program, path.point, support)
     else:
@@ -107,6 +108,7 @@ def finish(
         },
         weights=np.where(support, strengths(weights), 0.0),
         warnings=(f"edges dropped to reach a DAG: {', '.join(edges)}",) if edges else (),
+        raw_weights=raw,
     )
 
 
