@@ -62,7 +62,9 @@ def test_swapped_values_are_found_where_they_are_and_heavy_tails_are_not_called_
     mixed[0][rows], mixed[1][rows] = weight[rows], height[rows]
     told = " ".join(value_warnings([numbers("height", mixed[0]), numbers("weight", mixed[1])]))
     assert "'height' and 'weight' (15 rows)" in told
-    tails = [numbers(name, RNG.standard_cauchy(5000) * scale) for name, scale in zip("abc", (1, 5, 9), strict=True)]
+    tails = [
+        numbers(name, RNG.standard_cauchy(5000) * scale) for name, scale in zip("abc", (1, 5, 9), strict=True)
+    ]
     assert not [line for line in value_warnings(tails) if "changed places" in line]
 
 
