@@ -92,7 +92,7 @@ def test_averaged_and_all_pairs(run: Callable, files: tuple[Path, Path], tmp_pat
     dagora.write_graph(dagora.CPDAG("ab", [], ["ab"]), tmp_path / "class.json")
     ran = run("effect", tmp_path / "numbers.csv", "--all", "--graph", tmp_path / "class.json", "--quiet")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[1].endswith("over 2 choices of the parents of a, zero in 1")
+    assert "over 2 choices of the parents of a, zero in 1; mean over all graphs" in ran.out.splitlines()[1]
 
 
 def test_a_page(run: Callable, files: tuple[Path, Path], tmp_path: Path) -> None:

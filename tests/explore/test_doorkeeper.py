@@ -21,6 +21,7 @@ PATHS = [
     ("DELETE", "/api/results/1"),
     ("POST", "/api/results/1/ask"),
     ("POST", "/api/results/1/effect"),
+    ("POST", "/api/results/1/check"),
     ("GET", "/api/results/1/result.json"),
     ("GET", "/api/results/1/report.html"),
     ("GET", "/api/compare/1/2"),

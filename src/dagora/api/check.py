@@ -106,6 +106,7 @@ def check_options(permutations: int, alpha: float, folds: int, seed: int) -> Non
 def graph_of(source: GraphSource) -> tuple[AnyGraph, dict[str, Any]]:
     """The graph of a file, a result or a network, and how its columns are to be read.
 
+    >>> from dagora import CPDAG
     >>> graph_of(CPDAG("ab", undirected=["ab"]))[1]["wanted"]
     ('a', 'b')
     """

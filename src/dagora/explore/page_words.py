@@ -12,6 +12,7 @@ from dagora.base.wording import Words
 TITLES = {
     "missing": "missing values",
     "na": "words that mean missing",
+    "counts": "column that counts rows",
     "discretise": "cut numbers",
     "bins": "into",
     "separator": "cells of text files are separated by",
@@ -41,6 +42,7 @@ UNSET = {
     "decimal": "what the file shows",
     "separator": "what its first lines show",
     "table": "the only one",
+    "counts": "none: each row counts once",
 }
 """The page's words for the default of an option."""
 

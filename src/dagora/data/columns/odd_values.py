@@ -176,12 +176,13 @@ def swapped_warning(typed: Sequence[Column]) -> Iterator[str]:
     columns = [c for c in typed if c.variable.kind is Kind.CONTINUOUS and c.missing is None]
     if len(columns) < 2:
         return
-    quartiles = np.array([np.quantile(column.values, [0.25, 0.5, 0.75]) for column in columns])
-    middles, spreads = quartiles[:, 1], (quartiles[:, 2] - quartiles[:, 0]) / NORMAL_QUARTILES
-    far = (
-        np.array([np.abs(c.values - m) > FAR * s for c, m, s in zip(columns, middles, spreads, strict=True)])
-        & (spreads > 0)[:, None]
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # nothing lies far from what spreads over all floats
+        quartiles = np.array([np.quantile(column.values, [0.25, 0.5, 0.75]) for column in columns])
+        middles, spreads = quartiles[:, 1], (quartiles[:, 2] - quartiles[:, 0]) / NORMAL_QUARTILES
+        far = np.array(
+            [np.abs(c.values - m) > FAR * s for c, m, s in zip(columns, middles, spreads, strict=True)]
+        )
+    far &= (spreads > 0)[:, None]
     rows = np.flatnonzero(far.sum(axis=0) >= 2)[:MOST_ROWS]
     values = np.array([column.values[rows] for column in columns])
     outlying = np.flatnonzero(far[:, rows].sum(axis=1) >= FEWEST_SWAPPED)
