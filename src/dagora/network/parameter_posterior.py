@@ -114,13 +114,16 @@ class SoftmaxPosterior:
 def parameter_posteriors(
     model: NetworkModel, origin: Origin, nodes: Collection[str]
 ) -> dict[str, ParameterPosterior] | None:
-    """The posteriors of the parameters of some nodes; None where a node has too many parameters."""
+    """The posteriors of the parameters of some nodes; None where they are too many, or too large."""
     found: dict[str, ParameterPosterior] = {}
     wide = [node for node in nodes if node not in model.tables and model.continuous_parents(node)]
     if any(pilot_work(model, node) > MOST_PILOT_WORK for node in wide):
         return None
     if model.kind == "gaussian":
-        mean, covariance = implied_moments(model)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, covariance = implied_moments(model)
+        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+            return None
     else:
         pilot = draw_pilot(model, wide)
     for node in nodes:
