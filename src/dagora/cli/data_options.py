@@ -284,8 +284,7 @@ TIME_OPTIONS = (
     click.option(
         "--lags",
         type=click.IntRange(1),
-        help="How many steps back a variable may depend on, for methods on series (the same as --option "
-        "lags=N).",
+        help="How many steps back a variable may depend on, with --time.  [default: 1]",
     ),
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")

@@ -85,7 +85,7 @@ def lead(result: Result) -> str:
         named = [
             ("variables", number(len(in_time.variables))),
             ("steps back", number(in_time.lags)),
-            ("edges within a step", number(len(in_time.edges) - len(in_time.lagged))),
+            ("edges within a step", number(number_of_edges(in_time.within))),
             ("edges from earlier steps", number(len(in_time.lagged))),
         ]
     if result.score is not None:
