@@ -48,7 +48,7 @@ def bootstrap(
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
-    lags: int | None = None,
+    lags: int | str | None = None,
     block: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked by prepare
@@ -83,8 +83,8 @@ def bootstrap(
         Column that says when a row was. Samples are then blocks of steps that follow each other.
     series : str, optional
         Column that says which series a row belongs to; by default there is one.
-    lags : int, optional
-        Steps back that a variable may depend on, with `time`. Default: 1.
+    lags : int or str, optional
+        Steps back that a variable may depend on, with `time`, as in `learn`; chosen once, on all rows.
     block : int, optional
         Steps of a block, with `time`. Default: 1.75 times the cube root of the number of windows, and at
         least `lags` + 1.
@@ -156,6 +156,7 @@ def bootstrap(
         warnings.append(f"{len(refused)} of {len(found)} samples could not be learned from: {refused[0]}")
         announce(warnings[-1:])
     nodes = len(prepared.nodes)
+    chosen_lags = "" if prepared.chosen_lags is None else prepared.chosen_lags.message
     return Strengths(
         nodes=prepared.nodes,
         marks=np.array(graphs, dtype=np.uint64).reshape(-1, nodes, words_for(nodes)),
@@ -163,7 +164,7 @@ def bootstrap(
         method=searching.entry.name,
         status="finished" if len(found) == samples else "time-limit" if graphs else "failed",
         message="; ".join(
-            filter(None, (words, prepared.penalty.message, *source.lost_cells, source.rows_set))
+            filter(None, (words, chosen_lags, prepared.penalty.message, *source.lost_cells, source.rows_set))
         ),
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,

@@ -27,9 +27,11 @@ from dagora.learners.result import Result, TracePoint
 from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
+from dagora.learners.time.series_warnings import series_warnings
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import panel_behind
 
 # Seconds to find out what edges are worth where time is up; without that, no direction is determined.
 ENDING = 0.25
@@ -54,7 +56,7 @@ def learn(
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
-    lags: int | None = None,
+    lags: int | str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
@@ -74,8 +76,9 @@ def learn(
         Column that says when a row was. The rows are then series, and the graph is one in time.
     series : str, optional
         Column that says which series a row belongs to; by default there is one.
-    lags : int, optional
-        Steps back that a variable may depend on, with `time`. Default: 1.
+    lags : int or str, optional
+        Steps back that a variable may depend on, with `time`. Default: 1. "auto" chooses by a score, "auto:6"
+        among 1 to 6.
     {reading}
     **options
         Options of the method and of the score; `dagora.methods()[NAME]` lists them.
@@ -155,6 +158,12 @@ def learn(
         *source.data_warnings,
     ]
     warnings += determined_warnings(entry, source)
+    panel = panel_behind(source.rows)
+    if panel is not None and prepared.lags is not None and clock.left:
+        warnings += series_warnings(panel, prepared.lags, outcome.graph)
+    curves = dict(outcome.curves)
+    if prepared.chosen_lags is not None:
+        curves["steps back"] = prepared.chosen_lags.curve
     announce(warnings)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
@@ -166,6 +175,7 @@ def learn(
                 (
                     outcome.message,
                     source.windows_made,
+                    "" if prepared.chosen_lags is None else prepared.chosen_lags.message,
                     prepared.penalty.message,
                     *capabilities.messages(),
                     *source.lost_cells,
@@ -187,7 +197,7 @@ def learn(
         versions=versions(),
         warnings=(*source.reading_warnings, *warnings),
         dropped=outcome.dropped,
-        curves=outcome.curves,
+        curves=curves,
         raw_weights=outcome.raw_weights,
         class_only=not isinstance(outcome.graph, DAG)
         or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),

@@ -11,7 +11,13 @@ import click
 from dagora.cli import completing
 from dagora.cli.bootstrap_options import BootstrapRequest, bootstrap_options
 from dagora.cli.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
-from dagora.cli.data_options import INTERVENTIONS, Reading, TimeRequest, data_options_with_model, time_options
+from dagora.cli.data_options import (
+    INTERVENTIONS,
+    Reading,
+    TimeRequest,
+    data_options_with_model,
+    time_options_with_choice,
+)
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options
 from dagora.cli.learn_request import LearnRequest
@@ -66,7 +72,7 @@ Examples:
 )
 @click.option("--rows", type=click.IntRange(2), metavar="N", help="Rows behind the matrix of --covariance.")
 @bootstrap_options
-@time_options
+@time_options_with_choice
 @data_options_with_model
 def command(
     *,
@@ -267,7 +273,7 @@ def learn_in_time(
         raise OptionError("--discretise does not go with --time: leave it out")
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
-    request.check_windows(rows.schema.names, cast("int", asked.get("lags", LAGS)))
+    request.check_windows(rows.schema.names, asked.get("lags", LAGS))
     with request.progress(table, data) as on_event, rehearsing(request.method):
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked, cluster)

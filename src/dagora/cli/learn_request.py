@@ -304,8 +304,11 @@ class LearnRequest(CommonRequest):
         more = () if said.lags is None else (f"lags={said.lags}",)
         return replace(self, options=(*self.options, *more))
 
-    def check_windows(self, variables: tuple[str, ...], lags: int) -> None:
-        """The same for a graph in time, whose nodes are variables at several steps."""
+    def check_windows(self, variables: tuple[str, ...], lags: int | str) -> None:
+        """The same for a graph in time, whose nodes are variables at several steps.
+
+        Where the number of lags is yet to be chosen, a truth is compared with what comes out.
+        """
         from dagora.base.errors import FormatError
         from dagora.data.schema import Kind, Schema, Variable
         from dagora.formats.registry import find_format
@@ -316,6 +319,8 @@ class LearnRequest(CommonRequest):
                 f"{self.output}: BIF holds networks of discrete columns only, with parameters, and a graph in "
                 "time has none; write it as .json"
             )
+        if isinstance(lags, str):
+            return
         names = window_names(variables, lags)
         self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
 

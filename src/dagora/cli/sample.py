@@ -226,7 +226,7 @@ def command(
     rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
     if request.known_truth is not None:
         names = rows.schema.names
-        nodes = names if timing is None else window_names(names, check_lags(in_time.lags))
+        nodes = names if timing is None else window_names(names, check_lags(asked.get("lags")))
         check_truth(request.truth or "", request.known_truth, nodes)
     with request.progress(table, data) as on_event:
         posterior = sample(rows, on_event=on_event, **asked)

@@ -27,6 +27,7 @@ from dagora.learners.checks import (
 from dagora.learners.in_windows import in_windows, knowing_time, with_lags
 from dagora.learners.large_sources import scan_if_large
 from dagora.learners.one_run import Searching
+from dagora.learners.time.lag_choice import ChosenLags, choose_lags
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
 from dagora.scores.penalty import ChosenPenalty
@@ -43,6 +44,7 @@ class PreparedRequest:
     knowledge: Knowledge
     em_rounds: int
     penalty: ChosenPenalty
+    chosen_lags: ChosenLags | None = None
 
     @property
     def lags(self) -> int | None:
@@ -65,8 +67,8 @@ class PreparedRequest:
             "knowledge": self.knowledge.to_dict(),
             "time_limit": time_limit,
         }
-        if self.source.windows is not None:
-            asked["lags"] = self.source.windows.lags
+        if self.lags is not None:
+            asked["lags"] = self.lags
         if isinstance(self.source.rows, IncompleteStatistics):
             asked.update(missing="model", em_rounds=self.em_rounds)
         if isinstance(self.source.rows, InterventionalStatistics) and self.source.rows.marks is not None:
@@ -126,8 +128,12 @@ def prepare(
         else Source(scanned)
     )
     refuse_interventions(entry, source)
-    options = with_lags(entry, options, given.lags)
-    source = in_windows(entry, source, given.lags, given.jobs)
+    lags, chosen_lags = given.lags, None
+    if isinstance(lags, str):
+        chosen_lags = choose_lags(source, lags, choose_score(entry, score, source), options, known, clock)
+        lags = chosen_lags.lags
+    options = with_lags(entry, options, lags)
+    source = in_windows(entry, source, lags, given.jobs)
     if source.windows is not None:
         known = knowing_time(known, source)
         em_rounds = 0  # a cell is in several windows, and would be filled in differently in each
@@ -144,7 +150,8 @@ def prepare(
     if chosen is not None and "penalty" in of_score:
         penalty = chosen.penalty(source.statistics, of_score["penalty"])
         of_score["penalty"] = penalty.factor
-    return PreparedRequest(Searching(entry, chosen, of_method, of_score), source, known, em_rounds, penalty)
+    searching = Searching(entry, chosen, of_method, of_score)
+    return PreparedRequest(searching, source, known, em_rounds, penalty, chosen_lags)
 
 
 def plain(value: object) -> object:

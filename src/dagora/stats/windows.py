@@ -20,6 +20,7 @@ from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.graph.lagged_graph import lagged_name, window_names
 from dagora.stats.capabilities import StatisticsCapabilities
+from dagora.stats.lagged import IncompleteSeries, SeriesStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
 
@@ -123,3 +124,14 @@ def windows_behind(statistics: object) -> Windows | None:
     """
     known = isinstance(statistics, WindowStatistics | IncompleteWindows)
     return statistics.windows if known else None
+
+
+def panel_behind(statistics: object) -> Panel | None:
+    """The series that statistics are of, step by step or as windows; None where their rows are no series.
+
+    >>> panel_behind(None)
+    """
+    if isinstance(statistics, SeriesStatistics | IncompleteSeries):
+        return statistics.panel
+    windows = windows_behind(statistics)
+    return None if windows is None else windows.panel

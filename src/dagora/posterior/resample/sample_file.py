@@ -24,10 +24,11 @@ from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
-from dagora.posterior.resample.series_blocks import panel_behind, panel_marks
+from dagora.posterior.resample.series_blocks import panel_marks
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
+from dagora.stats.windows import panel_behind
 
 VERSION = "dagora samples 1"
 SAVE_EVERY = 10.0  # seconds

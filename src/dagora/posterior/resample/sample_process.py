@@ -18,11 +18,12 @@ from dagora.base.events import Budget
 from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample
-from dagora.posterior.resample.series_blocks import panel_behind, same_panel
+from dagora.posterior.resample.series_blocks import same_panel
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import panel_behind
 
 # It imports from where its parent does, and never from the folder in which it is called.
 SCRIPT = """

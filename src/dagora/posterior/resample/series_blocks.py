@@ -24,9 +24,9 @@ from dagora.base.wording import option
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.series import Panel, in_row_order
 from dagora.learners.request import PreparedRequest
-from dagora.stats.lagged import IncompleteSeries, SeriesStatistics, series_statistics
+from dagora.stats.lagged import series_statistics
 from dagora.stats.statistics import Statistics
-from dagora.stats.windows import Windows, windows_behind
+from dagora.stats.windows import Windows, panel_behind, windows_behind
 
 Positions = NDArray[np.int64]
 # A block has as many windows as this times the cube root of all, which grows as the best length does.
@@ -126,14 +126,6 @@ class SeriesBlocks:
             stop = min(stop, first + wanted)
             wanted -= stop - first
             yield first, stop
-
-
-def panel_behind(statistics: object) -> Panel | None:
-    """The series that statistics are of; None where their rows are no series."""
-    if isinstance(statistics, SeriesStatistics | IncompleteSeries):
-        return statistics.panel
-    windows = windows_behind(statistics)
-    return None if windows is None else windows.panel
 
 
 def usual_length(windows: int, lags: int) -> int:
