@@ -69,7 +69,8 @@ def windows_as_rows(source: Source, lags: object, jobs: int = 1) -> Source:
         if lags is not None:
             raise OptionError(f"{option('lags')} goes with {option('time')}, which says when a row was")
         return source
-    rows = Windows.of(source.rows.panel, check_lags(lags)).statistics(jobs)
+    clock = source.rows.clock if isinstance(source.rows, IncompleteSeries) else None
+    rows = Windows.of(source.rows.panel, check_lags(lags)).statistics(jobs, clock)
     if isinstance(rows, IncompleteWindows):
         check_missing(rows.schema.names, rows.table.seen)
     return Source(rows)

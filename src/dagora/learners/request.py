@@ -51,7 +51,8 @@ class PreparedRequest:
         """The steps that windows reach back; None where the graph is not one in time."""
         if self.source.windows is not None:
             return self.source.windows.lags
-        return cast("int", self.searching.method_options["lags"]) if self.searching.entry.in_time else None
+        own = self.searching.method_options.get("lags") if self.searching.entry.in_time else None
+        return cast("int | None", own)
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.events import Budget
 from dagora.base.wording import col, option
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
@@ -105,9 +106,14 @@ class SeriesStatistics(TableStatistics):
 class IncompleteSeries(IncompleteStatistics):
     """Statistics of the steps of series with missing values, for windows as rows alone."""
 
-    def __init__(self, panel: Panel, table: IncompleteTable) -> None:
-        super().__init__(table)
+    def __init__(self, panel: Panel, table: IncompleteTable, clock: Budget | None = None) -> None:
+        super().__init__(table, clock)
         self.panel = panel
+        self.clock = clock
+
+    def with_clock(self, clock: Budget) -> IncompleteSeries:
+        """The same statistics, for which EM of moments takes no more than its share of a time limit."""
+        return self if clock.limit is None else IncompleteSeries(self.panel, self.table, clock)
 
     @property
     def capabilities(self) -> StatisticsCapabilities:

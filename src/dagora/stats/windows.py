@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.series import Panel
@@ -73,12 +74,12 @@ class Windows:
             return Table(schema, columns)
         return IncompleteTable(schema, columns, np.concatenate([rows.seen[:, step] for step in steps]))
 
-    def statistics(self, jobs: int = 1) -> WindowStatistics | IncompleteWindows:
-        """Statistics of the windows."""
+    def statistics(self, jobs: int = 1, clock: Budget | None = None) -> WindowStatistics | IncompleteWindows:
+        """Statistics of the windows; `clock` limits EM where values are missing."""
         table = self.table
         if isinstance(table, Table):
             return WindowStatistics(self, table, jobs)
-        return IncompleteWindows(self, table)
+        return IncompleteWindows(self, table, clock)
 
 
 def at_steps(column: NDArray[Any], rows: Rows) -> NDArray[Any]:
@@ -112,8 +113,8 @@ class WindowStatistics(TableStatistics):
 class IncompleteWindows(IncompleteStatistics):
     """Statistics of the observed cells of windows."""
 
-    def __init__(self, windows: Windows, table: IncompleteTable) -> None:
-        super().__init__(table)
+    def __init__(self, windows: Windows, table: IncompleteTable, clock: Budget | None = None) -> None:
+        super().__init__(table, clock)
         self.windows = windows
 
 
