@@ -56,14 +56,16 @@ TIME = (
         summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
         takes="statistics",
         returns="dag",
-        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns where "
-        "the noise may be normal",
+        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns "
+        "where the noise may be normal",
         reference="Hyvärinen, Zhang, Shimizu & Hoyer 2010; Shimizu et al. 2011",
         learner="dagora.learners.time.var_lingam:var_lingam",
         obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            Option("prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"),
+            Option(
+                "prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"
+            ),
         ),
         needs_rows=True,
         in_time=True,
