@@ -53,6 +53,7 @@ class Method:
     any_kind: bool = False  # takes discrete columns although it has an objective of its own
     by_tests: bool = False  # decides by independence tests, which rows drawn with replacement mislead
     in_time: bool = False  # learns from series and returns a graph in time (`LaggedGraph`)
+    reach: int = 1  # of a method in time: windows reach back so many times as far as its edges
     screens: bool = False  # on scanned rows, a run on a sample decides what is counted early (`screening`)
     needs: tuple[Need, ...] = ()  # packages that must be installed
     seldom: bool = False  # rarely chosen: left out of short lists

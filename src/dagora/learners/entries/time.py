@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dagora.base.options import Option
+from dagora.learners.entries.independence import LEVEL, TEST
 from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 IN_TIME = (
@@ -49,5 +50,40 @@ TIME = (
             ),
         ),
         in_time=True,
+    ),
+    Method(
+        name="pcmci-plus",
+        summary="PCMCI+: tests of independence given the past of both ends, for autocorrelated series",
+        takes="statistics",
+        returns="cpdag",
+        promise="the true class in time where every test is right; in any order of the columns, the same one",
+        reference="Runge 2020",
+        learner="dagora.learners.time.pcmci_plus:pcmci_plus",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            IN_TIME[0],
+            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            LEVEL,
+            Option(
+                "collider_rule",
+                "text",
+                "majority",
+                "when x → k ← y: k is in few of the sets that separate x and y (majority), in none of them "
+                "(conservative), or not in the one that was found first (none)",
+                choices=("majority", "conservative", "none"),
+            ),
+            Option("max_given", "int", None, "most variables of the same step that a test is given", low=0),
+            Option(
+                "max_lagged",
+                "int",
+                None,
+                "most earlier nodes of either end that a test is given, the strongest first",
+                low=0,
+            ),
+        ),
+        any_kind=True,
+        by_tests=True,
+        in_time=True,
+        reach=2,
     ),
 )
