@@ -48,6 +48,16 @@ class SeparationLinks:
             return d_separated(graph, names[x], names[y], [names[node] for node in given])
 
         self.separated = separated
+        self.names, self.batch_size = tuple(names), 1000
+
+    def p_values(self, x: np.ndarray, y: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """The protocol of tests of independence."""
+        return np.array(
+            [
+                float(self.separated(a, b, frozenset(some)))
+                for a, b, some in zip(x.tolist(), y.tolist(), given.tolist(), strict=True)
+            ]
+        )
 
     def given_strongest(
         self, effect: int, parents: Sequence[int], size: int

@@ -12,6 +12,7 @@ from dagora.data.series import Panel, Timing
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.learners.time import pcmci_plus as method
@@ -32,7 +33,7 @@ def learn_from_truth(
     tests = SeparationLinks(truth)
 
     def true_tests(*_: object) -> WindowTests:
-        return WindowTests(tests, "truth", truth.variables, 100, "3 steps", ())
+        return WindowTests(tests, tests, "truth", truth.variables, 100, "3 steps", ())
 
     monkeypatch.setattr(method, "tests_in_windows", true_tests)
     panel = panel_of([np.zeros((9, len(truth.variables)))], truth.variables)
@@ -98,7 +99,7 @@ def test_partial_correlations_are_those_of_regressions_written_out() -> None:
     rows = windows_of(0)
     statistics = SeriesStatistics(panel_of([rows], ("a", "b", "c"))).lagged(4)
     windows = np.hstack([rows[4 - k : len(rows) - k] for k in range(5)])
-    tests = GaussianLinks(statistics, 0.01, "it")
+    tests = GaussianLinks(FisherZ(statistics, "it"), 0.01)
     link = Link(3, 1, (6, 7, 4), (0, 2), (2, 8))
     for size, sets in ((0, [()]), (1, [(0,), (2,), (8,)]), (2, [(0, 2), (2, 8)])):
         assert list(sets_beside(link, size)) == sets
@@ -126,7 +127,7 @@ def test_partial_correlations_given_the_strongest(size: int) -> None:
     statistics = SeriesStatistics(panel_of([rows], ("a", "b", "c"))).lagged(2)
     windows = np.hstack([rows[2 - k : len(rows) - k] for k in range(3)])
     parents = [5, 3, 8, 4, 7, 6]
-    p, strengths = GaussianLinks(statistics, 0.01, "it").given_strongest(1, parents, size)
+    p, strengths = GaussianLinks(FisherZ(statistics, "it"), 0.01).given_strongest(1, parents, size)
     for place, parent in enumerate(parents):
         given = tuple(other for other in parents if other != parent)[:size]
         assert strengths[place] == pytest.approx(abs(partial(windows, parent, 1, given)), abs=1e-9)
@@ -140,7 +141,7 @@ def test_a_copy_of_a_lagged_column_does_not_disturb_the_others() -> None:
     statistics = SeriesStatistics(panel_of([rows], ("a", "b", "c", "d"))).lagged(2)
     windows = np.hstack([rows[2 - k : len(rows) - k] for k in range(3)])
     parents = [6, 10, 7, 4]
-    _, strengths = GaussianLinks(statistics, 0.01, "it").given_strongest(1, parents, 3)
+    _, strengths = GaussianLinks(FisherZ(statistics, "it"), 0.01).given_strongest(1, parents, 3)
     assert np.isnan(strengths[:3]).all(), "each of the three is determined by the other two"
     assert strengths[3] == pytest.approx(abs(partial(windows, 4, 1, (6, 10))), abs=1e-6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dagora.base.options import Option
-from dagora.learners.entries.independence import LEVEL, TEST
+from dagora.learners.entries.independence import LEVEL, MOST_GIVEN, TEST
 from dagora.learners.method import NO_PARENT_LIMIT, Method
 
 IN_TIME = (
@@ -85,5 +85,33 @@ TIME = (
         by_tests=True,
         in_time=True,
         reach=2,
+    ),
+    Method(
+        name="svar-rfci",
+        summary="rfci on windows of series where causes may be hidden: a PAG in time, marks repeated over steps",
+        takes="statistics",
+        returns="pag",
+        promise="every mark is right where every test is; there may be an edge that more tests would remove",
+        reference="Malinsky & Spirtes 2018; Colombo, Maathuis, Kalisch & Richardson 2012; Gerhardus & Runge 2020",
+        learner="dagora.learners.time.svar_rfci:svar_rfci",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            IN_TIME[0],
+            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            LEVEL,
+            Option(
+                "rounds",
+                "int",
+                2,
+                "how often the search is made, each time given the parents that the last one found",
+                low=1,
+                high=10,
+            ),
+            MOST_GIVEN,
+        ),
+        any_kind=True,
+        by_tests=True,
+        in_time=True,
+        reach=3,
     ),
 )

@@ -28,7 +28,6 @@ from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.run import Run
 from dagora.learners.time.link_tests import Given, Link, TestedLink
 from dagora.scores.gaussian import COLLINEAR
-from dagora.stats.statistics import Statistics
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,7 +44,7 @@ class GaussianLinks:
     >>> from dagora.stats.table import TableStatistics
     >>> a, noise, more = np.random.default_rng(0).normal(size=(3, 200))
     >>> rows = np.stack([a, a + noise, a + more], axis=1)
-    >>> tests = GaussianLinks(TableStatistics(Table.from_numpy(rows, names="abc")), 0.01, "it")
+    >>> tests = GaussianLinks(FisherZ(TableStatistics(Table.from_numpy(rows, names="abc")), "it"), 0.01)
     >>> tests.given_sets(Link(1, 2, (), (0,)), 0, Run()).separated
     0
     >>> found = tests.given_sets(Link(1, 2, (), (0,)), 1, Run())
@@ -53,8 +52,7 @@ class GaussianLinks:
     ((0,), 0.392, {0: 1})
     """
 
-    def __init__(self, statistics: Statistics, alpha: float, owner: str) -> None:
-        test = FisherZ(statistics, owner)
+    def __init__(self, test: FisherZ, alpha: float) -> None:
         self._correlations = np.ascontiguousarray(test.correlations)
         self._rows = test.rows
         self.max_given = test.max_given

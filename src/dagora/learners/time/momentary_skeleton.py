@@ -102,6 +102,9 @@ def find_skeleton_in_time(
     stays = required.copy()
     stays[:d] |= required[:d].T
     while links.level < (tests.max_given if most_given is None else most_given):
+        if run.budget.exhausted:
+            links.finished = False
+            break
         links.level += 1
         run.on_event(Event("testing", links.level, message=f"sets of {links.level} variables of the step"))
         waiting = [link for pair in links.pairs() if (link := links.link(*pair)).widest >= links.level]

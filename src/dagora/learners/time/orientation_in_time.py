@@ -74,7 +74,7 @@ def orient_within(
     """Find the directions that colliders and rules determine, as far as time allows."""
     within = Within(links, known & links.within, known & links.within)
     wanted = np.zeros_like(within.directed)
-    for x, k, y in colliders_in_time(tests, within, rule, run):
+    for x, k, y in colliders_in_time(tests, within, rule, run) if links.finished else ():
         wanted[y, k] = True
         if x < links.variables:
             wanted[x, k] = True

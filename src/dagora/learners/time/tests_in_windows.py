@@ -12,6 +12,8 @@ from dagora.base.wording import option
 from dagora.data.schema import Kind
 from dagora.graph.lagged_graph import window_names
 from dagora.learners.constraint.named_tests import FOR_BOTH_KINDS, TESTS, default_test
+from dagora.learners.independence.fisher_z import FisherZ
+from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.time.dynotears import check_window
 from dagora.learners.time.gaussian_links import GaussianLinks
 from dagora.learners.time.link_tests import LinkTests
@@ -28,10 +30,11 @@ MOMENTS_ONLY = "fisher-z"
 class WindowTests:
     """Tests by name at one level, of windows whose variables are sorted by name.
 
-    `rows` is the number of windows, `length` how long they are, in words.
+    `tests` are those of links, `single` the test of independence behind them; `rows` is the number of windows, `length` how long they are, in words.
     """
 
     tests: LinkTests
+    single: IndependenceTest
     name: str
     variables: tuple[str, ...]
     rows: int
@@ -55,7 +58,8 @@ def tests_in_windows(statistics: Statistics, reach: int, test: str, alpha: float
         if kinds == {Kind.CONTINUOUS}:
             check_window(len(names), reach, method)
         windows = with_variables(lagged(reach), names)
-        tests: LinkTests = GaussianLinks(windows, alpha, owner)
+        single: IndependenceTest = FisherZ(windows, owner)
+        tests: LinkTests = GaussianLinks(single, alpha)
         rows, told, unit = windows.n_rows, windows.warnings, windows.unit
     else:
         if not isinstance(statistics, SeriesStatistics):
@@ -66,11 +70,12 @@ def tests_in_windows(statistics: Statistics, reach: int, test: str, alpha: float
         made = Windows.of(statistics.panel, reach)
         table = made.statistics(1)
         ordered = table.in_order(window_names(names, reach))
-        tests = NamedLinks(TESTS[name](ordered, owner), alpha)
+        single = TESTS[name](ordered, owner)
+        tests = NamedLinks(single, alpha)
         rows, told, unit = table.n_rows, made.warnings, made.panel.unit
     if tests.max_given < 0:
         raise DataError(f"{owner} cannot make a single test: there are too few windows")
-    return WindowTests(tests, name, names, rows, amount(reach + 1, unit or "step"), told)
+    return WindowTests(tests, single, name, names, rows, amount(reach + 1, unit or "step"), told)
 
 
 def with_variables(windows: LaggedStatistics, names: tuple[str, ...]) -> LaggedStatistics:
