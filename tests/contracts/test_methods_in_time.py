@@ -21,6 +21,9 @@ from dagora.stats.table import TableStatistics
 
 IN_TIME = [method for method in METHODS if method.in_time and method.takes != "federation"]
 each_method = pytest.mark.parametrize("method", IN_TIME, ids=lambda method: method.name)
+each_on_sums = pytest.mark.parametrize(
+    "method", [method for method in IN_TIME if not method.needs_rows], ids=lambda method: method.name
+)
 
 
 @cache
@@ -71,7 +74,7 @@ def test_any_order_of_the_columns(method: Method) -> None:
     assert set(learn(method, turned).graph.edges) == set(learn(method, series()).graph.edges)
 
 
-@each_method
+@each_on_sums
 def test_sums_are_enough(method: Method) -> None:
     """Only `lagged` is asked: statistics without rows, counts or moments of single steps will do."""
     whole = in_series(TableStatistics(series()), Timing("t", "series"), 1)
@@ -119,9 +122,3 @@ def test_refuses_what_does_not_fit_series(method: Method) -> None:
         learn(method, table)
     with pytest.raises(OptionError, match="learns from series"):
         dagora.bootstrap(series(), method.name, samples=2)
-
-
-@pytest.mark.parametrize("method", ["auto", "tabu", "pc", "notears"])
-def test_other_methods_refuse_series(method: str) -> None:
-    with pytest.raises(OptionError, match=f"the method {method} takes rows as independent of each other"):
-        dagora.learn(series(), method, time="t", series="series")

@@ -22,6 +22,7 @@ class BootstrapRequest:
 
     bootstrap: int | None
     resample: str
+    block: int | None
     checkpoint: str | None
 
     def check(self, method: str, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
@@ -32,7 +33,11 @@ class BootstrapRequest:
         from dagora.posterior.resample.row_draws import check_number, way_for
 
         if self.bootstrap is None:
-            for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
+            for flag, given in (
+                ("--resample", self.resample != "auto"),
+                ("--block", self.block is not None),
+                ("--checkpoint", self.checkpoint),
+            ):
                 if given:
                     raise OptionError(f"{flag} goes with --bootstrap")
             return
@@ -59,15 +64,6 @@ class BootstrapRequest:
                 "sample (--sample 100000)"
             )
 
-    def refuse_series(self) -> None:
-        """Refuse series: rows drawn one by one would no longer follow each other in time."""
-        from dagora.base.errors import OptionError
-
-        if self.bootstrap is not None:
-            raise OptionError(
-                "--bootstrap draws rows one by one, which breaks series: leave it or --time out"
-            )
-
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
         if self.bootstrap is None:
@@ -88,6 +84,7 @@ class BootstrapRequest:
             rows,
             samples=self.bootstrap,
             resample=self.resample,
+            block=self.block,
             checkpoint=self.checkpoint,
             on_event=on_event,
             dask=cluster,
@@ -110,6 +107,12 @@ def bootstrap_options(command: F) -> F:
             default="auto",
             show_default="halves for methods that test, else rows",
             help="Samples: as many rows with replacement, half of them without, or half as many with.",
+        ),
+        click.option(
+            "--block",
+            type=click.IntRange(1),
+            metavar="STEPS",
+            help="With --time, samples are blocks of so many steps.  [default: from the number of steps]",
         ),
         click.option(
             "--checkpoint",

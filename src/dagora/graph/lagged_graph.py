@@ -192,6 +192,16 @@ def window_edge(edge: LaggedEdge) -> Edge:
     return lagged_name(tail, lag), head
 
 
+def present_step(nodes: Sequence[str]) -> list[tuple[str, ...]]:
+    """The nodes at t of a window, as the regime that directs edges from earlier steps; none of other graphs.
+
+    >>> present_step(["x", "y", "x[t-1]", "y[t-1]"]), present_step(["x", "y"])
+    ([('x', 'y')], [])
+    """
+    present = tuple(node for node in nodes if not split_name(node)[1])
+    return [present] if len(present) < len(nodes) else []
+
+
 def graph_of(nodes: Sequence[str], edges: Sequence[Edge], undirected: Sequence[Edge]) -> Graph:
     """A DAG, or a CPDAG where some edges are undirected."""
     return CPDAG(nodes, edges, undirected) if undirected else DAG(nodes, edges)

@@ -6,7 +6,7 @@ it a `Result`, which goes to JSON and back without loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +27,8 @@ from dagora.graph.dag import DAG, Edge
 from dagora.graph.directions import Directions, directions_of, name_weak, without_arrows
 from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
 from dagora.graph.knowledge import Knowledge
-from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.knowledge_in_time import knowledge_in_time
+from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.picture import Picture
 
 T = TypeVar("T")
@@ -180,9 +181,14 @@ class Result(NotebookView):
         graph = without_pag(self.graph, "a class of equivalent DAGs")
         if isinstance(graph, CPDAG):
             return graph
-        if (in_time := self.lagged_graph) is not None:
-            return class_in_time(graph, in_time.variables)
-        return interventional_cpdag(graph, self.interventions, self.knowledge)
+        return interventional_cpdag(graph, *self._determining)
+
+    @property
+    def _determining(self) -> tuple[Sequence[Sequence[str]], Knowledge]:
+        """The regimes and the knowledge that determine directions; in time, of windows."""
+        if (in_time := self.lagged_graph) is None:
+            return self.interventions, self.knowledge
+        return [in_time.variables], knowledge_in_time(self.knowledge, in_time.variables, in_time.lags)
 
     @property
     def knowledge(self) -> Knowledge:
@@ -208,20 +214,20 @@ class Result(NotebookView):
         ()
         """
         graph = self.graph
-        if isinstance(graph, PAG) or not self.class_only or self.lagged_graph is not None:
+        if isinstance(graph, PAG) or not self.class_only:
             return Directions(graph.undirected, assumed_by="" if self.class_only else self.method)
         try:
             found = directions_of(
                 graph if isinstance(graph, DAG) else graph.extension(),
                 self.edge_gains,
-                self.interventions,
-                self.knowledge,
+                *self._determining,
                 self.absent_costs,
                 self.unseen_pairs,
                 checked=self.score_name is None or bool(self.edge_gains),
             )
         except GraphError:
             return Directions(graph.undirected)
+        found = replace(found, with_knowledge=self.knowledge.directs)
         if isinstance(graph, DAG):
             return found
         unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
@@ -249,12 +255,14 @@ class Result(NotebookView):
         """
         graph = self.graph
         edges = len(graph.edges) + len(graph.undirected)
-        if isinstance(graph, PAG) or self.lagged_graph is not None or not edges:
+        if isinstance(graph, PAG) or not edges:
             return ""
+        in_time = self.lagged_graph is not None
         if not self.class_only:
-            return f"every direction rests on what {self.method} assumes, not on independences alone"
+            every = "time directs edges from earlier steps, and every other" if in_time else "every"
+            return f"{every} direction rests on what {self.method} assumes, not on independences alone"
         words = (
-            f"{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
+            f"{'time and ' * in_time}{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
         )
         if unchecked := len(self.directions.unchecked):
             rest, count = ("it rests", "it counts") if unchecked == 1 else ("they rest", "they count")

@@ -24,6 +24,7 @@ from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
+from dagora.report.time_section import time_section
 from dagora.report.variables import data_section, variable_section
 from dagora.scores.prior_words import parameter_prior
 
@@ -64,7 +65,8 @@ def result_page(
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
-    sections += [edge_section(result, truth), *strengths]
+    in_time = result.lagged_graph
+    sections += [*([] if in_time is None else time_section(in_time)), edge_section(result, truth), *strengths]
     if len(result.trace) > 1:
         sections.append(trace_section(result))
     if result.curves:
@@ -89,7 +91,7 @@ def lead(result: Result) -> str:
         named = [
             ("variables", number(len(in_time.variables))),
             ("steps back", number(in_time.lags)),
-            ("edges within a step", number(len(in_time.edges) - len(in_time.lagged))),
+            ("edges within a step", number(number_of_edges(in_time.within))),
             ("edges from earlier steps", number(len(in_time.lagged))),
         ]
     if result.score is not None:

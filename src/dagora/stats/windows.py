@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.events import Budget
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Schema
 from dagora.data.series import Panel
 from dagora.data.table import Table
 from dagora.graph.lagged_graph import lagged_name, window_names
 from dagora.stats.capabilities import StatisticsCapabilities
+from dagora.stats.lagged import IncompleteSeries, SeriesStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.table import TableStatistics
 
@@ -72,12 +74,12 @@ class Windows:
             return Table(schema, columns)
         return IncompleteTable(schema, columns, np.concatenate([rows.seen[:, step] for step in steps]))
 
-    def statistics(self, jobs: int = 1) -> WindowStatistics | IncompleteWindows:
-        """Statistics of the windows."""
+    def statistics(self, jobs: int = 1, clock: Budget | None = None) -> WindowStatistics | IncompleteWindows:
+        """Statistics of the windows; `clock` limits EM where values are missing."""
         table = self.table
         if isinstance(table, Table):
             return WindowStatistics(self, table, jobs)
-        return IncompleteWindows(self, table)
+        return IncompleteWindows(self, table, clock)
 
 
 def at_steps(column: NDArray[Any], rows: Rows) -> NDArray[Any]:
@@ -111,8 +113,8 @@ class WindowStatistics(TableStatistics):
 class IncompleteWindows(IncompleteStatistics):
     """Statistics of the observed cells of windows."""
 
-    def __init__(self, windows: Windows, table: IncompleteTable) -> None:
-        super().__init__(table)
+    def __init__(self, windows: Windows, table: IncompleteTable, clock: Budget | None = None) -> None:
+        super().__init__(table, clock)
         self.windows = windows
 
 
@@ -123,3 +125,14 @@ def windows_behind(statistics: object) -> Windows | None:
     """
     known = isinstance(statistics, WindowStatistics | IncompleteWindows)
     return statistics.windows if known else None
+
+
+def panel_behind(statistics: object) -> Panel | None:
+    """The series that statistics are of, step by step or as windows; None where their rows are no series.
+
+    >>> panel_behind(None)
+    """
+    if isinstance(statistics, SeriesStatistics | IncompleteSeries):
+        return statistics.panel
+    windows = windows_behind(statistics)
+    return None if windows is None else windows.panel

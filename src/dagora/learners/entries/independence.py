@@ -101,6 +101,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
     ),
     Method(
         name="fci",
@@ -114,6 +115,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),
@@ -132,5 +134,6 @@ INDEPENDENCE = (
             ),
         ),
         by_tests=True,
+        instead_in_time="pc",
     ),
 )

@@ -8,8 +8,9 @@ from dagora.base.options import Option
 from dagora.learners.entries.independence import LEVEL, MOST_GIVEN, TEST
 from dagora.learners.method import NO_PARENT_LIMIT, Method
 
+LAGS = Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100)
 IN_TIME = (
-    Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
+    LAGS,
     Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
     Option("lambda_lagged", "float", 0.05, "L1 penalty on the weights from earlier steps", low=0.0),
     Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
@@ -61,7 +62,7 @@ TIME = (
         learner="dagora.learners.time.pcmci_plus:pcmci_plus",
         obeys=NO_PARENT_LIMIT,
         options=(
-            IN_TIME[0],
+            LAGS,
             replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
             LEVEL,
             Option(
@@ -96,7 +97,7 @@ TIME = (
         learner="dagora.learners.time.svar_rfci:svar_rfci",
         obeys=NO_PARENT_LIMIT,
         options=(
-            IN_TIME[0],
+            LAGS,
             replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
             LEVEL,
             Option(
@@ -113,5 +114,22 @@ TIME = (
         by_tests=True,
         in_time=True,
         reach=3,
+    ),
+    Method(
+        name="var-lingam",
+        summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
+        takes="statistics",
+        returns="dag",
+        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns where "
+        "the noise may be normal",
+        reference="Hyvärinen, Zhang, Shimizu & Hoyer 2010; Shimizu et al. 2011",
+        learner="dagora.learners.time.var_lingam:var_lingam",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            LAGS,
+            Option("prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"),
+        ),
+        needs_rows=True,
+        in_time=True,
     ),
 )
