@@ -130,7 +130,10 @@ def test_a_parquet_file_with_dates(run: Callable, tmp_path: Path, kind: pa.DataT
         ("-m tabu --time t --series series --discretise mean", "does not go with --time"),
         ("-m tabu --time t --series series -o g.bif", "a graph in time has none"),
         ("-m tabu --time t --series series --lags 101", "--lags must be a whole number from 1 to 100"),
-        ("-m fci --time t --series series", "the method fci does not learn from series: choose svar-rfci, or leave --time out"),
+        (
+            "-m fci --time t --series series",
+            "the method fci does not learn from series: choose svar-rfci, or leave --time out",
+        ),
         ("-m lingam --time t --series series", "choose var-lingam"),
     ],
 )
@@ -194,7 +197,20 @@ def test_any_method_from_series_to_files(run: Callable, files: Path, method: str
 
 def test_sampling_from_series(run: Callable, files: Path) -> None:
     done = run(
-        *["sample", "s.csv", "--time", "t", "--series", "series", "--lags", "1", "-m", "exact", "--draws", "50"],
+        *[
+            "sample",
+            "s.csv",
+            "--time",
+            "t",
+            "--series",
+            "series",
+            "--lags",
+            "1",
+            "-m",
+            "exact",
+            "--draws",
+            "50",
+        ],
         *["-o", "p.json", "--report", "p.html"],
     )
     assert done.code == 0, done.err

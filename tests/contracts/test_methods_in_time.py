@@ -52,7 +52,9 @@ def test_same_seed_same_answer_also_from_rows_in_another_order_and_with_two_thre
     shuffled = series().take(np.random.default_rng(0).permutation(series().n_rows))
     again = learn(method, shuffled, seed=4, jobs=2)
     assert again.graph == plain.graph
-    assert np.array_equal(np.array(again.weights, dtype=float), np.array(plain.weights, dtype=float), equal_nan=True)
+    assert np.array_equal(
+        np.array(again.weights, dtype=float), np.array(plain.weights, dtype=float), equal_nan=True
+    )
 
 
 @each_method

@@ -91,7 +91,11 @@ def split(name: str) -> tuple[str, int]:
 
 def has_cycle_of_three(arrows: set[tuple[int, int]], d: int) -> bool:
     return any(
-        {(a, b), (b, c), (c, a)} <= arrows for a in range(d) for b in range(d) for c in range(d) if a != b != c
+        {(a, b), (b, c), (c, a)} <= arrows
+        for a in range(d)
+        for b in range(d)
+        for c in range(d)
+        if a != b != c
     )
 
 
@@ -108,7 +112,11 @@ def test_the_best_of_all_graphs_in_time_over_two_variables(method: str, kind: st
         result = learn(table, method)
         assert result.score == pytest.approx(best, rel=1e-9)
         assert result.cpdag in {class_in_time(graph.window, graph.variables) for graph in graphs}
-        assert max(point.score for point in result.trace) == pytest.approx(best, rel=1e-9) if result.trace else True
+        assert (
+            max(point.score for point in result.trace) == pytest.approx(best, rel=1e-9)
+            if result.trace
+            else True
+        )
 
 
 @pytest.mark.full
@@ -178,7 +186,9 @@ def test_knowledge_names_nodes_of_the_window() -> None:
         edges = learn(table, method, knowledge=known).graph.edges
         assert ("x[t-1]", "x") not in edges
         assert ("y[t-1]", "x") in edges
-    assert ("x[t-1]", "x") in learn(table, "tabu", knowledge={"forbidden": [["x", "y"], ["y", "x"]]}).graph.edges
+    assert ("x[t-1]", "x") in learn(
+        table, "tabu", knowledge={"forbidden": [["x", "y"], ["y", "x"]]}
+    ).graph.edges
     with pytest.raises(KnowledgeError, match="'x\\[t-2\\]'"):
         learn(table, "tabu", knowledge={"forbidden": [["x[t-2]", "x"]]})
 
@@ -217,7 +227,13 @@ def test_windows_with_holes_are_incomplete_rows() -> None:
 
 @pytest.mark.parametrize(
     ("method", "other"),
-    [("fci", "svar-rfci"), ("rfci", "svar-rfci"), ("lingam", "var-lingam"), ("ica-lingam", "var-lingam"), ("dual-pc", "pc")],
+    [
+        ("fci", "svar-rfci"),
+        ("rfci", "svar-rfci"),
+        ("lingam", "var-lingam"),
+        ("ica-lingam", "var-lingam"),
+        ("dual-pc", "pc"),
+    ],
 )
 def test_methods_that_cannot_know_time_name_one_that_can(method: str, other: str) -> None:
     with pytest.raises(OptionError, match=f"the method {method} does not learn from series: choose {other}"):

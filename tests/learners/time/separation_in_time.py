@@ -68,7 +68,7 @@ class SeparationLinks:
             p.append(float(self.separated(parent, effect, frozenset(others[:size]))))
         return np.array(p), np.ones(len(parents))
 
-    def given_sets(self, link: Link, size: int, run: Run) -> TestedLink:  # noqa: ARG002
+    def given_sets(self, link: Link, size: int, run: Run) -> TestedLink:
         found = TestedLink()
         for some in sets_beside(link, size):
             apart = self.separated(link.cause, link.effect, frozenset((*link.base, *some)))

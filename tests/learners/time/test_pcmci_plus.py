@@ -1,14 +1,12 @@
 """PCMCI+ against d-separation in the unrolled graph, regressions written out, and simulated series."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 import dagora
 from dagora.base.errors import DataError, OptionError
 from dagora.data.partition import split_series
-from dagora.data.series import Panel, Timing
+from dagora.data.series import Timing
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time
@@ -81,7 +79,7 @@ def windows_of(seed: int, d: int = 3, lags: int = 4, steps: int = 300) -> np.nda
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(steps, d))
     for t in range(1, steps):
-        rows[t] += 0.8 * rows[t - 1] + 0.3 * np.roll(rows[t - 1], 1)
+        rows[t] += 0.6 * rows[t - 1] + 0.2 * np.roll(rows[t - 1], 1)
         rows[t, 1] += 0.5 * rows[t, 0]
     return rows
 
@@ -89,9 +87,7 @@ def windows_of(seed: int, d: int = 3, lags: int = 4, steps: int = 300) -> np.nda
 def partial(windows: np.ndarray, x: int, y: int, given: tuple[int, ...]) -> float:
     """The correlation of residuals of two least-squares regressions."""
     design = np.column_stack([np.ones(len(windows)), windows[:, list(given)]])
-    left = [
-        windows[:, k] - design @ np.linalg.lstsq(design, windows[:, k], rcond=None)[0] for k in (x, y)
-    ]
+    left = [windows[:, k] - design @ np.linalg.lstsq(design, windows[:, k], rcond=None)[0] for k in (x, y)]
     return float(np.corrcoef(*left)[0, 1])
 
 

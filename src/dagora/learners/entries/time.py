@@ -89,11 +89,11 @@ TIME = (
     ),
     Method(
         name="svar-rfci",
-        summary="rfci on windows of series where causes may be hidden: a PAG in time, marks repeated over steps",
+        summary="rfci on windows of series, where causes may be hidden: a PAG in time, alike at every step",
         takes="statistics",
         returns="pag",
         promise="every mark is right where every test is; there may be an edge that more tests would remove",
-        reference="Malinsky & Spirtes 2018; Colombo, Maathuis, Kalisch & Richardson 2012; Gerhardus & Runge 2020",
+        reference="Malinsky & Spirtes 2018; Colombo et al. 2012; Gerhardus & Runge 2020",
         learner="dagora.learners.time.svar_rfci:svar_rfci",
         obeys=NO_PARENT_LIMIT,
         options=(
@@ -127,7 +127,9 @@ TIME = (
         obeys=NO_PARENT_LIMIT,
         options=(
             LAGS,
-            Option("prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"),
+            Option(
+                "prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"
+            ),
         ),
         needs_rows=True,
         in_time=True,

@@ -65,9 +65,7 @@ class GaussianLinks:
         from scipy.special import ndtr
 
         values = np.empty(len(parents))
-        partials_given_strongest(
-            self._correlations, effect, np.array(parents, dtype=np.int64), size, values
-        )
+        partials_given_strongest(self._correlations, effect, np.array(parents, dtype=np.int64), size, values)
         freedom = self._rows - 3 - size
         strengths = np.where(values == UNDEFINED, np.nan, np.abs(values))
         if freedom <= 0:
@@ -112,7 +110,7 @@ class GaussianLinks:
         *,
         skips: bool,
     ) -> TestedLink:
-        """Walk all sets of `size` of some rows; p is 1 − |ρ|, which orders sets of one size as p-values do."""
+        """Walk all sets of `size` of some rows; p is 1 − |ρ|, which orders sets of a size as p-values do."""
         found = TestedLink()
         subset = np.arange(2, size + 2, dtype=np.int64)
         votes = np.zeros(len(matrix), dtype=np.int64)
@@ -131,7 +129,9 @@ class GaussianLinks:
         if weakest != UNDEFINED:
             found.p, found.value = 1.0 - abs(weakest), weakest
             found.given = tuple(nodes[int(places[k])] for k in best)
-        found.votes = {nodes[at]: int(votes[at]) for at in np.flatnonzero(votes).tolist() if nodes[at] in known}
+        found.votes = {
+            nodes[at]: int(votes[at]) for at in np.flatnonzero(votes).tolist() if nodes[at] in known
+        }
         return found
 
     def p_value(self, value: float, size: int) -> float:

@@ -1,4 +1,4 @@
-"""The first phase of PCMCI+: for each variable the earlier nodes that it depends on (Runge 2020, algorithm 1).
+"""The first phase of PCMCI+: for each variable the earlier nodes it depends on (Runge 2020, algorithm 1).
 
 At first all earlier nodes are candidates. At level k each of them is tested given the k strongest others, and
 those that are not significant are removed together at the end of the level. The strength of a candidate is
@@ -40,7 +40,7 @@ class LaggedParents:
 def find_lagged_parents(
     tests: LinkTests, allowed: Matrix, required: Matrix, alpha: float, run: Run, names: Sequence[str]
 ) -> LaggedParents:
-    """Find them for all variables; columns of `allowed` and `required` are variables, rows the window's nodes.
+    """Find them for all variables; columns of `allowed` and `required` are variables, rows nodes.
 
     Required candidates stay. Where time is up, the candidates of the variables that are left are not tested.
     """
@@ -71,8 +71,7 @@ def strongest_parents(
         for parent, p, value in zip(parents, p_values.tolist(), strengths.tolist(), strict=True):
             if p > found.largest_p.get((parent, effect), -1.0):
                 found.largest_p[parent, effect] = p
-            if value < strength[parent]:
-                strength[parent] = value
+            strength[parent] = min(strength[parent], value)
         parents = [
             parent
             for parent, p in zip(parents, p_values.tolist(), strict=True)

@@ -54,9 +54,7 @@ def pcmci_plus(
     variables, d = windows.variables, len(windows.variables)
     allowed, required = edges_in_time(run.knowledge, variables, lags)
     allowed, required = allowed[:, :d] | required[:, :d], required[:, :d]
-    parents = find_lagged_parents(
-        windows.tests, without_present(allowed, d), required, alpha, run, variables
-    )
+    parents = find_lagged_parents(windows.tests, without_present(allowed, d), required, alpha, run, variables)
     possible = allowed[:d] | allowed[:d].T
     links = find_skeleton_in_time(windows.tests, parents, possible, required, run, max_given, max_lagged)
     known, impossible = directions(links.within, required[:d], allowed[:d] & ~allowed[:d].T)
@@ -146,10 +144,8 @@ def untested(links: MomentaryLinks) -> list[str]:
     count = sum(bool(np.isnan(tested.p)) and tested.value is None for tested in links.weakest.values())
     if not count or not links.finished:
         return []
-    return [
-        f"{amount(count, 'link')} could not be tested, because there are too few windows or others determine "
-        "their ends: such links are kept"
-    ]
+    reason = "there are too few windows or other nodes determine its ends"
+    return [f"of {amount(count, 'link')} no test was possible, as {reason}: such links are kept"]
 
 
 def tests_of_edges(graph: CPDAG, links: MomentaryLinks, nodes: Sequence[str]) -> dict[Edge, LinkTest]:

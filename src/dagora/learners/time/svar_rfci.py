@@ -1,12 +1,12 @@
 """SVAR-RFCI: a PAG in time, where causes may be hidden (Malinsky & Spirtes 2018; Colombo et al. 2012).
 
-RFCI on windows of time. Three things are known there. Nothing is a cause of what was before it: every edge has
-an arrow at its later end. Relations stay the same: what holds for two nodes holds for the same two some steps
-earlier, so edges are tested once, removed and marked together. And series depend on their own past, which
-makes tests of them weak: as in LPCMCI (Gerhardus & Runge 2020), the search is made several times, and tests are
-given the parents that the last round found for both ends, besides the sets that it tries. A cause of either
-end never hides a separation. A node of a set that is smallest beside such causes, or one of these, is a cause of
-either end: so the rules stay right.
+RFCI on windows of time. Three things are known there. Nothing is a cause of what was before it: every edge
+has an arrow at its later end. Relations stay the same: what holds for two nodes holds for the same two some
+steps earlier, so edges are tested once, removed and marked together. And series depend on their own past,
+which makes tests of them weak: as in LPCMCI (Gerhardus & Runge 2020), the search is made several times, and
+tests are given the parents that the last round found for both ends, besides the sets that it tries. A cause
+of either end never hides a separation. A node of a set that is smallest beside such causes, or one of these,
+is a cause of either end: so the rules stay right.
 
 The result has the edges that end at the present. With correct tests, every arrow and every tail of it is
 right, and so is the absence of an edge; there may be edges that more tests would remove. Hidden causes
@@ -15,7 +15,7 @@ that are autocorrelated join variables at all lags, also those beyond the window
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ MOST_SUBSETS_OF = 10
 
 @dataclass
 class WindowSearch(PagSearch):
-    """The state of a search in a window; `parents` are those that tests of a node at the present are given."""
+    """The state of a search in a window; `parents` are those that tests of a present node are given."""
 
     windows: WindowTests = field(kw_only=True)
     lags: int = field(kw_only=True)
@@ -140,7 +140,9 @@ def svar_rfci(
         )
     edges = edges_left(len(graph.marked_edges), tests)
     made = f"by {windows.name} at level {alpha:g}, on {amount(windows.rows, 'window')} of {windows.length}"
-    late = f"stopped early: {run.budget.reason}; there may be too many edges, and marks may be missing or wrong"
+    late = (
+        f"stopped early: {run.budget.reason}; there may be too many edges, and marks may be missing or wrong"
+    )
     return Outcome(
         graph,
         "finished" if search.found.finished else "time-limit",
@@ -219,20 +221,21 @@ def repeat_marks(marks: EndMarks, search: WindowSearch) -> bool:
         places = [place for place, _ in repeats(pair, search.d, search.lags)]
         for turn in (1, -1):
             ends = [place[::turn] for place in places]
-            if any(marks.is_arrow(*end) for end in ends):
-                changed |= any([marks.put_arrow(*end) for end in ends])
-            if any(marks.is_tail(*end) for end in ends):
-                changed |= any([marks.put_tail(*end) for end in ends])
+            for is_there, put in ((marks.is_arrow, marks.put_arrow), (marks.is_tail, marks.put_tail)):
+                if any(is_there(*end) for end in ends):
+                    changed |= sum(put(*end) for end in ends) > 0
     return changed
 
 
 def parents_found(marks: EndMarks, d: int) -> list[Given]:
     """The nodes with a directed edge into each variable at the present."""
-    return [tuple(node for node in marks.near(effect) if marks.is_directed(node, effect)) for effect in range(d)]
+    return [
+        tuple(node for node in marks.near(effect) if marks.is_directed(node, effect)) for effect in range(d)
+    ]
 
 
 class ChecksInTime(DependenceChecks):
-    """Tests of the edges of paths, with pairs of several steps as one; sets are made smallest node by node."""
+    """Tests of the edges of paths, pairs of several steps as one; sets are made smallest node by node."""
 
     def __init__(self, search: WindowSearch) -> None:
         super().__init__(search)

@@ -30,7 +30,8 @@ MOMENTS_ONLY = "fisher-z"
 class WindowTests:
     """Tests by name at one level, of windows whose variables are sorted by name.
 
-    `tests` are those of links, `single` the test of independence behind them; `rows` is the number of windows, `length` how long they are, in words.
+    `tests` are those of links, `single` the test of independence behind them; `rows` is the number of
+    windows, `length` how long they are, in words.
     """
 
     tests: LinkTests
@@ -47,9 +48,7 @@ def tests_in_windows(statistics: Statistics, reach: int, test: str, alpha: float
     owner = f"the method {method}"
     lagged = capabilities_of(statistics).lagged
     if lagged is None:
-        raise OptionError(
-            f"{owner} learns from series: {option('time')} says which column holds the time"
-        )
+        raise OptionError(f"{owner} learns from series: {option('time')} says which column holds the time")
     names = tuple(sorted(statistics.schema.names))
     kinds = {variable.kind for variable in statistics.schema}
     by_columns = test == "auto" or (len(kinds) == 1 and test in FOR_BOTH_KINDS)
