@@ -146,7 +146,7 @@ class LaggedGraph(NotebookView):
         if not lags or set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
             return None
         edges = [(*split_name(tail), *split_name(head)) for tail, head in graph.edges]
-        if any(later for *_, later in edges) or not set(variables).issuperset(*graph.undirected):
+        if any(later for *_, later in edges) or not {end for line in graph.undirected for end in line} <= set(variables):
             return None
         try:
             return cls(variables, lags, [(tail, head, lag) for tail, lag, head, _ in edges], graph.undirected)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dagora
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.data.partition import split_series
 from dagora.data.series import Timing
 from dagora.graph.cpdag import CPDAG
@@ -167,18 +167,41 @@ def test_independent_series_that_are_strongly_autocorrelated_stay_apart() -> Non
 
 
 def test_finds_a_simulated_truth() -> None:
-    graph = dagora.random_dag("er", 6, 1.0, 3)
-    made = dagora.simulate_series(graph, 3000, 3, lags=2)
-    result = dagora.learn(made.table.select(made.table.names[1:]), "pcmci-plus", time="t", lags=2)
-    found = result.lagged_graph
-    assert found is not None
-    assert set(found.lagged) == set(made.graph.lagged)
-    assert result.cpdag == result.graph == class_in_time(made.graph.window, made.graph.variables)
+    truth = LaggedGraph(
+        "abcd", 2,
+        [("a", "b", 1), ("b", "c", 0), ("c", "d", 2), *((name, name, 1) for name in "abcd")],
+    )  # fmt: skip
+    rows = np.random.default_rng(0).normal(size=(4000, 4))
+    for t in range(2, len(rows)):
+        rows[t] += 0.6 * rows[t - 1]
+        rows[t, 1] += 0.4 * rows[t - 1, 0]
+        rows[t, 2] += 0.4 * rows[t, 1]
+        rows[t, 3] += 0.4 * rows[t - 2, 2]
+    table = dagora.Table.from_numpy(
+        np.column_stack([np.arange(len(rows)), rows]), ["t", *"abcd"], continuous=["all"]
+    )
+    result = dagora.learn(table, "pcmci-plus", time="t", lags=2)
+    assert result.lagged_graph == truth
+    assert result.cpdag == result.graph == class_in_time(truth.window, truth.variables)
     for edge in (*result.graph.edges, *result.graph.undirected):
         assert result.link_tests[edge].p <= 0.01
         assert abs(result.link_tests[edge].value) > 0.03
     again = Result.from_json(result.to_json())
     assert again.link_tests == result.link_tests
+
+
+def test_the_same_links_as_tigramite_also_where_tests_disagree() -> None:
+    """Recorded: tigramite 5.2.10.1, `PCMCI(DataFrame(rows), ParCorr()).run_pcmciplus(0, 2, 0.01)["graph"]`.
+
+    x0 — x1 is in conflict there ("x-x"), two edges are open ("o-o"); effects of the true graph cancel.
+    """
+    made = dagora.simulate_series(dagora.random_dag("er", 6, 1.0, 3), 3000, 3, lags=2)
+    found = dagora.learn(made.table, "pcmci-plus", time="t", series="series", lags=2)
+    directed = {("x3", "x0"), ("x2", "x1"), ("x4", "x1"), ("x3", "x4"), ("x5[t-2]", "x4")}
+    assert set(found.graph.edges) == directed
+    assert set(found.graph.undirected) == {("x0", "x1"), ("x3", "x5"), ("x4", "x5")}
+    assert found.stats["conflicts"] == 1
+    assert any("both directions of 1 edge, which are left open: x0 — x1" in line for line in found.warnings)
 
 
 def test_rows_of_several_series_and_of_sites_give_the_same_as_their_windows_pooled() -> None:
@@ -191,7 +214,7 @@ def test_rows_of_several_series_and_of_sites_give_the_same_as_their_windows_pool
     assert over.graph == pooled.graph
     for edge, tested in pooled.link_tests.items():
         assert over.link_tests[edge].value == pytest.approx(tested.value, abs=1e-4)
-    with pytest.raises((OptionError, DataError), match="rows"):
+    with pytest.raises(RowsUnavailableError, match="test=gcm needs rows"):
         dagora.learn_federated(sites, "pcmci-plus", time="t", series="series", test="gcm")
 
 
@@ -236,7 +259,7 @@ def test_discrete_columns_by_counts() -> None:
     a = rng.integers(0, 2, 800)
     b = np.concatenate([[0], np.where(rng.random(799) < 0.8, a[:-1], 1 - a[:-1])])
     table = dagora.Table.from_numpy(
-        np.column_stack([np.arange(800), a, b]), ["t", "a", "b"], discrete=["a", "b"]
+        np.column_stack([np.arange(800), a, b]), ["t", "a", "b"], continuous=["t"], discrete=["a", "b"]
     )
     found = dagora.learn(table, "pcmci-plus", time="t")
     assert found.graph.edges == (("a[t-1]", "b"),)

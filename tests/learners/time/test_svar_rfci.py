@@ -86,7 +86,7 @@ def test_where_every_test_is_right_every_mark_is(
 def test_a_hidden_cause_shows_in_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each series depends on itself; a acts on b, d on c, something hidden on b and c."""
     truth = LaggedGraph(
-        ["a", "b", "c", "d", "hidden"], 1,
+        ["a", "b", "c", "d", "hidden"], 2,
         [("a", "b", 1), ("d", "c", 1), ("hidden", "b", 0), ("hidden", "c", 0),
          *((name, name, 1) for name in "abcd")],
     )  # fmt: skip

@@ -101,7 +101,8 @@ def find_skeleton_in_time(
     links.removed_first = frozenset(pair for pair in found.largest_p if not lagged[pair])
     stays = required.copy()
     stays[:d] |= required[:d].T
-    while links.level < (tests.max_given if most_given is None else most_given):
+    most = tests.max_given if most_given is None else most_given
+    while links.finished and links.level < most:
         if run.budget.exhausted:
             links.finished = False
             break
@@ -122,8 +123,6 @@ def find_skeleton_in_time(
             links.lagged[cause, effect] = False
             if cause < d:
                 links.within[cause, effect] = links.within[effect, cause] = False
-        if not links.finished:
-            break
     return links
 
 

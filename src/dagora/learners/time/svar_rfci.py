@@ -15,6 +15,7 @@ that are autocorrelated join variables at all lags, also those beyond the window
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -248,7 +249,7 @@ class ChecksInTime(DependenceChecks):
             return False
         return super().orient_discriminating(marks, path)
 
-    def _remove(self, marks: EndMarks, tested: list[CaseResult]) -> bool:
+    def _remove(self, marks: EndMarks, tested: Iterable[CaseResult]) -> bool:
         """Remove the edges whose ends a test found independent, at all steps."""
         search, d = self._window, self._window.d
         separated: dict[Pair, list[Separation]] = {}

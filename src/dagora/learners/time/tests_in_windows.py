@@ -57,8 +57,9 @@ def tests_in_windows(statistics: Statistics, reach: int, test: str, alpha: float
         if kinds == {Kind.CONTINUOUS}:
             check_window(len(names), reach, method)
         windows = with_variables(lagged(reach), names)
-        single: IndependenceTest = FisherZ(windows, owner)
-        tests: LinkTests = GaussianLinks(single, alpha)
+        partial = FisherZ(windows, owner)
+        single: IndependenceTest = partial
+        tests: LinkTests = GaussianLinks(partial, alpha)
         rows, told, unit = windows.n_rows, windows.warnings, windows.unit
     else:
         if not isinstance(statistics, SeriesStatistics):
