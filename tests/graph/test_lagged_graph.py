@@ -143,7 +143,9 @@ def test_lines_within_a_step_survive_the_window_and_files() -> None:
     assert isinstance(window, CPDAG)
     assert window.undirected == (("a", "b"),)
     assert LaggedGraph.of_window(window) == graph
-    assert LaggedGraph.from_dict(parse_json(str(graph.to_dict()).replace("'", '"'), error=GraphError)) == graph
+    assert (
+        LaggedGraph.from_dict(parse_json(str(graph.to_dict()).replace("'", '"'), error=GraphError)) == graph
+    )
     assert parse_graph(render_graph(window)) == window
     assert graph.within == CPDAG("abc", [("c", "b")], [("a", "b")])
     assert str(graph).splitlines() == ["c -> b", "a[t-1] -> a", "a -- b"]

@@ -71,7 +71,8 @@ def test_of_windows_pairs_of_the_past_do_not_count_and_lagged_ones_have_one_dire
     assert edges_by_chance(schema, rows, 1.0) == pytest.approx((within + lagged) * chance, rel=1e-9)
     factor = auto_penalty(schema, rows)
     expected = [
-        (DIRECTIONS * within + lagged) * chance_of_gain(1, rows, c * math.log(rows) / 2) for c in (factor, factor - 0.01)
+        (DIRECTIONS * within + lagged) * chance_of_gain(1, rows, c * math.log(rows) / 2)
+        for c in (factor, factor - 0.01)
     ]
     assert expected[0] < d / COLUMNS_AN_EDGE <= expected[1]
 
@@ -85,9 +86,13 @@ def test_noise_in_windows_brings_as_many_edges_as_expected():
     found = {"auto": 0, 1.0: 0}
     for seed in range(60):
         rows = np.random.default_rng(seed).normal(size=(steps, d))
-        table = Table.from_numpy(np.column_stack([np.arange(steps), rows]), ["t", *names[:d]], continuous=["all"])
+        table = Table.from_numpy(
+            np.column_stack([np.arange(steps), rows]), ["t", *names[:d]], continuous=["all"]
+        )
         for penalty in found:
-            found[penalty] += len(dagora.learn(table, "hill-climb", time="t", lags=lags, penalty=penalty).graph.edges)
+            found[penalty] += len(
+                dagora.learn(table, "hill-climb", time="t", lags=lags, penalty=penalty).graph.edges
+            )
     expected = 60 * edges_by_chance(schema, steps - lags, 1.0)
     assert 0.8 * expected < found[1.0] < 1.3 * expected
     assert found["auto"] < 4 * 60 * d / COLUMNS_AN_EDGE

@@ -11,7 +11,9 @@ from dagora.stats.unit_roots import AROUND_LINE, AROUND_MEAN, Wandering, dickey_
 
 def panel_of(columns: dict[str, np.ndarray], series: int = 1) -> Panel:
     length = len(next(iter(columns.values())))
-    rows = np.column_stack([np.repeat(np.arange(series), length // series), np.arange(length), *columns.values()])
+    rows = np.column_stack(
+        [np.repeat(np.arange(series), length // series), np.arange(length), *columns.values()]
+    )
     names = ["id", "t", *columns]
     return Panel.of_table(Table.from_numpy(rows, names, continuous=names[1:], discrete=["id"]), "t", "id")
 

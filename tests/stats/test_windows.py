@@ -13,7 +13,12 @@ def series_of(lengths: list[int], gap: int | None = None) -> Table:
     """Rows of several series in a random order: a number and a level per step; in the first one steps may be missing."""
     rng = np.random.default_rng(3)
     rows = [
-        (f"s{k}", t if k or gap is None or t < gap else t + 2, round(float(rng.normal()), 3), "uvw"[rng.integers(3)])
+        (
+            f"s{k}",
+            t if k or gap is None or t < gap else t + 2,
+            round(float(rng.normal()), 3),
+            "uvw"[rng.integers(3)],
+        )
         for k, length in enumerate(lengths)
         for t in range(length)
     ]

@@ -308,8 +308,8 @@ TIME_OPTIONS = (
 CHOSEN_LAGS = click.option(
     "--lags",
     type=LagsType(),
-    help="How many steps back a variable may depend on, with --time; auto chooses by a score, auto:N among 1 to "
-    "N.  [default: 1]",
+    help="How many steps back a variable may depend on, with --time; auto chooses by a score, auto:N among 1 "
+    "to N.  [default: 1]",
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
 # Reading options that a site chooses by itself: the codebook has the columns.

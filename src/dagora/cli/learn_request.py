@@ -316,8 +316,8 @@ class LearnRequest(CommonRequest):
 
         if self.output and find_format(self.output).name == "BIF":
             raise FormatError(
-                f"{self.output}: BIF holds networks of discrete columns only, with parameters, and a graph in "
-                "time has none; write it as .json"
+                f"{self.output}: BIF holds networks of discrete columns only, with parameters, and a graph "
+                "in time has none; write it as .json"
             )
         if isinstance(lags, str):
             return

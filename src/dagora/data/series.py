@@ -176,7 +176,9 @@ def time_column(table: AnyTable, time: str) -> NDArray[np.float64]:
     return moments
 
 
-def series_column(table: AnyTable, series: str | None, time: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def series_column(
+    table: AnyTable, series: str | None, time: str
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """The series of each row, by number, and their labels; without such a column there is one."""
     if series is None:
         return np.zeros(table.n_rows, dtype=np.int64), ("",)

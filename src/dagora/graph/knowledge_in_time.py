@@ -51,7 +51,7 @@ class KnowledgeInTime(Knowledge):
         return not split_name(head)[1] and super().allows(tail, head)
 
     def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
-        """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal."""
+        """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; the diagonal is, too."""
         matrix = super().forbidden_matrix(nodes)
         matrix[:, self.without_parents(nodes)] = True
         return matrix

@@ -6,8 +6,8 @@ step never can, also not from a variable to itself.
 
 The *window* is the same as a `DAG`: the variable x has the nodes x (at t), x[t-1], …, x[t-p], and all edges
 lead to nodes at t. So a graph in time goes through every file format and comparison of graphs, and is
-recognised by the names of its nodes alone. Where the data leave the direction of some edges within a step open,
-the graph has lines there, and its window is a `CPDAG`.
+recognised by the names of its nodes alone. Where the data leave the direction of some edges within a step
+open, the graph has lines there, and its window is a `CPDAG`.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ class LaggedGraph(NotebookView):
         if not lags or set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
             return None
         edges = [(*split_name(tail), *split_name(head)) for tail, head in graph.edges]
-        if any(later for *_, later in edges) or not {end for line in graph.undirected for end in line} <= set(variables):
+        if any(later for *_, later in edges) or any(
+            split_name(end)[1] for line in graph.undirected for end in line
+        ):
             return None
         try:
             return cls(variables, lags, [(tail, head, lag) for tail, lag, head, _ in edges], graph.undirected)

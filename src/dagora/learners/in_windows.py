@@ -1,4 +1,4 @@
-"""Methods for rows on series: they are given windows of time as rows, and told that nothing leads into the past.
+"""Methods for rows on series: they are given windows of time as rows, and nothing may lead into the past.
 
 A window is a step with the steps before it (`stats.windows`). Its columns of earlier steps have no parents
 (`graph.knowledge_in_time`), so a score counts the families of the present step alone: what it gives to the

@@ -27,9 +27,9 @@ from dagora.learners.checks import (
 from dagora.learners.in_windows import in_windows, knowing_time, with_lags
 from dagora.learners.large_sources import scan_if_large
 from dagora.learners.one_run import Searching
-from dagora.learners.time.lag_choice import ChosenLags, choose_lags
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
+from dagora.learners.time.lag_choice import ChosenLags, choose_lags
 from dagora.scores.penalty import ChosenPenalty
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics

@@ -261,7 +261,8 @@ class Result(NotebookView):
         if not self.class_only:
             every = "time directs edges from earlier steps, and every other" if in_time else "every"
             return f"{every} direction rests on what {self.method} assumes, not on independences alone"
-        words = f"{'time and ' * in_time}{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
+        determined = f"{edges - len(self.open_edges)} of {amount(edges, 'direction')}"
+        words = f"{'time and ' * in_time}{self.directions.determined_by} {determined}"
         if unchecked := len(self.directions.unchecked):
             rest, count = ("it rests", "it counts") if unchecked == 1 else ("they rest", "they count")
             words += (

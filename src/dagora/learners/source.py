@@ -11,10 +11,10 @@ from dagora.base.errors import OptionError
 from dagora.base.options import Value
 from dagora.base.phrases import amount
 from dagora.base.wording import option
-from dagora.data.columns.missing_pattern import check_missing, describe_missing, missing_pattern
+from dagora.data.columns.missing_pattern import check_missing, describe_missing
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.incomplete import AnyTable
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.interventions import GivenInterventions, Interventions, Marks
 from dagora.data.series import Panel, Timing
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -158,8 +158,9 @@ class Source:
     def lost_cells(self) -> list[str]:
         """Sentences on the rows that were dropped and the missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
-            steps = self.rows.table if self.windows is None else self.windows.panel.table
-            return [describe_missing(missing_pattern(steps.names, steps.seen))]
+            steps = None if self.windows is None else self.windows.panel.table
+            table = steps if isinstance(steps, IncompleteTable) else self.rows.table
+            return [describe_missing(table.pattern)]
         return [self.dropped_rows]
 
     @property

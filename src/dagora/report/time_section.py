@@ -7,8 +7,8 @@ from dagora.report.page import Content, Section, table
 
 MOST_VARIABLES = 40  # of a table in which every pair has a cell
 NOTE = (
-    '<p class="soft">Rows are causes, columns what depends on them. 0: within a step; 1, 2, …: so many steps later; '
-    "0?: within a step, and the data leave the direction open. The same edges hold at every step.</p>"
+    '<p class="soft">Rows are causes, columns what depends on them. 0: within a step; 1, 2, …: so many steps '
+    "later; 0?: within a step, and the data leave the direction open. The same edges hold at every step.</p>"
 )
 
 
@@ -18,7 +18,8 @@ def time_section(graph: LaggedGraph) -> list[Section]:
         return []
     lags = lags_of_pairs(graph)
     rows: list[list[Content]] = [
-        [tail, *(", ".join(lags.get((tail, head), ())) for head in graph.variables)] for tail in graph.variables
+        [tail, *(", ".join(lags.get((tail, head), ())) for head in graph.variables)]
+        for tail in graph.variables
     ]
     return [Section("Over time", NOTE + table(["", *graph.variables], rows))]
 

@@ -4,8 +4,9 @@ It is the smallest factor c ≥ 1, in hundredths, at which fewer than one false 
 columns is expected where all columns are independent (`noise`). Every pair is counted twice, once for each
 direction: a search that may add, turn and remove edges finds more than the pairs that gain by themselves.
 The formula needs the numbers of rows, columns and levels and nothing else, so that rows in memory, scanned
-rows and rows over sites have the same factor. Columns of earlier steps of a window have no parents: pairs of them do
-not count, a pair with one of them counts once, and false edges are allowed for the columns of the present step alone.
+rows and rows over sites have the same factor. Columns of earlier steps of a window have no parents: pairs
+of them do not count, a pair with one of them counts once, and false edges are allowed for the columns of
+the present step alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A test for changes of a regression over the steps of series: sums of its scores along time.
 
-The score of a coefficient at a window is x_t e_t, with the residual e_t, that of the variance e_t² − σ². If nothing
-changes, their sums over a run of rows, as far as they deviate from a straight line, behave as a Brownian bridge, and
-the largest deviation has Kolmogorov's distribution (Brown, Durbin & Evans 1975; Ploberger & Krämer 1992; Zeileis
-& Hornik 2007). Where they deviate most is the likeliest place of a change.
+The score of a coefficient at a window is x_t e_t, with the residual e_t, that of the variance e_t² − σ². If
+nothing changes, their sums over a run of rows, as far as they deviate from a straight line, behave as a
+Brownian bridge, and the largest deviation has Kolmogorov's distribution (Brown, Durbin & Evans 1975;
+Ploberger & Krämer 1992; Zeileis & Hornik 2007). Where they deviate most is the likeliest place of a change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FEWEST = 50
 
 @dataclass(frozen=True)
 class Change:
-    """A likely change of a regression: in run `run`, before its window `place`; `p` counts all that was looked at."""
+    """A likely change of a regression: in run `run`, before its window `place`; `p` counts all tests."""
 
     run: int
     place: int

@@ -1,8 +1,9 @@
 """Tests of unit roots: whether a series returns to its mean, or to a line, or wanders like a random walk.
 
-Augmented Dickey–Fuller: Δx_t is regressed on x_{t−1}, the last changes Δx_{t−1}, …, Δx_{t−k} and a constant, with a
-slope in time as well where a series may drift. Under a unit root the t-statistic of x_{t−1} has a distribution of its
-own (MacKinnon 1994 has the p-values). Several series are joined by Fisher's method (Maddala & Wu 1999).
+Augmented Dickey–Fuller: Δx_t is regressed on x_{t−1}, the last changes Δx_{t−1}, …, Δx_{t−k} and a
+constant, with a slope in time as well where a series may drift. Under a unit root the t-statistic of
+x_{t−1} has a distribution of its own (MacKinnon 1994 has the p-values). Several series are joined by
+Fisher's method (Maddala & Wu 1999).
 """
 
 from __future__ import annotations
@@ -52,12 +53,8 @@ class Surface:
 
 
 # MacKinnon (1994), tables 3 and 4, one variable: with a constant; with a constant and a slope.
-AROUND_MEAN = Surface(
-    -18.83, -1.61, 2.74, (2.1659, 1.4412, 0.038269), (1.7339, 0.93202, -0.12745, -0.010368)
-)
-AROUND_LINE = Surface(
-    -16.18, -2.89, 0.70, (3.2512, 1.6047, 0.049588), (2.5261, 0.61654, -0.37956, -0.060285)
-)
+AROUND_MEAN = Surface(-18.83, -1.61, 2.74, (2.1659, 1.4412, 0.038269), (1.7339, 0.93202, -0.12745, -0.010368))
+AROUND_LINE = Surface(-16.18, -2.89, 0.70, (3.2512, 1.6047, 0.049588), (2.5261, 0.61654, -0.37956, -0.060285))
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,8 @@ def wandering(panel: Panel) -> Wandering:
     >>> wandering(Panel.of_table(Table.from_numpy(rows, ["t", "x", "y"], continuous=["all"]), "t"))
     Wandering(roots=('y',), drifts=())
     """
-    roots, drifts = [], []
+    roots: list[str] = []
+    drifts: list[str] = []
     for position, variable in enumerate(panel.table.schema):
         if variable.kind is not Kind.CONTINUOUS:
             continue

@@ -1,8 +1,8 @@
 """Statistics of windows of time as rows of a table: each is a step with the steps before it.
 
 Columns stand slice by slice, the present first: the variable x of any kind has the columns x, x[t-1], …,
-x[t-p]. All lags use the same rows. Windows never cross from one series to another, nor a gap. A missing value is
-missing in each window that it is part of.
+x[t-p]. All lags use the same rows. Windows never cross from one series to another, nor a gap. A missing
+value is missing in each window that it is part of.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Windows:
 def at_steps(column: NDArray[Any], rows: Rows) -> NDArray[Any]:
     """A column at some rows: a view of it where these follow each other.
 
-    >>> at_steps(np.arange(4), np.array([1, 2])).base is None, at_steps(np.arange(4), np.array([0, 2])).tolist()
-    (False, [0, 2])
+    >>> at_steps(np.arange(4), np.array([1, 2])).base is None, at_steps(np.arange(4), np.array([0, 2]))
+    (False, array([0, 2]))
     """
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
         return column[rows[0] : rows[-1] + 1]
@@ -123,8 +123,7 @@ def windows_behind(statistics: object) -> Windows | None:
 
     >>> windows_behind(None)
     """
-    known = isinstance(statistics, WindowStatistics | IncompleteWindows)
-    return statistics.windows if known else None
+    return statistics.windows if isinstance(statistics, WindowStatistics | IncompleteWindows) else None
 
 
 def panel_behind(statistics: object) -> Panel | None:

@@ -23,7 +23,9 @@ def random_graph(variables: int, lags: int, seed: int) -> LaggedGraph:
     rng = np.random.default_rng(seed)
     names = tuple("abcd"[:variables])
     order = rng.permutation(variables)
-    edges = [(names[i], names[j], 0) for k, i in enumerate(order) for j in order[k + 1 :] if rng.random() < 0.4]
+    edges = [
+        (names[i], names[j], 0) for k, i in enumerate(order) for j in order[k + 1 :] if rng.random() < 0.4
+    ]
     edges += [(a, b, lag) for a in names for b in names for lag in range(1, lags + 1) if rng.random() < 0.25]
     return LaggedGraph(names, lags, edges)
 

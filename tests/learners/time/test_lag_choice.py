@@ -17,7 +17,10 @@ def series_with_lag(lag: int, seed: int, steps: int = 400, levels: bool = False)
         x[t] = 0.5 * x[t - 1] * (t > 0) + rng.normal()
         y[t] = (0.8 * x[t - lag] if t >= lag else 0.0) + rng.normal()
     if levels:
-        cells = [[t, "hi" if a > 0 else "lo", "hi" if b > 0 else "lo"] for t, (a, b) in enumerate(zip(x, y, strict=True))]
+        cells = [
+            [t, "hi" if a > 0 else "lo", "hi" if b > 0 else "lo"]
+            for t, (a, b) in enumerate(zip(x, y, strict=True))
+        ]
         return Table.from_numpy(np.array(cells, dtype=object), ["t", "x", "y"], continuous=["t"])
     return Table.from_numpy(np.column_stack([np.arange(steps), x, y]), ["t", "x", "y"], continuous=["all"])
 
@@ -29,7 +32,7 @@ def test_the_true_number_of_lags(lag: int, levels: bool) -> None:
     for seed in range(6):
         result = dagora.learn(series_with_lag(lag, seed, 800, levels), "hill-climb", time="t", lags="auto")
         right += result.settings["lags"] == lag
-        assert ("x[t-%d]" % lag, "y") in result.graph.edges
+        assert (f"x[t-{lag}]", "y") in result.graph.edges
     assert right >= 5
 
 

@@ -65,7 +65,7 @@ def test_drift_is_said() -> None:
 def test_relations_that_change_are_said(method: str) -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=(600, 2))
-    x[1:300, 1] += 1.5 * x[: 299, 0]
+    x[1:300, 1] += 1.5 * x[:299, 0]
     x[300:, 1] -= 0.4 * x[299:-1, 0]
     (told,) = [w for w in learn(x, method, lags=1).warnings if "not stay the same" in w]
     found = re.search(r"'y' around step (\d+)", told)

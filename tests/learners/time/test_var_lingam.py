@@ -66,7 +66,9 @@ def test_the_graph_and_its_weights_are_found(seed: int) -> None:
 def test_normal_noise_is_said() -> None:
     table, _, _ = simulated(800, 0, normal=True)
     result = dagora.learn(table, "var-lingam", time="t")
-    assert any("residuals may be normal in 3 of 3 columns ('x', 'y', 'z')" in line for line in result.warnings)
+    assert any(
+        "residuals may be normal in 3 of 3 columns ('x', 'y', 'z')" in line for line in result.warnings
+    )
 
 
 def test_knowledge_is_obeyed() -> None:

@@ -22,7 +22,9 @@ def series_of(seed: int, steps: int = 40) -> Table:
     return Table.from_numpy(np.column_stack([np.arange(steps), x]), ["t", "x", "y"], continuous=["all"])
 
 
-def all_graphs(table: Table, lags: int, most: int | None = None) -> tuple[tuple[str, ...], list[DAG], np.ndarray]:
+def all_graphs(
+    table: Table, lags: int, most: int | None = None
+) -> tuple[tuple[str, ...], list[DAG], np.ndarray]:
     """Every graph in time with its log score, of the families at t."""
     rows = Windows.of(Panel.of_table(table, "t"), lags).table
     assert isinstance(rows, Table)
@@ -30,7 +32,11 @@ def all_graphs(table: Table, lags: int, most: int | None = None) -> tuple[tuple[
     names, d = rows.names, len(table.names) - 1
     limit = len(names) if most is None else most
     families = [
-        [(child, p) for size in range(limit + 1) for p in combinations([k for k in range(len(names)) if k != child], size)]
+        [
+            (child, p)
+            for size in range(limit + 1)
+            for p in combinations([k for k in range(len(names)) if k != child], size)
+        ]
         for child in range(d)
     ]
     flat = list(chain.from_iterable(families))
@@ -58,7 +64,7 @@ def test_edge_probabilities_and_draws_are_those_of_all_graphs(lags: int, most: i
     found = dagora.sample(table, "exact", time="t", lags=lags, draws=2000, chains=1, max_parents=most, seed=5)
     assert found.nodes == names
     np.testing.assert_allclose(found.edge_probability, wanted, atol=1e-10)
-    known = {graph: score for graph, score in zip(graphs, scores.tolist(), strict=True)}
+    known = dict(zip(graphs, scores.tolist(), strict=True))
     drawn = [(graph, share) for graph, share in found.graphs()]
     assert all(graph in known for graph, _ in drawn)
     share = dict(drawn)
@@ -77,6 +83,8 @@ def test_chains_agree_with_the_sum_over_all_graphs(method: str) -> None:
     found = dagora.sample(table, method, time="t", draws=4000, seed=1)
     assert found.status == "finished"
     # Orders favour graphs that agree with many of them; edges from earlier steps agree with as many as others.
-    assert np.abs(found.edge_probability - exact.edge_probability).max() < (0.03 if method == "partition" else 0.2)
+    assert np.abs(found.edge_probability - exact.edge_probability).max() < (
+        0.03 if method == "partition" else 0.2
+    )
     assert "windows of 2 steps" in found.message
     assert found.settings["lags"] == 1

@@ -14,7 +14,9 @@ from dagora.stats.windows import Windows
 def panel_of(lengths: list[int]) -> Panel:
     """Series whose only variable is a number of its own for each step: hundreds say which series."""
     rows = [[s, t, 100 * s + t] for s, length in enumerate(lengths) for t in range(length)]
-    return Panel.of_table(Table.from_numpy(rows, ["id", "t", "x"], continuous=["t", "x"], discrete=["id"]), "t", "id")
+    return Panel.of_table(
+        Table.from_numpy(rows, ["id", "t", "x"], continuous=["t", "x"], discrete=["id"]), "t", "id"
+    )
 
 
 def drawn(way: str, length: int, lags: int, lengths: list[int], seed: int) -> Windows:
@@ -27,14 +29,13 @@ def drawn(way: str, length: int, lags: int, lengths: list[int], seed: int) -> Wi
 def test_windows_of_a_sample_are_windows_of_the_series(way: str, lags: int) -> None:
     lengths = [30, 3, 17]
     every = {tuple(row) for row in np.stack(Windows.of(panel_of(lengths), lags).table.columns).T}
+    repeated = 0
     for seed in range(20):
         rows = [tuple(row) for row in np.stack(drawn(way, 5, lags, lengths, seed).table.columns).T]
         assert set(rows) <= every
         assert len(rows) == (len(every) if way == "rows" else len(every) // 2)
-        if way == "halves":
-            assert len(set(rows)) == len(rows)
-        else:
-            assert len(set(rows)) < len(rows)
+        repeated += len(rows) - len(set(rows))
+    assert repeated == 0 if way == "halves" else repeated > 20
 
 
 def test_every_window_is_drawn_equally_often_also_at_the_ends() -> None:
@@ -61,10 +62,13 @@ def test_frequencies_of_a_series_are_less_sure_than_of_rows_drawn_one_by_one() -
     x = np.zeros(4000)
     for t in range(1, 4000):
         x[t] = 0.9 * x[t - 1] + rng.normal()
-    panel = Panel.of_table(Table.from_numpy(np.stack([np.arange(4000), x], axis=1), ["t", "x"], continuous=["all"]), "t")
+    panel = Panel.of_table(
+        Table.from_numpy(np.stack([np.arange(4000), x], axis=1), ["t", "x"], continuous=["all"]), "t"
+    )
     blocks = SeriesBlocks("rows", 60, 1)
     means = [
-        Windows.of(blocks.draw_panel(panel, np.random.default_rng(k)), 1).table.columns[0].mean() for k in range(200)
+        Windows.of(blocks.draw_panel(panel, np.random.default_rng(k)), 1).table.columns[0].mean()
+        for k in range(200)
     ]
     true = np.sqrt(1 / (1 - 0.9) ** 2 / 4000)
     assert 0.7 * true < np.std(means) < 1.2 * true

@@ -1,10 +1,11 @@
 """The skeleton of PC: the pairs that no tested set separates (Spirtes & Glymour 1991).
 
-All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent to
-x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not depend on
-the order of the tests (“stable”, Colombo & Maathuis 2014). A node that can have no parents, as one of an earlier
-step, is no descendant of the other end: what separates them is then adjacent to the other end alone. A pair that several sets of a level separate keeps
-the one with the largest p-value, or the first in the order of the columns.
+All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent
+to x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not
+depend on the order of the tests (“stable”, Colombo & Maathuis 2014). A node that can have no parents, as
+one of an earlier step, is no descendant of the other end: what separates them is then adjacent to the other
+end alone. A pair that several sets of a level separate keeps the one with the largest p-value, or the first
+in the order of the columns.
 """
 
 from __future__ import annotations
@@ -203,9 +204,7 @@ def in_parts(
         yield part, test.p_values(pairs[:, 0], pairs[:, 1], given).tolist()
 
 
-def sets_around(
-    adjacent: Matrix, x: int, y: int, size: int, roots: Marks | None = None
-) -> Iterator[Given]:
+def sets_around(adjacent: Matrix, x: int, y: int, size: int, roots: Marks | None = None) -> Iterator[Given]:
     """Sets of `size` nodes adjacent to x, then those adjacent to y that were not among them; none at `roots`.
 
     >>> path = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)

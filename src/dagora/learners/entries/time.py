@@ -120,8 +120,8 @@ TIME = (
         summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
         takes="statistics",
         returns="dag",
-        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns where "
-        "the noise may be normal",
+        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns "
+        "where the noise may be normal",
         reference="Hyvärinen, Zhang, Shimizu & Hoyer 2010; Shimizu et al. 2011",
         learner="dagora.learners.time.var_lingam:var_lingam",
         obeys=NO_PARENT_LIMIT,

@@ -215,4 +215,3 @@ def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, 
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
     steps = amount(windows.lags + 1, windows.unit or "step")
     return f"{effort}; {amount(windows.n_rows, 'window')} of {steps}"
-

@@ -1,10 +1,10 @@
 """The number of lags that a score chooses: how far back the past helps to explain each variable.
 
-For each p up to a maximum every variable at t gets its parents among all variables of the p steps before it, one by
-one, as long as the score rises. All p are judged on the same windows, those of the maximum, so that their scores can
-be compared. The choice is the smallest p whose score is within `NEAR` nats of the best one: a longer past would
-add next to nothing. BIC is asked with the penalty at which edges by chance are rare (`scores.penalty`), since
-there are many lagged columns to choose from.
+For each p up to a maximum every variable at t gets its parents among all variables of the p steps before
+it, one by one, as long as the score rises. All p are judged on the same windows, those of the maximum, so
+that their scores can be compared. The choice is the smallest p whose score is within `NEAR` nats of the
+best one: a longer past would add next to nothing. BIC is asked with the penalty at which edges by chance
+are rare (`scores.penalty`), since there are many lagged columns to choose from.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dagora.scores.registry import Score, default_score
 from dagora.stats.windows import Windows, panel_behind
 
 AUTO_LAGS = "auto"
-# Without a number the past is looked at so many steps back at most, and as long as so many of the windows stay.
+# Without a number the past is looked at so many steps back at most, while so many of the windows stay.
 MOST, LEAST_SHARE = 12, 0.5
 # Nats below the best score that a shorter past may have.
 NEAR = 3.0
@@ -48,7 +48,7 @@ class ChosenLags:
 
 
 def most_lags(lags: str, panel: Panel) -> int:
-    """The largest number of lags to look at: "auto:6" is six, and "auto" what the series are long enough for."""
+    """The largest number of lags to look at: "auto:6" is six, "auto" what the series are long enough for."""
     word, colon, asked = lags.partition(":")
     if word != AUTO_LAGS or (colon and not (asked.isdigit() and 1 <= int(asked) <= 100)):
         raise OptionError(
@@ -58,7 +58,9 @@ def most_lags(lags: str, panel: Panel) -> int:
     windows = [int(np.maximum(lengths - p, 0).sum()) for p in range(101)]
     if asked:
         if not windows[int(asked)]:
-            raise DataError(f"no series has {int(asked) + 1} steps: choose a smaller number than {option('lags', lags)}")
+            raise DataError(
+                f"no series has {int(asked) + 1} steps: choose a smaller number than {option('lags', lags)}"
+            )
         return int(asked)
     enough = [p for p in range(1, MOST + 1) if windows[p] >= max(2.0, LEAST_SHARE * windows[1])]
     return max(enough, default=1)
@@ -86,27 +88,27 @@ def choose_lags(
         settings["penalty"] = AUTO
     curve = explained(chosen.make(statistics, **settings), panel.table.names, most, run)
     found = 1 + int(np.flatnonzero(curve >= curve.max() - NEAR)[0])
-    message = f"{amount(found, 'lag')} of 1 to {len(curve)} chosen by {chosen.name} of regressions on the past"
+    message = (
+        f"{amount(found, 'lag')} of 1 to {len(curve)} chosen by {chosen.name} of regressions on the past"
+    )
     if len(curve) < most:
         message += f" (no more looked at: {run.budget.reason})"
     return ChosenLags(found, tuple(curve.tolist()), message)
 
 
-def explained(
-    score: LocalScore, variables: tuple[str, ...], most: int, run: Run
-) -> NDArray[np.float64]:
+def explained(score: LocalScore, variables: tuple[str, ...], most: int, run: Run) -> NDArray[np.float64]:
     """The scores of all variables given the best parents that were found of 1, 2, … steps back."""
     names = score.schema.names
     place = {name: k for k, name in enumerate(names)}
     parents: dict[int, tuple[int, ...]] = {place[name]: () for name in variables}
     values = dict(zip(parents, score.families([(child, ()) for child in parents]).tolist(), strict=True))
-    totals = []
+    totals: list[float] = []
     for p in range(1, most + 1):
         if totals and run.budget.exhausted:
             break
         known = [place[lagged_name(name, lag)] for lag in range(1, p + 1) for name in variables]
-        for child in parents:
-            parents[child], values[child] = grow(score, child, parents[child], values[child], known, run)
+        for child, found in list(parents.items()):
+            parents[child], values[child] = grow(score, child, found, values[child], known, run)
         totals.append(sum(values.values()))
         run.on_event(Event("lags", p, total=most))
     return np.array(totals)

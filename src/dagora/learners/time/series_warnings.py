@@ -1,7 +1,8 @@
 """Warnings about series: columns that wander or drift, and relations that change along the way.
 
-Two random walks that have nothing to do with each other look related as long as they go (Granger & Newbold 1974).
-So an edge between two columns that may be random walks is no evidence by itself, and a warning says so.
+Two random walks that have nothing to do with each other look related as long as they go (Granger & Newbold
+1974). So an edge between two columns that may be random walks is no evidence by itself, and a warning says
+so.
 """
 
 from __future__ import annotations
@@ -92,11 +93,8 @@ def change_words(panel: Panel, lags: int, graph: AnyGraph) -> list[str]:
         return []
     found.sort(key=lambda one: one[1].p)
     listed = [f"'{name}' {place_in_words(panel, windows, runs, change)}" for name, change in found]
-    does = "does" if len(listed) == 1 else "do"
-    return [
-        f"what columns depend on {does} not stay the same along the series: it changes for {some_of(listed, 3)}; "
-        "one graph for all steps mixes them: learn from the parts before and after"
-    ]
+    changed = f"relations do not stay the same along the series: they change for {some_of(listed, 3)}"
+    return [f"{changed}; one graph for all steps mixes them: learn from the parts before and after"]
 
 
 def complete(table: object, names: Iterable[str]) -> bool:

@@ -2,11 +2,11 @@
 
     x_t = B_0 x_t + B_1 x_{t−1} + … + B_p x_{t−p} + e_t
 
-(Hyvärinen, Zhang, Shimizu & Hoyer 2010). Least squares give the vector autoregression x_t = Σ M_k x_{t−k} + n_t.
-Its residuals n_t follow the network within a step, so DirectLiNGAM finds the order of the variables from them.
-With B_0 from that order, B_k = (I − B_0) M_k: the same weights as of a regression of each variable on all that
-come before it in the order and on all earlier steps. From there parents are dropped as long as BIC improves, those
-within a step and those of earlier steps together.
+(Hyvärinen, Zhang, Shimizu & Hoyer 2010). Least squares give the vector autoregression x_t = Σ M_k x_{t−k} +
+n_t. Its residuals n_t follow the network within a step, so DirectLiNGAM finds the order of the variables
+from them. With B_0 from that order, B_k = (I − B_0) M_k: the same weights as of a regression of each
+variable on all that come before it in the order and on all earlier steps. From there parents are dropped as
+long as BIC improves, those within a step and those of earlier steps together.
 """
 
 from __future__ import annotations
@@ -117,4 +117,5 @@ def fit_parents(
     if prune:
         return prune_parents(columns, child, parents)
     correlation = columns.correlation
-    return parents, np.linalg.solve(correlation[np.ix_(parents, parents)], correlation[parents, child])
+    weights = np.linalg.solve(correlation[np.ix_(parents, parents)], correlation[parents, child])
+    return parents, np.asarray(weights, dtype=np.float64)

@@ -1,9 +1,9 @@
 """The exact posterior of windows of time: earlier steps are summed out, and drawn again with the parents.
 
-Columns of earlier steps have no parents, so only the columns of the present step stand in layers. The weight of a
-parent set P of those is the sum over all sets of earlier columns that may go with it. Given P, the earlier parents of
-a column are independent of all others: they are drawn from their share of that sum. So it takes the steps of
-n variables, and not those of (lags + 1) n.
+Columns of earlier steps have no parents, so only the columns of the present step stand in layers. The
+weight of a parent set P of those is the sum over all sets of earlier columns that may go with it. Given P,
+the earlier parents of a column are independent of all others: they are drawn from their share of that sum.
+So it takes the steps of n variables, and not those of (lags + 1) n.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class EarlierParents:
-    """The families of one column: `log_weights[q, p]` of set q of earlier columns beside set p of present ones.
+    """The families of one column: `log_weights[q, p]` of set q of earlier columns beside set p of others.
 
-    `earlier[b]` is the column that bit b of q stands for; bit b of p is the b-th column of the present step that
-    is not the child.
+    `earlier[b]` is the column that bit b of q stands for; bit b of p is the b-th column of the present step
+    that is not the child.
     """
 
     earlier: Ints
@@ -33,7 +33,7 @@ class EarlierParents:
     @property
     def log_sums(self) -> Floats:
         """The log of the sum over all sets of earlier columns, for each set of present ones."""
-        return np.logaddexp.reduce(self.log_weights, axis=0)
+        return np.asarray(np.logaddexp.reduce(self.log_weights, axis=0), dtype=np.float64)
 
     @property
     def shares(self) -> Floats:
@@ -70,7 +70,7 @@ class WindowWeights:
     def add_earlier(
         self, masks: Ints, log_scores: Floats, random: np.random.Generator
     ) -> tuple[Ints, Floats]:
-        """Parents of every column for some graphs over the present step, and the log weights of the graphs."""
+        """Parents of every column for some graphs over the present step, and the graphs' log weights."""
         shape = masks.shape[:-1]
         flat, values = masks.reshape(-1, masks.shape[-1]), log_scores.reshape(-1) + self.past
         found = np.zeros((len(flat), self.columns), dtype=np.int64)

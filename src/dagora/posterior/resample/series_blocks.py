@@ -1,17 +1,19 @@
-"""Blocks of steps drawn anew from series: what follows each other in a block followed each other in the series.
+"""Blocks of steps drawn anew from series: what follows each other in a block did so in the series.
 
-Windows that are drawn one by one would lose how much neighbours resemble each other, and frequencies would be too
-sure of themselves. So windows are drawn in blocks of neighbours (Künsch 1989: moving blocks). A block begins at any
-window and goes on from the first one of its run of rows where that ends (Politis & Romano 1992: circular
-blocks), so that every window is drawn equally often on average. No window reaches over the joint of two blocks:
-each has the earlier steps of its own windows. Half of the rows without replacement are half of the blocks that a
-random cut makes of each run.
+Windows that are drawn one by one would lose how much neighbours resemble each other, and frequencies would
+be too sure of themselves. So windows are drawn in blocks of neighbours (Künsch 1989: moving blocks). A
+block begins at any window and goes on from the first one of its run of rows where that ends (Politis &
+Romano 1992: circular blocks), so that every window is drawn equally often on average. No window reaches
+over the joint of two blocks: each has the earlier steps of its own windows. Half of the rows without
+replacement are half of the blocks that a random cut makes of each run.
 
-A sample is a panel whose runs are the blocks, so that every method on series learns from it as from any other.
+A sample is a panel whose runs are the blocks, so that every method on series learns from it as from any
+other.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -87,18 +89,26 @@ class SeriesBlocks:
         windows = [(int(panel.starts[s]) + self.lags, int(panel.starts[s + 1])) for s in long.tolist()]
         total = sum(stop - first for first, stop in windows)
         wanted = total if self.way == "rows" else total // 2
-        spans = self._some(windows, wanted, random) if self.way == "halves" else self._any(windows, wanted, random)
+        spans = (
+            self._some(windows, wanted, random)
+            if self.way == "halves"
+            else self._any(windows, wanted, random)
+        )
         blocks = [np.arange(first - self.lags, stop, dtype=np.int64) for first, stop in spans]
         rows = np.concatenate(blocks)
         starts = np.cumsum([0, *map(len, blocks)]).astype(np.int64)
         return replace(
-            panel, table=in_row_order(panel.table, rows, None), starts=starts, labels=("",) * len(blocks), warnings=()
+            panel,
+            table=in_row_order(panel.table, rows, None),
+            starts=starts,
+            labels=("",) * len(blocks),
+            warnings=(),
         )
 
     def _any(
         self, windows: list[tuple[int, int]], wanted: int, random: np.random.Generator
     ) -> Iterator[tuple[int, int]]:
-        """Blocks that begin at any window, until there are enough; one at the end of a run goes on at its start."""
+        """Blocks that begin at any window, until there are enough; at the end of a run its start follows."""
         sizes = np.array([stop - first for first, stop in windows])
         while wanted > 0:
             run = int(random.choice(len(windows), p=sizes / sizes.sum()))
@@ -118,7 +128,7 @@ class SeriesBlocks:
         for first, stop in windows:
             offset = int(random.integers(1, self.length + 1))
             edges = [first, *range(first + offset, stop, self.length), stop]
-            cut += [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+            cut += [(a, b) for a, b in itertools.pairwise(edges) if b > a]
         for place in random.permutation(len(cut)).tolist():
             if wanted <= 0:
                 return

@@ -47,7 +47,7 @@ class ClassLimits:
     @property
     def exogenous(self) -> NDArray[np.bool_]:
         """Marks of the nodes that can have no parents."""
-        return self.forbidden.all(axis=0)
+        return np.asarray(self.forbidden.all(axis=0))
 
 
 @dataclass(frozen=True)
