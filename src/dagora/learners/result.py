@@ -55,6 +55,13 @@ class SeparatingSet(NamedTuple):
     p: float
 
 
+class LinkTest(NamedTuple):
+    """The test of an edge with the largest p-value, and its partial correlation where the test has one."""
+
+    p: float
+    value: float | None = None
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
@@ -63,6 +70,7 @@ class Outcome:
     `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
     `raw_weights` are the weights before any threshold or cut, where a method keeps them.
     `separating_sets` say why variables are not adjacent, where that was tested, without empty sets.
+    `link_tests` are the tests of edges that were kept, where a method keeps them.
     """
 
     graph: AnyGraph
@@ -76,6 +84,7 @@ class Outcome:
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     raw_weights: NDArray[np.float64] | None = None
     separating_sets: tuple[SeparatingSet, ...] = ()
+    link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -151,6 +160,9 @@ class Result(NotebookView):
     """Pairs of which no data show whether they depend: one is seen at a single value of the other."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
+    link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
+    """Of each edge the largest p-value of all tests of it, with the partial correlation; of methods that keep
+    them."""
 
     def __post_init__(self) -> None:
         render_fields(self, "message", "warnings")
@@ -337,6 +349,8 @@ class Result(NotebookView):
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
             ]
+        if self.link_tests:
+            content["link_tests"] = [[*edge, *test] for edge, test in self.link_tests.items()]
         if self.curves:
             content["curves"] = {name: list(values) for name, values in self.curves.items()}
         return content
@@ -364,6 +378,10 @@ class Result(NotebookView):
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())
             ),
+            link_tests={
+                (tail, head): LinkTest(float(p), None if value is None else float(value))
+                for tail, head, p, value in content.get("link_tests", ())
+            },
             **{key: content[key] for key in SCALARS},
         )
 

@@ -101,7 +101,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
-        instead_in_time="lpcmci",
+        instead_in_time="svar-rfci",
     ),
     Method(
         name="fci",
@@ -115,7 +115,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
-        instead_in_time="lpcmci",
+        instead_in_time="svar-rfci",
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),
