@@ -136,7 +136,7 @@ class CommonRequest:
         from dagora.learners.registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
-        is_network = self.truth is not None and find_format(self.truth).name == "BIF"
+        is_network = self.truth is not None and find_format(self.truth).needs_tables
         network = read_network(self.truth) if self.truth and is_network else None
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
@@ -279,7 +279,7 @@ class LearnRequest(CommonRequest):
         from dagora.formats.registry import find_format
 
         _ = self.settings
-        if self.output and find_format(self.output).name == "BIF":
+        if self.output and find_format(self.output).needs_tables:
             check_directed(self.output, self.settings["method"])
         self.check_pages()
         if self.known_truth is not None:
@@ -424,13 +424,14 @@ def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
 def check_directed(path: str, method: str) -> None:
     """Refuse to write parameters of what a method returns, where that is a class of graphs."""
     from dagora.base.errors import FormatError
+    from dagora.formats.registry import find_format
     from dagora.learners.registry import method_named
 
     returns = method_named(method).returns
     if returns != "dag":
         raise FormatError(
-            f"{path}: BIF needs parameters, which the {returns.upper()} that {method} returns cannot have; "
-            "write .json"
+            f"{path}: {find_format(path).name} needs parameters, which the {returns.upper()} that {method} returns "
+            "cannot have; write .json"
         )
 
 

@@ -90,13 +90,16 @@ def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag:
     from dagora.graph.dag import DAG
 
     known = find_format(path)
-    if known.name == "BIF":
+    if known.needs_tables:
         if schema is None:
             raise FormatError(
-                f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
+                f"{path}: {known.name} needs parameters, which cannot be fitted without rows; "
+                "write another format"
             )
         if Kind.CONTINUOUS in schema.kinds:
-            raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+            raise FormatError(
+                f"{path}: {known.name} holds networks of discrete columns only; write this one as .json"
+            )
     else:
         with naming(path):
             text = render_pag(known, PAG(names)) if pag else known.render_graph(DAG(names))
@@ -128,29 +131,34 @@ def write_result(
     pseudocount: PseudoCount = ONE_ROW,
     budget: Budget | None = None,
 ) -> list[str]:
-    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
+    """Write the graph, with fitted parameters where the format holds them; return what should be said about the file.
 
     JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
     """
     from dagora.api.fit import fit
     from dagora.api.fitted_parameters import fit_parameters
     from dagora.formats.json_format import render_result
-    from dagora.formats.registry import describe_arrows, find_format, write_graph, write_network
+    from dagora.formats.registry import (
+        describe_arrows,
+        find_format,
+        left_out,
+        write_graph,
+        write_network,
+    )
     from dagora.graph.dag import DAG
 
-    name = find_format(path).name
-    if name == "JSON":
+    known = find_format(path)
+    if known.name == "JSON":
         network, mentioned = fit_parameters(result, statistics, pseudocount, budget)
         reason = None if mentioned is None else render(mentioned)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
-    if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
-        write_network(fit(result, statistics, pseudocount=pseudocount, name="learned"), path)
-    else:
-        write_graph(result.graph, path)
-        if isinstance(result.graph, DAG):
-            return describe_arrows(path, result.open_edges)
-    return []
+    if known.needs_tables and isinstance(result.graph, DAG) and statistics is not None:
+        network = fit(result, statistics, pseudocount=pseudocount, name="learned")
+        write_network(network, path)
+        return left_out(network, path)
+    write_graph(result.graph, path)
+    return describe_arrows(path, result.open_edges) if isinstance(result.graph, DAG) else []
 
 
 def write_result_report(

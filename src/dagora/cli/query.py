@@ -61,7 +61,7 @@ def command(
     pseudocount: PseudoCount | None,
     as_json: bool,
 ) -> None:
-    """Answer questions about NETWORK, a file with parameters (.bif or .json)."""
+    """Answer questions about NETWORK, a file with parameters (.bif .json .xmlbif .net .xdsl .uai)."""
     from dagora.base.errors import QueryError
     from dagora.base.files import json_text
     from dagora.base.wording import render
