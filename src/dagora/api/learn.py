@@ -187,6 +187,7 @@ def learn(
         absent_costs=evidence.costs,
         unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
+        classes=outcome.classes,
         data=source.account,
         interventions=source.regimes,
     )
