@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from dagora.base.events import Budget
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
+    from dagora.graph.cpdag import CPDAG
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.graph.pag_metrics import PAGComparison
-    from dagora.learners.result import Result
+    from dagora.learners.result import RankedClass, Result
     from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 
@@ -230,6 +231,7 @@ def show_result(
             echo(f"  {one} {SHOWN[sign]} {other}")
     else:
         show_edges(result)
+    show_classes(result.classes)
     if comparison is not None:
         echo("")
         show_comparison(comparison)
@@ -251,6 +253,39 @@ def show_edges(result: Result) -> None:
         echo(f"  {line}")
     if len(unsure) > MOST_UNSURE:
         echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak evidence")
+
+
+def show_classes(classes: Sequence[RankedClass]) -> None:
+    """Print the best classes: score, odds against the best, number of DAGs, and how their edges differ."""
+    from math import exp
+
+    from dagora.base.phrases import amount
+
+    if not classes:
+        return
+    best = classes[0]
+    echo("\nbest classes (odds of one of their DAGs against one of the best, all DAGs equally probable before):")
+    for place, one in enumerate(classes, start=1):
+        dags = "" if one.dags is None else f", {amount(one.dags, 'DAG')}"
+        odds = exp(min(0.0, one.score - best.score))
+        echo(f"  {place}: {one.score:.4f}, odds {odds:.3g}{dags}{differences(best.graph, one.graph)}")
+
+
+def differences(best: CPDAG, other: CPDAG) -> str:
+    """The edges of a class that the best one has not, or otherwise, and those that it lacks."""
+    from dagora.base.phrases import some_of
+
+    before, after = edge_texts(best), edge_texts(other)
+    added = [text for pair, text in after.items() if before.get(pair) != text]
+    gone = [text for pair, text in before.items() if pair not in after]
+    parts = [*(f"+ {text}" for text in added), *(f"- {text}" for text in gone)]
+    return f": {some_of(parts, MOST_UNSURE)}" if parts else ""
+
+
+def edge_texts(graph: CPDAG) -> dict[frozenset[str], str]:
+    """Each edge as text, by its pair of nodes."""
+    found = {frozenset(edge): f"{edge[0]} → {edge[1]}" for edge in graph.edges}
+    return found | {frozenset(edge): f"{edge[0]} — {edge[1]}" for edge in graph.undirected}
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:

@@ -48,7 +48,7 @@ def parse(text: str) -> DiscreteNetwork:
     parsed = ParsedTables(root.get("id", "unknown"))
     originals = Originals()
     originals.take(None, kept_texts(root), ())
-    chance = list(chance_nodes(nodes))
+    chance = in_order(list(chance_nodes(nodes)), root)
     for node in chance:
         name = node.get("id", "")
         if not name:
@@ -79,6 +79,16 @@ def chance_nodes(nodes: Element) -> Iterator[Element]:
             )
 
 
+def in_order(chance: list[Element], root: Element) -> list[Element]:
+    """The nodes in the order that they had before they were written, parents first."""
+    for text in kept_texts(root):
+        name, _, content = text.partition(": ")
+        if name == "original order":
+            place = {word: k for k, word in enumerate(content.split())}
+            return sorted(chance, key=lambda node: place.get(node.get("id", ""), len(place)))
+    return chance
+
+
 def sure_numbers(parsed: ParsedTables, node: Element) -> list[str]:
     """The table of a deterministic node, whose levels are listed by the configurations of its parents."""
     name = node.get("id", "")
@@ -106,6 +116,8 @@ def render(network: DiscreteNetwork, *, originals: bool = True) -> str:
     kept = found if originals else Originals()
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<smile version="1.0" id="{plain.name}">']
     lines += properties(kept, None, "  ")
+    if plain.graph.order != tuple(plain.graph):
+        lines.append(f'  <property id="original_order">{" ".join(plain.graph)}</property>')
     lines.append("  <nodes>")
     for node in plain.graph.order:
         lines.append(f'    <cpt id="{node}">')

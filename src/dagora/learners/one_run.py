@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import ignore
-from dagora.base.wording import by_door, option
+from dagora.base.wording import by_door, option, setting
 from dagora.graph.dag import DAG
 from dagora.kernels.compilation import compilation
 from dagora.learners.candidates.candidates import Candidates, CandidateScore
@@ -77,7 +77,7 @@ class Searching:
             return 1
         if self.score is not None and not self.score.equivalent:
             raise OptionError(
-                f"{option('best')} ranks classes of equivalent graphs, to which {self.score.name} gives several "
+                f"{setting('best')} ranks classes of equivalent graphs, to which {self.score.name} gives several "
                 "scores: choose a score such as bic, bdeu, bic-gaussian or bge"
             )
         return asked
@@ -89,7 +89,7 @@ class Searching:
         penalty = cast("float", self.score_options.get("penalty", 1.0))
         if self.classes > 1 and rounds and isinstance(source.rows, IncompleteStatistics):
             raise OptionError(
-                f"{option('best')} needs one score for every graph, which draws of missing values do not give: "
+                f"{setting('best')} needs one score for every graph, which draws of missing values do not give: "
                 f"{option('em_rounds', 0)} scores what was seen, {option('missing', 'drop')} leaves rows out"
             )
         incomplete = source.rows if isinstance(source.rows, IncompleteStatistics) else None
@@ -144,7 +144,7 @@ def learner_input(
         return CandidateScore(cast("Candidates", source.scored)), [], work
     if score is None and classes > 1:
         raise OptionError(
-            f"{option('best')} needs rows: files of scores leave out sets that no best network has"
+            f"{setting('best')} needs rows: files of scores leave out sets that no best network has"
         )
     if score is None:
         found = source.scored.obeying(run.knowledge) if source.scored is not None else None

@@ -28,11 +28,7 @@ from dagora.learners.search.exact.component_solver import (
     improve_order,
     solve_exactly,
 )
-
-# The solver's values and ours may differ by this share of the values that it sees: its tolerance.
-AGREEMENT = 1e-6
-
-PHASE = "integer programming"
+from dagora.learners.search.exact.verification import AGREEMENT, PHASE, VerificationError
 
 # The local search before the solver ends after this many disturbances per variable without a gain, or after
 # so much work: variables times sets times disturbances, some seconds in all.
@@ -44,10 +40,6 @@ BYTES_A_SET = 10_000
 
 # Seconds to hand a set over to SCIP, and to take it back, for each of its parents; more than measured.
 HAND_OVER, TAKE_BACK = 30e-6, 6e-6
-
-
-class VerificationError(Exception):
-    """The solver's answer disagrees with our own computation of its score."""
 
 
 def ilp(

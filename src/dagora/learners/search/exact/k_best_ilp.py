@@ -25,8 +25,8 @@ from dagora.learners.run import Run
 from dagora.learners.search.components import NO_ROW, LocalProblem
 from dagora.learners.search.exact.class_key import ClassKey
 from dagora.learners.search.exact.component_solver import Watch
-from dagora.learners.search.exact.ilp import AGREEMENT, PHASE, VerificationError
 from dagora.learners.search.exact.ilp_program import IlpProgram
+from dagora.learners.search.exact.verification import AGREEMENT, PHASE, VerificationError
 
 INFEASIBLE = "infeasible"
 

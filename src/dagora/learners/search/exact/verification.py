@@ -1,0 +1,12 @@
+"""What a solver claims must be what its network scores here."""
+
+from __future__ import annotations
+
+# The solver's values and ours may differ by this share of the values that it sees: its tolerance.
+AGREEMENT = 1e-6
+
+PHASE = "integer programming"
+
+
+class VerificationError(Exception):
+    """The solver's answer disagrees with our own computation of its score."""
