@@ -52,6 +52,7 @@ class Method:
     in_both_orders: bool = False  # is given the score twice (`ColumnOrders`): as columns stand, and by name
     any_kind: bool = False  # takes discrete columns although it has an objective of its own
     by_tests: bool = False  # decides by independence tests, which rows drawn with replacement mislead
+    tests_seen_rows: bool = False  # with missing values, each test counts the rows that saw its columns
     in_time: bool = False  # learns from series and returns a graph in time (`LaggedGraph`)
     screens: bool = False  # on scanned rows, a run on a sample decides what is counted early (`screening`)
     needs: tuple[Need, ...] = ()  # packages that must be installed

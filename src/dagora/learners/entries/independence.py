@@ -88,6 +88,7 @@ INDEPENDENCE = (
         ),
         any_kind=True,
         by_tests=True,
+        tests_seen_rows=True,
     ),
     Method(
         name="rfci",
@@ -101,6 +102,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        tests_seen_rows=True,
     ),
     Method(
         name="fci",
@@ -114,6 +116,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        tests_seen_rows=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dagora.base.errors import DataError
 from dagora.base.events import Budget
 from dagora.data.columns.missing_pattern import check_missing
@@ -11,8 +13,10 @@ from dagora.graph.bits import Rows, pack
 from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
 from dagora.learners.source import Source
-from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, statistics_of_rows
+from dagora.posterior.resample.completions import completed
+from dagora.posterior.resample.row_draws import IMPUTE, drawn_rows, seeds_of, statistics_of_rows
 from dagora.stats.observed.statistics import IncompleteStatistics
+from dagora.stats.statistics import Statistics
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,18 @@ class SampleGraph:
     refused: str = ""
 
 
+def sample_of(
+    prepared: PreparedRequest, way: str, random: np.random.Generator, seed: int
+) -> Statistics:
+    """The rows of a sample: some of them, or all of them with their missing values drawn."""
+    statistics = prepared.source.statistics
+    if way != IMPUTE:
+        return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))
+    if prepared.imputing is None or not isinstance(statistics, IncompleteStatistics):
+        raise DataError(f"no cell is missing, so all completions are alike: leave {IMPUTE} out")
+    return completed(statistics, prepared.imputing, random, seed)
+
+
 def learn_sample(
     prepared: PreparedRequest, way: str, seed: int, sample: int, budget: Budget
 ) -> SampleGraph | None:
@@ -34,9 +50,8 @@ def learn_sample(
         return None
     source, searching = prepared.source, prepared.searching
     random, own_seed = seeds_of(seed, sample)
-    rows = drawn_rows(way, source.statistics.n_rows, random)
     try:
-        drawn = statistics_of_rows(source.statistics, rows)
+        drawn = sample_of(prepared, way, random, own_seed)
         if isinstance(drawn, IncompleteStatistics):
             check_missing(source.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)
