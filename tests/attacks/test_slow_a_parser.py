@@ -161,7 +161,7 @@ HUGIN = {
     "nested data": around("node a { states = (a b); } potential (a) { data = ", "(", ");}"),
     "numbers": around("node a { states = (a b); } potential (a) { data = (", "0.5 ", ");}"),
     "tables": lambda size: (
-        'node a { states = ("a" "b"); }\n' + 'potential (a) { data = (0.5 0.5); }\n' * (size // 36)
+        'node a { states = ("a" "b"); }\n' + "potential (a) { data = (0.5 0.5); }\n" * (size // 36)
     ),
     "statements": around("net {", "a = 1;"),
     "percents": around("", "%\n"),
@@ -173,14 +173,16 @@ HUGIN = {
 }
 XMLBIF = {
     "variables": lambda size: f"<BIF><NETWORK>{lines_of(VARIABLES)(size)}</NETWORK></BIF>",
-    "numbers": around("<BIF><NETWORK><DEFINITION><FOR>a</FOR><TABLE>", "0.5 ", "</TABLE></DEFINITION></NETWORK></BIF>"),
+    "numbers": around(
+        "<BIF><NETWORK><DEFINITION><FOR>a</FOR><TABLE>", "0.5 ", "</TABLE></DEFINITION></NETWORK></BIF>"
+    ),
     "outcomes": lambda size: (
         "<BIF><NETWORK><VARIABLE><NAME>a</NAME>"
         + lines_of("<OUTCOME>l{}</OUTCOME>")(size)
         + "</VARIABLE></NETWORK></BIF>"
     ),
     "nested": around("<BIF>", "<a>"),
-    "attributes": lambda size: f"<BIF {lines_of('k{}="1" ')(size)}/>",
+    "attributes": lambda size: "<BIF " + lines_of('k{}="1" ')(size) + "/>",
     "comments": around("<BIF>", "<!---->", "</BIF>"),
     "a declaration": around("<!DOCTYPE BIF [", "<!ELEMENT a ANY>", "]><BIF/>"),
     "entities": around("<!DOCTYPE BIF [", '<!ENTITY a "b">', "]><BIF/>"),
@@ -193,7 +195,8 @@ XDSL = {
         + "</parents><probabilities>1</probabilities></cpt></nodes></smile>"
     ),
     "results": around(
-        '<smile id="n"><nodes><deterministic id="a"><state id="a"/><state id="b"/><resultingstates>', "a ",
+        '<smile id="n"><nodes><deterministic id="a"><state id="a"/><state id="b"/><resultingstates>',
+        "a ",
         "</resultingstates></deterministic></nodes></smile>",
     ),
 }

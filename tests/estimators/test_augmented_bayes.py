@@ -15,19 +15,16 @@ pytest.importorskip("sklearn", reason="needs scikit-learn: the extra 'sklearn'")
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dagora.estimators import (
-    BayesianNetworkClassifier,
-    KDBClassifier,
-    NaiveBayesClassifier,
-    TANClassifier,
-)
+from dagora.estimators import BayesianNetworkClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier
 from dagora.estimators.class_dependence import class_informations, conditional_informations
 from dagora.graph.dag import DAG
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "estimator", [NaiveBayesClassifier(), TANClassifier(), KDBClassifier(k=1)], ids=lambda one: type(one).__name__
+    "estimator",
+    [NaiveBayesClassifier(), TANClassifier(), KDBClassifier(k=1)],
+    ids=lambda one: type(one).__name__,
 )
 def test_all_checks_of_scikit_learn(estimator) -> None:
     passed = 0
@@ -144,7 +141,11 @@ def test_numbers_levels_and_holes_together() -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 200)
     frame = pd.DataFrame(
-        {"x": rng.normal(y), "z": rng.normal(size=200), "level": np.where(rng.random(200) < 0.8, y, 1 - y).astype(str)}
+        {
+            "x": rng.normal(y),
+            "z": rng.normal(size=200),
+            "level": np.where(rng.random(200) < 0.8, y, 1 - y).astype(str),
+        }
     )
     frame["z"] += frame["x"]
     frame.loc[::7, "x"] = np.nan

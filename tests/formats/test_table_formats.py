@@ -148,11 +148,13 @@ def test_files_in_other_programs_shapes(ending, text, tmp_path):
 
 
 def test_deterministic_nodes_of_genie_are_tables():
-    text = GENIE.replace(
-        '<cpt id="wet" target="true">', '<deterministic id="wet">'
-    ).replace("</probabilities></cpt>\n </nodes>", "</probabilities></deterministic>\n </nodes>").replace(
-        "<probabilities>0.9 0.1 0.3 0.7 0.8 0.2 0.2 0.8 0.7 0.3 0.1 0.9</probabilities>",
-        "<resultingstates>dry wet dry wet dry wet</resultingstates>",
+    text = (
+        GENIE.replace('<cpt id="wet" target="true">', '<deterministic id="wet">')
+        .replace("</probabilities></cpt>\n </nodes>", "</probabilities></deterministic>\n </nodes>")
+        .replace(
+            "<probabilities>0.9 0.1 0.3 0.7 0.8 0.2 0.2 0.8 0.7 0.3 0.1 0.9</probabilities>",
+            "<resultingstates>dry wet dry wet dry wet</resultingstates>",
+        )
     )
     assert xdsl.parse(text).query("P(wet=wet | rain=yes, wind=mid)").probabilities == {"wet": 1.0}
 
@@ -207,7 +209,9 @@ def test_bad_files_get_one_line(ending, text, line, refused):
     assert refused(f"n.{ending}", text, read_network).startswith(line)
 
 
-@pytest.mark.parametrize(("ending", "text"), [("xml", JAVABAYES), ("net", HUGIN), ("xdsl", GENIE), ("uai", UAI)], ids=str)
+@pytest.mark.parametrize(
+    ("ending", "text"), [("xml", JAVABAYES), ("net", HUGIN), ("xdsl", GENIE), ("uai", UAI)], ids=str
+)
 def test_every_cut_file_gets_one_line(ending, text, refused):
     for length in range(0, len(text.rstrip()) - 1, 7):
         if ending == "uai" and text[length - 1 : length + 1].strip() != text[length - 1 : length + 1]:
@@ -220,7 +224,9 @@ def test_too_many_parents_are_refused(refused):
     cards, scopes = " ".join("1" for _ in names), "\n".join(f"1 {k}" for k in range(len(names) - 1))
     numbers = "\n".join("1 1.0" for _ in names)
     text = f"BAYES {len(names)} {cards} {len(names)} {scopes}\n{len(names)} {' '.join(map(str, range(len(names))))}\n{numbers}"
-    assert refused("n.uai", text, read_network) == "'x64' has 64 parents; 63 can be read".replace("x64", "V64")
+    assert refused("n.uai", text, read_network) == "'x64' has 64 parents; 63 can be read".replace(
+        "x64", "V64"
+    )
 
 
 def test_graphs_and_other_networks_are_refused(tmp_path):

@@ -115,7 +115,9 @@ def bootstrap(
     source, searching = prepared.source, prepared.searching
     check_drawable(source.statistics)
     if way == IMPUTE:
-        prepared = replace(prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock)))
+        prepared = replace(
+            prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock))
+        )
     elif searching.score is not None:
         searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}

@@ -121,15 +121,16 @@ class CommonRequest:
         constants: bool = False,
         trends: bool = True,
         timing: Timing | None = None,
+        completes: bool = False,
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
         `constants` says whether numbers that never change are kept, `trends` whether few whole numbers may be
         ordered. `timing` names the columns of time and
-        series, which are kept too.
+        series, which are kept too. `completes` says that missing values will be drawn.
         """
-        from dagora.data.columns.reading_options import welcome
+        from dagora.data.columns.reading_options import always, welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge import as_knowledge
         from dagora.learners.checks import numbers_for, orders_numbers, reason_against_model
@@ -155,7 +156,9 @@ class CommonRequest:
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else welcome,
-            why_not_model=partial(reason_against_model, method, self.score, marked=marks is not None)
+            why_not_model=always
+            if completes
+            else partial(reason_against_model, method, self.score, marked=marks is not None)
             if model and method
             else None,
             constants=constants,
@@ -310,6 +313,13 @@ class LearnRequest(CommonRequest):
         self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
 
     @property
+    def writes_tables(self) -> bool:
+        """True if the output is a file of probability tables and nothing else."""
+        from dagora.formats.registry import find_format
+
+        return bool(self.output) and find_format(self.output or "").needs_tables
+
+    @property
     def learns_pag(self) -> bool:
         """True if the method allows for hidden causes, so that a truth may have more variables."""
         from dagora.learners.registry import method_named
@@ -430,8 +440,8 @@ def check_directed(path: str, method: str) -> None:
     returns = method_named(method).returns
     if returns != "dag":
         raise FormatError(
-            f"{path}: {find_format(path).name} needs parameters, which the {returns.upper()} that {method} returns "
-            "cannot have; write .json"
+            f"{path}: {find_format(path).name} needs parameters, which the {returns.upper()} that {method} "
+            "returns cannot have; write .json"
         )
 
 

@@ -132,20 +132,14 @@ def write_result(
     pseudocount: PseudoCount = ONE_ROW,
     budget: Budget | None = None,
 ) -> list[str]:
-    """Write the graph, with fitted parameters where the format holds them; return what should be said about the file.
+    """Write the graph, with parameters where the format holds them; return what should be said about it.
 
     JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
     """
     from dagora.api.fit import fit
     from dagora.api.fitted_parameters import fit_parameters
     from dagora.formats.json_format import render_result
-    from dagora.formats.registry import (
-        describe_arrows,
-        find_format,
-        left_out,
-        write_graph,
-        write_network,
-    )
+    from dagora.formats.registry import describe_arrows, find_format, left_out, write_graph, write_network
     from dagora.graph.dag import DAG
 
     known = find_format(path)
@@ -264,7 +258,10 @@ def show_classes(classes: Sequence[RankedClass]) -> None:
     if not classes:
         return
     best = classes[0]
-    echo("\nbest classes (odds of one of their DAGs against one of the best, all DAGs equally probable before):")
+    echo(
+        "\nbest classes (odds of one of their DAGs against one of the best, all DAGs equally probable "
+        "before):"
+    )
     for place, one in enumerate(classes, start=1):
         dags = "" if one.dags is None else f", {amount(one.dags, 'DAG')}"
         odds = exp(min(0.0, one.score - best.score))

@@ -132,7 +132,9 @@ def command(
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
         network = read_network(sem.removeprefix("bif:"))
         if truth and find_format(truth).needs_tables and not isinstance(network, DiscreteNetwork):
-            raise OptionError(f"{truth}: {find_format(truth).name} holds discrete networks only; write others as .json")
+            raise OptionError(
+                f"{truth}: {find_format(truth).name} holds discrete networks only; write others as .json"
+            )
         graph, table = network.graph, sample_network(network, rows, seed)
     elif sem == "var":
         for value, flag in (
@@ -156,7 +158,10 @@ def command(
     else:
         network = None
         if truth and find_format(truth).needs_tables:
-            raise OptionError(f"{truth}: a random graph has no tables for {find_format(truth).name}; write the truth as .json")
+            raise OptionError(
+                f"{truth}: a random graph has no tables for {find_format(truth).name}; write the truth as "
+                ".json"
+            )
         graph, table = from_random_graph(
             kind or "er",
             nodes,

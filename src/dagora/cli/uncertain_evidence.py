@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHAPE = "NAME=LEVEL:NUMBER,..."
+HELP = {
+    "--soft": "Soft evidence: the chances of the levels once all is known (smoker=yes:0.7,no:0.3).",
+    "--likelihood": "Likelihood evidence: how probable what was noticed is at each level "
+    "(test=yes:0.8,no:0.1); of a number, a measurement (bp=value:140,sd:5).",
+}
 
 
 class UncertainType(click.ParamType[tuple[str, dict[str, float]]]):
@@ -49,7 +54,9 @@ def parse_uncertain(text: str) -> tuple[str, dict[str, float]]:
             item.append(word.text)
             continue
         # A level in quotes is a word of its own, before the colon and the number.
-        level, colon, number = item[0].rpartition(":") if len(item) == 1 else (item[0], *item[1].partition(":")[1:])
+        level, colon, number = (
+            item[0].rpartition(":") if len(item) == 1 else (item[0], *item[1].partition(":")[1:])
+        )
         if not colon or len(item) > 2 or level in found:
             raise ValueError(text)
         found[level] = float(number)
@@ -61,15 +68,10 @@ def uncertain_options() -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The two options."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
-        for flag, what in (
-            ("--soft", "Soft evidence: the chances of the levels once all is known (smoker=yes:0.7,no:0.3)."),
-            (
-                "--likelihood",
-                "Likelihood evidence: how probable what was noticed is at each level (test=yes:0.8,no:0.1); of a "
-                "number, a measurement (bp=value:140,sd:5).",
-            ),
-        ):
-            command = click.option(flag, multiple=True, type=UncertainType(), metavar=SHAPE, help=what)(command)
+        for flag, what in HELP.items():
+            command = click.option(flag, multiple=True, type=UncertainType(), metavar=SHAPE, help=what)(
+                command
+            )
         return command
 
     return add

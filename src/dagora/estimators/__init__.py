@@ -24,11 +24,7 @@ from dagora.base.extras import SKLEARN
 
 SKLEARN.require("dagora.estimators")
 
-from dagora.estimators.augmented_bayes import (  # noqa: E402
-    KDBClassifier,
-    NaiveBayesClassifier,
-    TANClassifier,
-)
+from dagora.estimators.augmented_bayes import KDBClassifier, NaiveBayesClassifier, TANClassifier  # noqa: E402
 from dagora.estimators.classifier import BayesianNetworkClassifier  # noqa: E402
 from dagora.estimators.effect import CausalEffect  # noqa: E402
 from dagora.estimators.imputer import NetworkImputer  # noqa: E402

@@ -1,9 +1,9 @@
 """Classifiers of a given shape: naive Bayes, a tree over the columns (TAN), and k parents for each (kDB).
 
-The class is a parent of every column. Naive Bayes adds nothing. TAN adds the tree over the columns that has the
-most mutual information given the class, which is the likeliest (Friedman, Geiger & Goldszmidt 1997). kDB puts
-columns in the order of what they say about the class, and gives each up to k of those before it as parents,
-those that say most about it given the class (Sahami 1996).
+The class is a parent of every column. Naive Bayes adds nothing. TAN adds the tree over the columns that has
+the most mutual information given the class, which is the likeliest (Friedman, Geiger & Goldszmidt 1997). kDB
+puts columns in the order of what they say about the class, and gives each up to k of those before it as
+parents, those that say most about it given the class (Sahami 1996).
 """
 
 from __future__ import annotations

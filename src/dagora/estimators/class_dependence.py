@@ -1,8 +1,8 @@
 """How much columns say about the class, and about each other given the class: mutual informations in nats.
 
-Of two discrete columns they are those of the counts. A number is taken as normal within each class (and within
-each level of a discrete column beside it): then they are logarithms of ratios of variances. Each pair counts
-the rows in which both were seen.
+Of two discrete columns they are those of the counts. A number is taken as normal within each class (and
+within each level of a discrete column beside it): then they are logarithms of ratios of variances. Each pair
+counts the rows in which both were seen.
 """
 
 from __future__ import annotations

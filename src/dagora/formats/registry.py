@@ -192,8 +192,8 @@ def read_graph(path: PathLike) -> AnyGraph:
     Parameters
     ----------
     path : path
-        The ending names the format: .json .bif .dot .gv .graphml .dagitty .tetrad .csv .xmlbif .net .xdsl .uai
-        (each also with .gz).
+        The ending names the format: .json .bif .dot .gv .graphml .dagitty .tetrad .csv .xmlbif .net .xdsl
+        .uai (each also with .gz).
 
     Returns
     -------
@@ -295,8 +295,8 @@ def write_network(network: Network, path: PathLike, *, originals: bool = True) -
     path : path
         A .json file; for a discrete network also .bif, .xmlbif, .net, .xdsl or .uai (each also with .gz).
     originals : bool, default True
-        Files other than JSON get names and levels that other programs can read; keep the original ones in comments
-        or properties, from which `read_network` restores them.
+        Files other than JSON get names and levels that other programs can read; keep the original ones in
+        comments or properties, from which `read_network` restores them.
 
     Returns
     -------

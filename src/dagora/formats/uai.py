@@ -47,7 +47,8 @@ class UAIReader:
         kind = self.take(1, "BAYES")[0]
         if kind.upper() != "BAYES":
             raise FormatError(
-                f"begins with '{kind[:20]}': a Bayesian network begins with BAYES, and has a table per variable"
+                f"begins with '{kind[:20]}': a Bayesian network begins with BAYES, and has a table per "
+                "variable"
             )
         parsed = ParsedTables("unknown")
         count = self.whole_number("the number of variables")
@@ -58,7 +59,9 @@ class UAIReader:
             parsed.add_variable(name, [str(level) for level in range(size)])
         tables = self.whole_number("the number of tables")
         if tables != count:
-            raise FormatError(f"has {tables} tables for {count} variables: a Bayesian network has one for each")
+            raise FormatError(
+                f"has {tables} tables for {count} variables: a Bayesian network has one for each"
+            )
         scopes = [self.scope(names) for _ in self.take_room(tables)]
         for *parents, child in scopes:
             numbers = self.whole_number("the number of probabilities")
@@ -78,7 +81,9 @@ class UAIReader:
             raise FormatError("has a table of no variable, which no Bayesian network has")
         for place in places:
             if place >= len(names):
-                raise FormatError(f"a table names the variable {place}, and there are {len(names)}, from 0 on")
+                raise FormatError(
+                    f"a table names the variable {place}, and there are {len(names)}, from 0 on"
+                )
         return [names[place] for place in places]
 
     def take(self, count: int, wanted: str) -> list[str]:

@@ -50,7 +50,7 @@ def parse_xml(text: str) -> Element:
     parser.CharacterDataHandler = tree.data
     parser.EntityDeclHandler = refuse_entity(parser)
     try:
-        parser.Parse(text, True)  # noqa: FBT003 (it takes no keyword)
+        parser.Parse(text, True)
         return tree.close()
     except expat.ExpatError as error:
         raise FormatError(f"line {error.lineno}: is not XML: {expat.ErrorString(error.code)}") from None

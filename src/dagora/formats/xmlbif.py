@@ -1,4 +1,4 @@
-"""Discrete networks in XMLBIF 0.3, the XML form of BIF (F. Cozman, 1998), which JavaBayes, Weka and others write.
+"""Discrete networks in XMLBIF 0.3, the XML form of BIF (F. Cozman, 1998), as JavaBayes and Weka write it.
 
     <VARIABLE TYPE="nature"><NAME>wet</NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME></VARIABLE>
     <DEFINITION><FOR>wet</FOR><GIVEN>rain</GIVEN><TABLE>0.9 0.1 0.2 0.8</TABLE></DEFINITION>

@@ -77,8 +77,8 @@ class Searching:
             return 1
         if self.score is not None and not self.score.equivalent:
             raise OptionError(
-                f"{setting('best')} ranks classes of equivalent graphs, to which {self.score.name} gives several "
-                "scores: choose a score such as bic, bdeu, bic-gaussian or bge"
+                f"{setting('best')} ranks classes of equivalent graphs, to which {self.score.name} gives "
+                "several scores: choose a score such as bic, bdeu, bic-gaussian or bge"
             )
         return asked
 
@@ -89,8 +89,9 @@ class Searching:
         penalty = cast("float", self.score_options.get("penalty", 1.0))
         if self.classes > 1 and rounds and isinstance(source.rows, IncompleteStatistics):
             raise OptionError(
-                f"{setting('best')} needs one score for every graph, which draws of missing values do not give: "
-                f"{option('em_rounds', 0)} scores what was seen, {option('missing', 'drop')} leaves rows out"
+                f"{setting('best')} needs one score for every graph, which draws of missing values do not "
+                f"give: {option('em_rounds', 0)} scores what was seen, {option('missing', 'drop')} leaves "
+                "rows out"
             )
         incomplete = source.rows if isinstance(source.rows, IncompleteStatistics) else None
         if incomplete is not None and self.entry.in_both_orders:

@@ -412,7 +412,9 @@ def graph_of(content: Mapping[str, Any]) -> AnyGraph:
 def classes_of(content: Mapping[str, Any]) -> Iterator[RankedClass]:
     """The best classes of a result's JSON form."""
     for one in content.get("classes", ()):
-        graph = CPDAG(content["nodes"], [tuple(edge) for edge in one["edges"]], [tuple(e) for e in one["undirected"]])
+        graph = CPDAG(
+            content["nodes"], [tuple(edge) for edge in one["edges"]], [tuple(e) for e in one["undirected"]]
+        )
         yield RankedClass(graph, float(one["score"]), None if one["dags"] is None else int(one["dags"]))
 
 

@@ -68,8 +68,8 @@ class QueryableNetwork:
         `P(a, b | c=yes, x=1.5)` is a joint distribution given levels and values, `P(a=yes | …)` the
         probability of an event, `MAP(a, b | …)` the most probable levels together, `MAP(* | …)` of all that
         is not given; `do(d=no)` after the bar sets a variable instead of observing it. Ranges such as
-        `P(x > 140 | a < y <= b)` and contrasts such as `P(a=yes | b=no) - P(a=yes | b=yes)` are understood, too.
-        Instead of the text, `of`, `given` and `do` may be given; a mapping `of` is an event.
+        `P(x > 140 | a < y <= b)` and contrasts such as `P(a=yes | b=no) - P(a=yes | b=yes)` are understood,
+        too. Instead of the text, `of`, `given` and `do` may be given; a mapping `of` is an event.
 
         `likelihood={"test": {"yes": 0.8, "no": 0.2}}` is likelihood (virtual) evidence: how probable what was
         noticed is at each level; of a number it is a measurement, {"value": 140, "sd": 5}. `soft` says which
@@ -100,9 +100,9 @@ class QueryableNetwork:
     ) -> Sensitivity:
         """How far each parameter, and each piece of evidence, moves the answer to a question.
 
-        The question has one number for an answer: the chance of an event, a mean, or a contrast of these. Each
-        parameter is moved down and up by `spread`, a share of its value; the others of its row of a table keep
-        their proportions.
+        The question has one number for an answer: the chance of an event, a mean, or a contrast of these.
+        Each parameter is moved down and up by `spread`, a share of its value; the others of its row of a
+        table keep their proportions.
         """
         check_given(likelihood, soft)
         asked = with_uncertain(parse(question), likelihood or {}, soft or {})

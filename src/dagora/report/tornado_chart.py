@@ -35,7 +35,8 @@ def draw_tornado(found: Sensitivity) -> str:
     height = bottom + AXIS
     title = clean_text(f"sensitivity of {found.answer.question}")
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" width="{WIDTH:g}" '
-    parts = [f'{head}height="{height:g}" role="img" {FONT} font-size="{LETTER:g}" fill="{INK}"><title>{title}</title>']
+    start = f'{head}height="{height:g}" role="img" {FONT} font-size="{LETTER:g}" fill="{INK}">'
+    parts = [f"{start}<title>{title}</title>"]
     at = scale.at(found.value)
     keys = ((COLOURS[0], "parameter raised"), (DOWN, f"lowered, each by {found.spread:.3g} of its value"))
     for place, (colour, words) in enumerate(keys):
@@ -47,9 +48,9 @@ def draw_tornado(found: Sensitivity) -> str:
         parts.append(_label(one.name, f"{one.answer_low:.4g} to {one.answer_high:.4g}", top))
         for end, colour in ((one.answer_low, DOWN), (one.answer_high, COLOURS[0])):
             x = scale.at(end)
+            left, wide = min(at, x), max(abs(x - at), 0.6)
             parts.append(
-                f'<rect x="{min(at, x):.1f}" y="{top + 20:g}" width="{max(abs(x - at), 0.6):.1f}" height="12" '
-                f'fill="{colour}"/>'
+                f'<rect x="{left:.1f}" y="{top + 20:g}" width="{wide:.1f}" height="12" fill="{colour}"/>'
             )
     for place, without in enumerate(found.evidence, start=len(bars)):
         top = HEAD + ROW * place
@@ -58,16 +59,14 @@ def draw_tornado(found: Sensitivity) -> str:
         parts.append(f'<path d="M{at:.1f} {top + 26:g}H{x:.1f}" stroke="{GREY}" stroke-width="1.6"/>')
         parts.append(f'<circle cx="{x:.1f}" cy="{top + 26:g}" r="4.5" fill="{GREY}"/>')
     parts.append(f'<path d="M{at:.1f} {HEAD:g}V{bottom:g}" stroke="{GREY}" stroke-width="1.2"/>')
-    for value in scale.ticks:
-        parts.append(
-            f'<text x="{scale.at(value):.1f}" y="{bottom + 17:g}" text-anchor="middle">'
-            f"{tick_text(value, scale.ticks)}</text>"
-        )
+    parts += [
+        f'<text x="{scale.at(value):.1f}" y="{bottom + 17:g}" text-anchor="middle">'
+        f"{tick_text(value, scale.ticks)}</text>"
+        for value in scale.ticks
+    ]
     question = clean_text(str(found.answer.question)[: LONGEST + 8])
-    parts.append(
-        f'<text x="{WIDTH / 2:g}" y="{bottom + 36:g}" text-anchor="middle" fill="#5b6b7f">{question}</text></svg>'
-    )
-    return "\n".join(parts)
+    middle = f'x="{WIDTH / 2:g}" y="{bottom + 36:g}" text-anchor="middle" fill="#5b6b7f"'
+    return "\n".join([*parts, f"<text {middle}>{question}</text></svg>"])
 
 
 def _label(name: str, value: str, top: float) -> str:

@@ -41,9 +41,15 @@ NETWORK = MixedNetwork(
         ("P(a | dose>=1)", Question("P", ("a",), given_within={"dose": Range(1, with_low=True)})),
         ("P(a | dose > 1, b=<5)", Question("P", ("a",), {}, {"b": "<5"}, given_within={"dose": Range(1)})),
         ("P(1 < 'a b' ≤ 2)", Question("P", ("a b",), within={"a b": Range(1, 2, with_high=True)})),
-        ("P('a<b'=y, c>=0)", Question("P", ("a<b", "c"), {"a<b": "y"}, within={"c": Range(0, with_low=True)})),
+        (
+            "P('a<b'=y, c>=0)",
+            Question("P", ("a<b", "c"), {"a<b": "y"}, within={"c": Range(0, with_low=True)}),
+        ),
         ("P(a | soft(b, y=0.3, n=0.7))", Question("P", ("a",), soft={"b": {"y": 0.3, "n": 0.7}})),
-        ("P(a=y) - P(a=n)", Question("P", ("a",), {"a": "y"}, against=("-", Question("P", ("a",), {"a": "n"})))),
+        (
+            "P(a=y) - P(a=n)",
+            Question("P", ("a",), {"a": "y"}, against=("-", Question("P", ("a",), {"a": "n"}))),
+        ),
         ("P(a=y)/P(b)", Question("P", ("a",), {"a": "y"}, against=("/", Question("P", ("b",))))),
         (r"P('it\'s' | 'b\\'=1)", Question("P", ("it's",), {}, {"b\\": "1"})),
     ],

@@ -1,5 +1,6 @@
 """Sensitivity to parameters and evidence, against the question asked again of a changed network."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -77,10 +78,8 @@ def test_every_parameter_moves_the_answer_as_a_changed_network_says(seed):
             codes = [f"{p}={network.levels[p][c]}" for p, c in zip(parents, cell, strict=False)]
             name = f"P({node}={network.levels[node][cell[-1]]}{' | ' if codes else ''}{', '.join(codes)})"
             if name not in listed and 0 < here < 1:
-                try:
+                with suppress(QueryError):  # its row may be needed for the evidence to be possible
                     assert answer(node, cell, 0.8 * here) == pytest.approx(value, abs=1e-9)
-                except QueryError:
-                    pass  # its row is needed for the evidence to be possible
 
 
 def test_by_hand():
@@ -115,7 +114,9 @@ def test_contrasts_have_a_closed_form_too():
         for one in found.parameters:
             node, cell = cell_named(network, one.name)
             for to, told in ((one.low, one.answer_low), (one.high, one.answer_high)):
-                assert with_parameter(network, node, cell, to).query(question).values[0] == pytest.approx(told)
+                assert with_parameter(network, node, cell, to).query(question).values[0] == pytest.approx(
+                    told
+                )
             after = with_parameter(network, node, cell, one.value + 1e-6).query(question).values[0]
             assert (after - found.value) / 1e-6 == pytest.approx(one.derivative, abs=1e-4)
 
@@ -167,4 +168,8 @@ def test_refusals():
     )
     with pytest.raises(QueryError, match="sensitivity needs exact answers"):
         mixed.sensitivity("P(a=y)")
-    assert GaussianNetwork(DAG("x"), {"x": 0.0}, {"x": np.zeros(0)}, {"x": 1.0}).sensitivity("P(x > 1)").parameters
+    assert (
+        GaussianNetwork(DAG("x"), {"x": 0.0}, {"x": np.zeros(0)}, {"x": 1.0})
+        .sensitivity("P(x > 1)")
+        .parameters
+    )

@@ -48,7 +48,9 @@ def test_likelihoods_are_factors_of_the_joint_distribution(seed):
     answer = network.query(
         of=asked,
         given={seen: network.levels[seen][code]},
-        likelihood={node: dict(zip(network.levels[node], numbers, strict=True)) for node, numbers in weights.items()},
+        likelihood={
+            node: dict(zip(network.levels[node], numbers, strict=True)) for node, numbers in weights.items()
+        },
     )
     np.testing.assert_allclose(answer.table, marginal(network, joint, [asked]) / joint.sum(), atol=1e-12)
     assert answer.method == "exact"
@@ -65,7 +67,7 @@ def test_soft_evidence_is_what_levels_get_and_jeffreys_rule_what_others_get(seed
     wanted = before * rng.uniform(0.2, 1, size=before.shape)
     wanted /= wanted.sum()
     soft = {one: dict(zip(network.levels[one], wanted, strict=True))}
-    assert network.query(of=one, soft=soft) .table == pytest.approx(wanted, abs=1e-10)
+    assert network.query(of=one, soft=soft).table == pytest.approx(wanted, abs=1e-10)
     # Jeffrey's rule: the sum over the levels of P(asked | level) times their new chances.
     table = marginal(network, joint, [asked, one])
     expected = (table / np.where(before > 0, before, 1)) @ wanted
@@ -77,9 +79,8 @@ def test_soft_evidence_is_what_levels_get_and_jeffreys_rule_what_others_get(seed
 
 
 def test_soft_evidence_beside_what_was_seen_is_the_last_word():
-    network = random_discrete(6, 3)
-    names = [node for node in network.graph if len(network.levels[node]) == 2]
-    one, seen = names[0], names[1]
+    network = FEVER
+    one, seen = "ill", "rest"
     level = network.levels[seen][int(np.argmax(network.query(of=seen).table))]
     soft = {one: dict(zip(network.levels[one], (0.35, 0.65), strict=True))}
     assert network.query(of=one, given={seen: level}, soft=soft).table == pytest.approx([0.35, 0.65])
@@ -112,7 +113,9 @@ def test_a_range_of_a_normal_variable_is_a_difference_of_its_distribution(seed):
     answer = network.query(f"P({low} < {asked} <= {high} | {seen}=0.4)")
     assert isinstance(answer, Chance)
     assert answer.method == "exact"
-    assert answer.probability == pytest.approx(stats.norm.cdf(high, mean, sd) - stats.norm.cdf(low, mean, sd), abs=1e-12)
+    assert answer.probability == pytest.approx(
+        stats.norm.cdf(high, mean, sd) - stats.norm.cdf(low, mean, sd), abs=1e-12
+    )
     above = network.query(f"P({asked} > {high} | {seen}=0.4)").probability
     assert above == pytest.approx(stats.norm.sf(high, mean, sd), rel=1e-9)
 
@@ -120,7 +123,9 @@ def test_a_range_of_a_normal_variable_is_a_difference_of_its_distribution(seed):
 def test_far_tails_keep_their_digits():
     network = GaussianNetwork(DAG("x"), {"x": 0.0}, {"x": np.zeros(0)}, {"x": 1.0})
     assert network.query("P(x > 20)").probability == pytest.approx(stats.norm.sf(20), rel=1e-12)
-    assert network.query("P(20 < x < 21)").probability == pytest.approx(stats.norm.sf(20) - stats.norm.sf(21), rel=1e-9)
+    assert network.query("P(20 < x < 21)").probability == pytest.approx(
+        stats.norm.sf(20) - stats.norm.sf(21), rel=1e-9
+    )
 
 
 def test_ranges_of_both_kinds_by_hand():
@@ -130,7 +135,9 @@ def test_ranges_of_both_kinds_by_hand():
     assert FEVER.query("P(fever > 38, ill=yes)").probability == pytest.approx(0.1 * above[1])
     assert FEVER.query("P(ill | fever > 38)").table == pytest.approx(p * above / (p @ above))
     rest = np.array([0.2, 0.9])
-    assert FEVER.query("P(rest=yes | fever > 38)").probabilities["yes"] == pytest.approx(rest @ (p * above) / (p @ above))
+    assert FEVER.query("P(rest=yes | fever > 38)").probabilities["yes"] == pytest.approx(
+        rest @ (p * above) / (p @ above)
+    )
     assert FEVER.query("P(fever > 38 | do(ill=yes))").probability == pytest.approx(above[1])
     none = FEVER.query("P(fever > 38 | ill=yes, rest=no)")
     assert none.probability == pytest.approx(above[1])
@@ -190,7 +197,9 @@ def test_levels_that_are_numbers_or_intervals_have_ranges():
     table = network.tables["ill"][..., 1]
     expected = np.einsum("a,d,ad->", [0.5, 0.3, 0.0], [0.0, 0.3, 0.5], table) / (0.8 * 0.8)
     assert network.query("P(ill=yes | age <= 60, dose > 0)").probabilities["yes"] == pytest.approx(expected)
-    with pytest.raises(QueryError, match=r"'age' was cut into intervals, and \(40, 60\] lies partly in age > 50"):
+    with pytest.raises(
+        QueryError, match=r"'age' was cut into intervals, and \(40, 60\] lies partly in age > 50"
+    ):
         network.query("P(age > 50)")
     with pytest.raises(QueryError, match="'ill' has the level 'no', which is no number"):
         network.query("P(ill > 1)")
@@ -241,7 +250,9 @@ def test_estimates_name_their_error():
     assert both.values[0] == pytest.approx(2 * expected - 1, abs=6 * both.standard_errors[0])
     given_range = network.query("P(a | x > 1)", samples=20_000, seed=1)
     upper = grid > 1
-    assert given_range.probabilities["y"] == pytest.approx(weight[upper].sum() / stats.norm.pdf(grid)[upper].sum(), abs=5 * given_range.errors["y"])
+    assert given_range.probabilities["y"] == pytest.approx(
+        weight[upper].sum() / stats.norm.pdf(grid)[upper].sum(), abs=5 * given_range.errors["y"]
+    )
 
 
 @pytest.mark.every_case
@@ -262,7 +273,7 @@ def test_estimates_name_their_error():
         ("P(ill > 1)", "'ill' has the level 'no', which is no number"),
         ("P(fever > 38, rest)", "either all variables asked for have a level"),
         ("P(ill) - MAP(ill)", "compares a MAP, which has no number"),
-        ("P(ill=yes) / P(ill=yes | likelihood(rest, no=1, yes=0), soft(ill, yes=0, no=1))", "'ill' is asked for and given"),
+        ("P(ill=yes) / P(ill=yes | soft(ill, yes=0, no=1))", "is 0, which divides nothing: take the difference"),
         ("P(ill) - P(fever)", "have different numbers"),
         ("P(rest=yes) / P(rest=yes | soft(ill, no=0.5, yes=0.6))", "soft evidence of 'ill' sums to 1.1, not to 1"),
         ("P(rest | soft(ill, no=0.5))", "soft evidence of 'ill' says nothing of 'yes'"),

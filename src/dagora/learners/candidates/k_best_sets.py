@@ -45,12 +45,15 @@ def find_k_best_sets(score: LocalScore, run: Run, k: int) -> Candidates:
         raise OptionError(f"the k best classes are found of up to {MOST_COLUMNS} columns, not of {d}")
     forbidden, required = run.knowledge.forbidden_matrix(names), run.knowledge.required_matrix(names)
     limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
-    free = [np.flatnonzero(~forbidden[:, x] & ~required[:, x] & (np.arange(d) != x)).tolist() for x in range(d)]
+    free = [
+        np.flatnonzero(~forbidden[:, x] & ~required[:, x] & (np.arange(d) != x)).tolist() for x in range(d)
+    ]
     base = [np.flatnonzero(required[:, x]).tolist() for x in range(d)]
     for x in range(d):
         if len(base[x]) > limit:
             raise KnowledgeError(
-                f"'{names[x]}' has {len(base[x])} required parents, and {option('max_parents')} allows {limit}"
+                f"'{names[x]}' has {len(base[x])} required parents, and {option('max_parents')} allows "
+                f"{limit}"
             )
     sizes = [range(min(limit - len(base[x]), len(free[x])) + 1) for x in range(d)]
     families = sum(comb(len(free[x]), m) for x in range(d) for m in sizes[x])
@@ -77,9 +80,7 @@ def find_k_best_sets(score: LocalScore, run: Run, k: int) -> Candidates:
     return Candidates(tuple(names), tuple(found))
 
 
-def score_in_parts(
-    score: LocalScore, run: Run, child: int, sets: Sequence[tuple[int, ...]]
-) -> Floats | None:
+def score_in_parts(score: LocalScore, run: Run, child: int, sets: Sequence[tuple[int, ...]]) -> Floats | None:
     """The scores of one child's sets; None where time is up."""
     values = []
     for start in range(0, len(sets), AT_ONCE):
@@ -101,9 +102,7 @@ def incomplete(score: LocalScore, run: Run, names: Sequence[str]) -> Candidates:
 
 
 @kernel
-def may_matter(
-    bits: NDArray[np.int64], values: NDArray[np.float64], fixed: int, k: int
-) -> NDArray[np.bool_]:
+def may_matter(bits: NDArray[np.int64], values: NDArray[np.float64], fixed: int, k: int) -> NDArray[np.bool_]:
     """Mark the sets of which fewer than k proper subsets score more; `bits` ascend, all hold `fixed`."""
     kept = np.ones(len(bits), dtype=np.bool_)
     for row in range(len(bits)):

@@ -180,11 +180,7 @@ SEARCHES = (
         learner="dagora.learners.search.exact.ilp:ilp",
         growth="parent sets",
         needs=(SCIP,),
-        options=(
-            MEMORY,
-            Option("facets", "bool", True, "also add cuts over three to seven nodes"),
-            BEST,
-        ),
+        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes"), BEST),
     ),
     Method(
         name="obs",

@@ -107,7 +107,11 @@ class TestWiseDeletion:
             if rows.sum() < FEWEST:
                 self._made[key] = None, place
                 return self._made[key]
-            kept = [k for k in range(len(self.names)) if (not self._holes[k] or k in key) and self._varies(k, rows)]
+            kept = [
+                k
+                for k in range(len(self.names))
+                if (not self._holes[k] or k in key) and self._varies(k, rows)
+            ]
             place[kept] = np.arange(len(kept))
             schema = Schema(self._table.schema[k] for k in kept)
             part = Table(schema, tuple(self._table.columns[k][rows] for k in kept))
@@ -125,8 +129,8 @@ def account(test: IndependenceTest) -> tuple[list[str], dict[str, float]]:
         return [], {}
     fewest, most = test.rows_used
     caution = (
-        f"each test counts the rows that saw its columns, {fewest:,} to {most:,} of {test.n_rows:,}: where what "
-        "is tested decides which values are missing, such rows are selected, and independent columns can look "
-        "dependent"
+        f"each test counts the rows that saw its columns, {fewest:,} to {most:,} of {test.n_rows:,}: where "
+        "what is tested decides which values are missing, such rows are selected, and independent columns "
+        "can look dependent"
     )
     return [caution], {"fewest_rows_of_a_test": float(fewest), "most_rows_of_a_test": float(most)}

@@ -300,8 +300,13 @@ class Density(Answer):
 
     def listed(self) -> list[tuple[str, float, float | None]]:
         """Each variable with its mean."""
-        errors = [None] * len(self.variables) if self.standard_errors is None else self.standard_errors.tolist()
-        return [(f"mean of {name}", mean, error) for (name, mean), error in zip(self.mean.items(), errors, strict=True)]
+        errors = (
+            [None] * len(self.variables) if self.standard_errors is None else self.standard_errors.tolist()
+        )
+        return [
+            (f"mean of {name}", mean, error)
+            for (name, mean), error in zip(self.mean.items(), errors, strict=True)
+        ]
 
     def with_row_uncertainty(self, errors: Array, interval: Interval) -> Density:
         """The same answer with what comes from the rows."""

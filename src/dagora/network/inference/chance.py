@@ -28,7 +28,6 @@ from dagora.network.inference.question import (
     check_targets,
     check_value,
     check_variable,
-    kinds_of,
 )
 from dagora.network.inference.ranges import Range, codes_within
 from dagora.network.inference.settings import QuerySettings
@@ -97,8 +96,8 @@ def in_ranges(model: NetworkModel, question: Question, settings: QuerySettings) 
     no_form = any(name not in model.levels for name in asked) and not question.within
     if no_form and settings.method == "exact":
         raise QueryError(
-            f"the distribution of '{asked[0]}' given a range has no closed form: {option('method', 'sampling')} "
-            "estimates it"
+            f"the distribution of '{asked[0]}' given a range has no closed form: "
+            f"{option('method', 'sampling')} estimates it"
         )
     by_samples = settings.method == "sampling" or no_form
     if by_samples or (settings.method == "auto" and set_up(model, everything, known).open_choices):
@@ -113,7 +112,7 @@ def in_ranges(model: NetworkModel, question: Question, settings: QuerySettings) 
             )
         return in_ranges_estimated(model, question, asked, known, codes, settings)
     discrete, weights, inside = found
-    if question.within or question.event:
+    if question.within:
         event = inside[np.ix_(*(codes.get(name, range(len(model.levels[name]))) for name in discrete))]
         return Chance(question, asked, None, float(min(1.0, event.sum())))
     others = tuple(axis for axis, name in enumerate(discrete) if name not in asked)
@@ -161,7 +160,9 @@ def weights_over(
     for component in used:
         for place, name in enumerate(component.nodes):
             if name in ranges:
-                share = ranges[name].chances(component.means[:, place], component.covariances[:, place, place])
+                share = ranges[name].chances(
+                    component.means[:, place], component.covariances[:, place, place]
+                )
                 sizes = [reduced.problem.sizes[one] for one in component.discrete]
                 aligned = Factor(component.discrete, share.reshape(sizes)).align(discrete)
                 if name in limits:
@@ -207,7 +208,7 @@ def in_ranges_estimated(
         named = ", ".join(range_.written(name) for name, range_ in question.given_within.items())
         raise QueryError(f"none of {settings.samples:,} samples has {named}: take more {option('samples')}")
     rows = WeightedRows(drawn.columns, kept / kept.sum())
-    if not (question.within or question.event):
+    if not question.within:
         return estimate(model, question, asked, known, settings, rows)
     numbers = {name: range_ for name, range_ in question.within.items() if name not in model.levels}
     event = inside_all(rows, numbers)

@@ -42,7 +42,9 @@ class Contrast(Answer):
         shown = []
         pairs = zip(self.first.listed(), self.second.listed(), strict=True)
         for place, ((_, one, _), (_, other, _)) in enumerate(pairs):
-            ends = None if self.row_interval is None else tuple(float(end[place]) for end in self.row_interval)
+            ends = (
+                None if self.row_interval is None else tuple(float(end[place]) for end in self.row_interval)
+            )
             error = None if self.standard_errors is None else float(self.standard_errors[place])
             label = f"{self.labels[place]}  " if self.labels[place] else ""
             rows = None if ends is None else (ends[0], ends[1])
@@ -90,7 +92,8 @@ def contrast_of(question: Question, sign: str, first: Answer, second: Answer) ->
     labels = tuple(label for label, _, _ in ones)
     if len(ones) != len(others) or (len(ones) > 1 and labels != tuple(label for label, _, _ in others)):
         raise QueryError(
-            f"{first.question} and {second.question} have different numbers: ask both for the same event or levels"
+            f"{first.question} and {second.question} have different numbers: ask both for the same event or "
+            "levels"
         )
     a, b = (np.array([value for _, value, _ in listed]) for listed in (ones, others))
     if sign == "/" and (b == 0).any():

@@ -1,8 +1,8 @@
 """Questions from text, word by word.
 
-Names and levels that hold blanks or one of , | = ( ) ' " stand in quotes of either kind; so do names that hold
-a sign which compares. After the bar stand levels and values, ranges, `do(…)`, `likelihood(…)` and `soft(…)`.
-`P(…) - P(…)` and `P(…) / P(…)` compare two answers.
+Names and levels that hold blanks or one of , | = ( ) ' " stand in quotes of either kind; so do names that
+hold a sign which compares. After the bar stand levels and values, ranges, `do(…)`, `likelihood(…)` and
+`soft(…)`. `P(…) - P(…)` and `P(…) / P(…)` compare two answers.
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ class QuestionReader:
             add_once(found, level, number)
             mark = self.punctuation()
         if mark != ")" or not found:
-            raise QueryError(f"{self.text!r} has a {kind}( that does not end: write {kind}(a, yes=0.8, no=0.2)")
+            raise QueryError(
+                f"{self.text!r} has a {kind}( that does not end: write {kind}(a, yes=0.8, no=0.2)"
+            )
         return found
 
     def comparison(self) -> tuple[str, Range] | None:

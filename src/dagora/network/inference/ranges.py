@@ -82,9 +82,7 @@ def codes_within(model: NetworkModel, name: str, range_: Range) -> list[int]:
     """
     found = [code for code, level in enumerate(model.levels[name]) if is_within(name, level, range_)]
     if not found:
-        raise QueryError(
-            f"no level of '{name}' lies in {range_.written(name)}: {among(model.levels[name])}"
-        )
+        raise QueryError(f"no level of '{name}' lies in {range_.written(name)}: {among(model.levels[name])}")
     return found
 
 
@@ -97,8 +95,8 @@ def is_within(name: str, level: str, range_: Range) -> bool:
     low, high = (as_number(ends[2]), as_number(ends[3])) if ends else (None, None)
     if ends is None or low is None or high is None:
         raise QueryError(
-            f"'{name}' has the level '{level}', which is no number: ask for levels, such as {name}='{level}'; "
-            "ranges are for numbers"
+            f"'{name}' has the level '{level}', which is no number: ask for levels, such as "
+            f"{name}='{level}'; ranges are for numbers"
         )
     low_in = low > range_.low or (low == range_.low and (range_.with_low or ends[1] == "("))
     high_in = high < range_.high or (high == range_.high and (range_.with_high or ends[4] == ")"))

@@ -95,4 +95,8 @@ def nodes_behind(model: NetworkModel, question: Question) -> list[str]:
     known = check_known(model, question.given, question.do)
     named = [*check_targets(model, question, known), *(check_variable(model, n) for n in question.known_of)]
     found = [node for node in relevant_nodes(model, named, known) if node not in known.do]
-    return found if question.against is None else [*dict.fromkeys([*found, *nodes_behind(model, question.against[1])])]
+    return (
+        found
+        if question.against is None
+        else [*dict.fromkeys([*found, *nodes_behind(model, question.against[1])])]
+    )

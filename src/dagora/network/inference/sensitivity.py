@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError, QueryError
-from dagora.base.wording import option
 from dagora.network.inference.answer import Answer
+from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.asking import ask
 from dagora.network.inference.chance import event_codes
 from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.factors import Factor, MemoryLimit, Product, find_order
-from dagora.network.inference.arithmetic import Overspan
 from dagora.network.inference.problem import NodeEvidence, relevant_nodes
 from dagora.network.inference.question import Question, check_known, check_targets, quote, quote_name
 from dagora.network.inference.row_uncertainty import nodes_behind
@@ -59,7 +58,10 @@ class RowSlopes:
     def answers(self, change: Array) -> Array:
         """The answer after each parameter changed by so much."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            above, below = self.event + self.event_slopes * change, self.evidence + self.evidence_slopes * change
+            above, below = (
+                self.event + self.event_slopes * change,
+                self.evidence + self.evidence_slopes * change,
+            )
             return np.where(below > UNMOVED * self.evidence, above / below, np.nan)
 
     def derivatives(self) -> Array:
@@ -99,8 +101,8 @@ def number_of(answer: Answer) -> float:
     if len(listed) != 1:
         name = answer.variables[0]
         raise QueryError(
-            f"sensitivity is that of one number, and {answer.question} has {len(listed)}: ask for an event, such "
-            f"as P({quote_name(name)}=LEVEL | ...)"
+            f"sensitivity is that of one number, and {answer.question} has {len(listed)}: ask for an event, "
+            f"such as P({quote_name(name)}=LEVEL | ...)"
         )
     return listed[0][1]
 
@@ -153,10 +155,7 @@ def compared(
     rise = (left.derivative * second - first * right.derivative) / second**2
     low, high = (
         above / below if below else float("nan")
-        for above, below in (
-            (left.answer_low, right.answer_low),
-            (left.answer_high, right.answer_high),
-        )
+        for above, below in ((left.answer_low, right.answer_low), (left.answer_high, right.answer_high))
     )
     return replace(left, answer_low=low, answer_high=high, derivative=rise)
 
@@ -176,7 +175,8 @@ def table_influences(
         event.append(Factor((name,), inside))
     nodes = [node for node in relevant_nodes(plain, targets, known) if node not in known.do]
     factors = {
-        node: Factor((*plain.parents[node], node), plain.distributions[node]).restrict(codes) for node in nodes
+        node: Factor((*plain.parents[node], node), plain.distributions[node]).restrict(codes)
+        for node in nodes
     }
     for node in nodes:
         if node not in model.parents or len(plain.levels[node]) == 1:
@@ -286,7 +286,8 @@ def name_of(model: NetworkModel, node: str, cell: tuple[int, ...]) -> str:
     *above, level = cell
     parents = [name for name in model.parents[node] if name in model.levels]
     given = ", ".join(
-        f"{quote_name(name)}={quote(model.levels[name][code])}" for name, code in zip(parents, above, strict=True)
+        f"{quote_name(name)}={quote(model.levels[name][code])}"
+        for name, code in zip(parents, above, strict=True)
     )
     return f"P({quote_name(node)}={quote(model.levels[node][level])}{' | ' if given else ''}{given})"
 
@@ -298,8 +299,8 @@ def asked_again(
     changes = [change for node in nodes_behind(model, question) for change in changes_of(model, node, spread)]
     if len(changes) > MOST_ASKED:
         raise QueryError(
-            f"{len(changes):,} parameters bear on {question}, and {MOST_ASKED:,} can be tried: give more evidence, "
-            "or ask a network of discrete variables, whose sensitivity has a closed form"
+            f"{len(changes):,} parameters bear on {question}, and {MOST_ASKED:,} can be tried: give more "
+            "evidence, or ask a network of discrete variables, whose sensitivity has a closed form"
         )
 
     def answer(change: Change, to: float) -> float:
@@ -313,9 +314,7 @@ def asked_again(
             rise = (answer(change, change.value + step) - answer(change, change.value - step)) / (2 * step)
         except QueryError:  # evidence that would be impossible
             continue
-        found.append(
-            ParameterInfluence(change.name, change.value, change.low, change.high, low, high, rise)
-        )
+        found.append(ParameterInfluence(change.name, change.value, change.low, change.high, low, high, rise))
     return found
 
 
@@ -350,7 +349,7 @@ def changes_of(model: NetworkModel, node: str, spread: float) -> Iterator[Change
 
 
 def changes_of_lines(model: NetworkModel, node: str, spread: float) -> Iterator[Change]:
-    """The intercepts, slopes and standard deviations of a regression; intercepts move by a share of the sd."""
+    """The intercepts, slopes and sds of a regression; intercepts move by a share of the sd."""
     lines = model.lines[node]
     discrete, continuous = model.discrete_parents(node), model.continuous_parents(node)
     for part in ("intercepts", "slopes", "sds"):
@@ -396,12 +395,16 @@ def with_table(model: NetworkModel, node: str, table: Array) -> NetworkModel:
     return replace(model, tables={**model.tables, node: table})
 
 
-def without_each(model: NetworkModel, question: Question, settings: QuerySettings) -> Iterator[EvidenceInfluence]:
+def without_each(
+    model: NetworkModel, question: Question, settings: QuerySettings
+) -> Iterator[EvidenceInfluence]:
     """The answer without each piece of evidence; those that are set stay."""
     sides = [replace(question, against=None), *([question.against[1]] if question.against else [])]
     for name in dict.fromkeys(name for side in sides for name in side.known_of):
         left = [without(side, name) for side in sides]
-        asked = left[0] if question.against is None else replace(left[0], against=(question.against[0], left[1]))
+        asked = (
+            left[0] if question.against is None else replace(left[0], against=(question.against[0], left[1]))
+        )
         try:
             yield EvidenceInfluence(name, said_of(sides, name), number_of(ask(model, asked, settings)))
         except QueryError:

@@ -50,19 +50,15 @@ class EvidenceInfluence:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
-        return {
-            "variable": self.variable,
-            "evidence": self.evidence,
-            "answer_without": self.answer_without,
-        }
+        return {"variable": self.variable, "evidence": self.evidence, "answer_without": self.answer_without}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
     """How far an answer moves with each parameter, strongest first, and without each piece of evidence.
 
-    `spread` is the share of its value by which each parameter is moved down and up; the others of its row of a
-    table keep their proportions. Parameters that do not move the answer are left out.
+    `spread` is the share of its value by which each parameter is moved down and up; the others of its row of
+    a table keep their proportions. Parameters that do not move the answer are left out.
     """
 
     answer: Answer
@@ -97,7 +93,9 @@ class Sensitivity:
         wide = max((len(one.name) for one in shown), default=0)
         for one in shown:
             ends = f"{one.answer_low:.6g} to {one.answer_high:.6g}"
-            lines.append(f"{one.name:<{wide}}  {one.low:.4g} to {one.high:.4g}: {ends}  slope {one.derivative:.4g}")
+            lines.append(
+                f"{one.name:<{wide}}  {one.low:.4g} to {one.high:.4g}: {ends}  slope {one.derivative:.4g}"
+            )
         if len(self.parameters) > SHOWN:
             lines.append(f"… {len(self.parameters) - SHOWN} more")
         order = sorted(self.evidence, key=lambda one: -abs(one.answer_without - self.value))

@@ -76,9 +76,7 @@ class SeenChildren:
         return child
 
 
-def as_values(
-    model: NetworkModel, question: Question, limits: MemoryLimit
-) -> tuple[NetworkModel, Question]:
+def as_values(model: NetworkModel, question: Question, limits: MemoryLimit) -> tuple[NetworkModel, Question]:
     """A network and a question in which evidence that is not certain became values of added children.
 
     Ranges of numbers stay as they are.
@@ -105,8 +103,8 @@ def as_values(
     if question.soft:
         if left:
             raise QueryError(
-                f"soft evidence does not go with a range of '{next(iter(left))}', which is continuous: give a "
-                "value of it, or likelihoods instead of soft evidence"
+                f"soft evidence does not go with a range of '{next(iter(left))}', which is continuous: give "
+                "a value of it, or likelihoods instead of soft evidence"
             )
         wanted = {}
         for name, numbers in question.soft.items():
@@ -130,10 +128,14 @@ def check_numbers(model: NetworkModel, name: str, numbers: Mapping[str, float], 
         if level not in levels:
             raise QueryError(f"'{name}' has no level '{level}': {among(levels)}")
         if not 0 <= number < np.inf:
-            raise QueryError(f"{kind} evidence of '{name}' has {number:g} for '{level}': it must be 0 or more")
+            raise QueryError(
+                f"{kind} evidence of '{name}' has {number:g} for '{level}': it must be 0 or more"
+            )
     lacking = [level for level in levels if level not in numbers]
     if lacking:
-        raise QueryError(f"{kind} evidence of '{name}' says nothing of '{lacking[0]}': give every level a number")
+        raise QueryError(
+            f"{kind} evidence of '{name}' says nothing of '{lacking[0]}': give every level a number"
+        )
     found = np.array([numbers[level] for level in levels], dtype=np.float64)
     if not found.sum() > 0:
         raise QueryError(f"{kind} evidence of '{name}' is zero for all levels")
@@ -146,7 +148,8 @@ def check_measurement(name: str, numbers: Mapping[str, float]) -> tuple[float, f
     """The value of a measurement and its standard deviation."""
     if set(numbers) != {"value", "sd"}:
         raise QueryError(
-            f"'{name}' is continuous: its likelihood is a measurement, as in likelihood({name}, value=1, sd=0.5)"
+            f"'{name}' is continuous: its likelihood is a measurement, as in likelihood({name}, value=1, "
+            "sd=0.5)"
         )
     if not numbers["sd"] > 0:
         raise QueryError(f"the sd of a measurement of '{name}' must be above 0, not {numbers['sd']:g}")
@@ -160,8 +163,8 @@ def likelihoods_for(
     names = tuple(wanted)
     if set_up(model, names, known).open_choices:
         raise QueryError(
-            f"soft evidence needs the exact distribution of '{names[0]}', which depends on numbers that are not "
-            "given: give likelihoods instead"
+            f"soft evidence needs the exact distribution of '{names[0]}', which depends on numbers that are "
+            "not given: give likelihoods instead"
         )
     table = joint_table(model, reduce_question(model, names, known, limits), names, known, limits)
     return fit_margins(table, names, [wanted[name] for name in names])
@@ -181,7 +184,8 @@ def fit_margins(table: Array, names: Sequence[str], wanted: Sequence[Array]) -> 
             here = table.sum(axis=tuple(k for k in range(table.ndim) if k != axis))
             if ((margin > 0) & (here <= 0)).any():
                 raise QueryError(
-                    f"soft evidence of '{names[axis]}' gives a chance to a level that is impossible given the rest"
+                    f"soft evidence of '{names[axis]}' gives a chance to a level that is impossible given "
+                    "the rest"
                 )
             furthest = max(furthest, float(np.abs(here - margin).max()))
             ratio = np.where(margin > 0, margin / np.where(here > 0, here, 1.0), 0.0)

@@ -30,9 +30,7 @@ class SampleGraph:
     refused: str = ""
 
 
-def sample_of(
-    prepared: PreparedRequest, way: str, random: np.random.Generator, seed: int
-) -> Statistics:
+def sample_of(prepared: PreparedRequest, way: str, random: np.random.Generator, seed: int) -> Statistics:
     """The rows of a sample: some of them, or all of them with their missing values drawn."""
     statistics = prepared.source.statistics
     if way != IMPUTE:

@@ -59,8 +59,8 @@ def way_for(name: str, method: Method) -> str:
     """
     if method.returns == "pag":
         raise OptionError(
-            f"samples count edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, whose edges "
-            "have marks: leave the samples out, or use pc"
+            f"samples count edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, whose "
+            "edges have marks: leave the samples out, or use pc"
         )
     if name == IMPUTE:
         return name

@@ -94,7 +94,12 @@ def test_knowledge_is_obeyed(method, seed):
 
     truth = ranked_by_force(table, "bdeu", obeys)
     result = dagora.learn(
-        table, method, score="bdeu", best=15, max_parents=2, knowledge={"required": [[a, b]], "forbidden": [[c, d]]}
+        table,
+        method,
+        score="bdeu",
+        best=15,
+        max_parents=2,
+        knowledge={"required": [[a, b]], "forbidden": [[c, d]]},
     )
     assert [one.score for one in result.classes] == pytest.approx([t for _, t in truth[:15]], rel=1e-9)
     assert obeys(result.graph)
@@ -126,7 +131,9 @@ def test_sets_that_k_of_their_subsets_beat_are_left_out():
             values = dict(zip(everything.parents, everything.scores.tolist(), strict=True))
             assert len(values) == 16
             for parents, value in values.items():
-                better = sum(values[other] > value + 1e-9 * abs(value) for other in values if set(other) < set(parents))
+                better = sum(
+                    values[other] > value + 1e-9 * abs(value) for other in values if set(other) < set(parents)
+                )
                 assert (parents in by_set) == (better < k)
 
 
@@ -144,7 +151,7 @@ def test_keys_tell_classes_apart():
 
 def test_refusals():
     table = random_discrete(np.random.default_rng(1), 60, [2, 2, 2])
-    with pytest.raises(OptionError, match="best=2 ranks classes|best ranks classes"):
+    with pytest.raises(OptionError, match="best ranks classes"):
         dagora.learn(table, "dynamic", score="k2", best=2)
     wide = random_continuous(np.random.default_rng(1), 60, 16)
     with pytest.raises(OptionError, match=r"up to 15 columns, not of 16"):

@@ -1,8 +1,8 @@
 """Classes of equivalent DAGs by their adjacencies and v-structures, as bits of whole numbers.
 
-Two DAGs are equivalent exactly if both agree (Verma & Pearl 1990). A variable that is added as a sink adds its
-edges, and a v-structure for every two of its parents that are not adjacent, whichever DAG of the class it is
-added to.
+Two DAGs are equivalent exactly if both agree (Verma & Pearl 1990). A variable that is added as a sink adds
+its edges, and a v-structure for every two of its parents that are not adjacent, whichever DAG of the class it
+is added to.
 """
 
 from __future__ import annotations
@@ -92,4 +92,6 @@ def class_of(parents: Sequence[int], names: Sequence[str]) -> CPDAG:
 
 def dag_of(parents: Sequence[int], names: Sequence[str]) -> DAG:
     """The DAG that masks of parents stand for."""
-    return DAG.from_parents(names, [np.array(list(bits_of(mask)), dtype=np.int64).tolist() for mask in parents])
+    return DAG.from_parents(
+        names, [np.array(list(bits_of(mask)), dtype=np.int64).tolist() for mask in parents]
+    )

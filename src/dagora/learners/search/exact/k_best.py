@@ -52,7 +52,9 @@ def near(first: Outcome, candidates: Candidates, k: int) -> Candidates:
     """
     dag = require_dag(first.graph)
     parents = tuple(int(row[0]) for row in dag.parent_rows)
-    scored = [dict(zip(child.masks[:, 0].tolist(), child.scores.tolist(), strict=True)) for child in candidates]
+    scored = [
+        dict(zip(child.masks[:, 0].tolist(), child.scores.tolist(), strict=True)) for child in candidates
+    ]
     values: dict[ClassKey, float] = {}
     for changed in (parents, *neighbours_of(parents, candidates)):
         values.setdefault(ClassKey.of(changed), sum(scored[x][mask] for x, mask in enumerate(changed)))
@@ -63,7 +65,9 @@ def near(first: Outcome, candidates: Candidates, k: int) -> Candidates:
 
 def without_classes(first: Outcome, reason: str = "") -> Outcome:
     """The best network alone, where there was no time for more."""
-    late = f"{reason}; the other classes were not found" if reason else f"{first.message}; no classes were found"
+    late = (
+        f"{reason}; the other classes were not found" if reason else f"{first.message}; no classes were found"
+    )
     status = "time-limit" if reason else first.status
     return replace(first, status=status, message=late)
 
@@ -95,4 +99,6 @@ def outcome_with(
     graph = dag_of(found[0][1], names) if found else first.graph
     score = found[0][0] if found else first.score
     stats = {**first.stats, "classes": float(len(found))}
-    return replace(first, graph=graph, score=score, status=status, message=message, stats=stats, classes=tuple(listed))
+    return replace(
+        first, graph=graph, score=score, status=status, message=message, stats=stats, classes=tuple(listed)
+    )

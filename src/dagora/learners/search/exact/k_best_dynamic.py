@@ -1,8 +1,8 @@
-"""The k best classes of equivalent networks by dynamic programming over subsets.
+r"""The k best classes of equivalent networks by dynamic programming over subsets.
 
-Every DAG over W has a sink s. Without it, it is a DAG over W \\ {s}; and equivalent DAGs over W \\ {s} give
+Every DAG over W has a sink s. Without it, it is a DAG over W \ {s}; and equivalent DAGs over W \ {s} give
 equivalent DAGs over W if s gets the same parents, others never. So the k best classes over W are among those
-made of the k best over W \\ {s} and the k best sets of parents of s, for every s (Tian, He & Ram 2010; Chen &
+made of the k best over W \ {s} and the k best sets of parents of s, for every s (Tian, He & Ram 2010; Chen &
 Tian 2014). The score must be the same for equivalent DAGs.
 """
 
@@ -27,7 +27,7 @@ SUBSETS_A_LOOK = 64
 
 
 class Ranked(NamedTuple):
-    """One of the best classes over a subset: its score, the sink with its row, and the class it was added to."""
+    """One of the best classes over a subset: its score, and the sink with its row that was added last."""
 
     score: float
     key: ClassKey
@@ -65,7 +65,7 @@ def best_over(
     scores: Sequence[list[float]],
     k: int,
 ) -> list[Ranked]:
-    """The k best classes over a subset, from those over the subsets with one variable less."""
+    r"""The k best classes over a subset, from those over the subsets with one variable less."""
     heap: list[tuple[float, int, int, int]] = []
     rows: dict[int, list[int]] = {}
     for s in range(len(masks)):

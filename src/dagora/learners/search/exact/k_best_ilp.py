@@ -85,7 +85,9 @@ def k_best_by_cuts(
     The status is `optimal`, also where there are fewer classes, `time-limit` or `memory-limit`.
     """
     problem = LocalProblem.whole(candidates)
-    scored = [dict(zip(child.masks[:, 0].tolist(), child.scores.tolist(), strict=True)) for child in candidates]
+    scored = [
+        dict(zip(child.masks[:, 0].tolist(), child.scores.tolist(), strict=True)) for child in candidates
+    ]
     found: list[tuple[float, tuple[int, ...]]] = []
     known: list[ClassKey] = []
     watch = Watch(run, PHASE, 0.0, 0.0)
