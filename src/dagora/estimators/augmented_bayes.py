@@ -21,7 +21,7 @@ from dagora.graph.dag import DAG, Edge
 
 
 class ShapedClassifier(NetworkClassifier):
-    """What the classifiers of a given shape share: their settings, and a graph made from the rows."""
+    """The settings that classifiers of a given shape share, with a graph made from the rows."""
 
     def __init__(
         self,

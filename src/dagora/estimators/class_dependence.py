@@ -1,4 +1,4 @@
-"""How much columns say about the class, and about each other given the class: mutual informations in nats.
+"""Mutual informations in nats: of columns with the class, and of each two columns given the class.
 
 Of two discrete columns they are those of the counts. A number is taken as normal within each class (and
 within each level of a discrete column beside it): then they are logarithms of ratios of variances. Each pair

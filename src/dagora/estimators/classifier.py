@@ -19,11 +19,12 @@ from dagora.estimators.reading import check_data, column_names, read_as_fitted, 
 from dagora.estimators.structure import GivenKnowledge, complete_or_not, fitted_network, learned_graph
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
+from dagora.learners.result import Result
 from dagora.network.networks import DiscreteNetwork, MixedNetwork, Network
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What all classifiers share: rows are read, a graph gets parameters, and Bayes' rule answers.
+    """The base of all classifiers: rows are read, a graph gets parameters, and Bayes' rule answers.
 
     A classifier says how it finds the graph of a table that has the class as its last column.
     """
@@ -135,7 +136,7 @@ class BayesianNetworkClassifier(NetworkClassifier):
 
     def fit(self, X: object, y: object) -> Self:
         """Learn a network over the columns of X and the classes y."""
-        self.result_ = None
+        self.result_: Result | None = None
         return self._fit(X, y)
 
     def _graph(self, table: IncompleteTable, names: tuple[str, ...], seed: int) -> DAG:

@@ -1,4 +1,4 @@
-"""Files of graphs (JSON, DOT, GraphML, DAGitty, Tetrad, CSV) and networks (JSON, BIF, XMLBIF, Hugin, XDSL, UAI)."""
+"""Files of graphs (JSON, DOT, GraphML, DAGitty, Tetrad, CSV) and networks (JSON, BIF and its kin)."""
 
 from dagora.formats.registry import convert, read_graph, read_network, write_graph, write_network
 

@@ -166,7 +166,7 @@ class HuginReader:
         return found
 
     def skip_statement(self) -> None:
-        """What is left of a statement."""
+        """Take the rest of a statement."""
         while self.next()[:2] != ("sign", ";"):
             pass
 

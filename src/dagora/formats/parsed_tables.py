@@ -25,7 +25,7 @@ SUM_TOLERANCE = 1e-3  # tables are often rounded to three or four decimals
 
 @dataclass
 class ParsedTables:
-    """What a file says of a network, as it is read: variables with levels, then a table for each.
+    """A network as a file tells of it: variables with levels, then a table for each.
 
     >>> parsed = ParsedTables("coins")
     >>> parsed.add_variable("b", ["0", "1"])

@@ -98,7 +98,7 @@ class QueryableNetwork:
         soft: Uncertain | None = None,
         memory: int | str | None = None,
     ) -> Sensitivity:
-        """How far each parameter, and each piece of evidence, moves the answer to a question.
+        """Say how far each parameter, and each piece of evidence, moves the answer to a question.
 
         The question has one number for an answer: the chance of an event, a mean, or a contrast of these.
         Each parameter is moved down and up by `spread`, a share of its value; the others of its row of a

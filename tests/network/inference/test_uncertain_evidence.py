@@ -6,8 +6,8 @@ from scipy import stats
 
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
-from dagora.network.inference.chance import Chance
-from dagora.network.inference.contrast import Contrast
+from dagora.network.inference.chance import RangeChance
+from dagora.network.inference.contrast import AnswerContrast
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, Lines, MixedNetwork, Softmax
 from tests.network.inference.random_networks import (
     given,
@@ -111,7 +111,7 @@ def test_a_range_of_a_normal_variable_is_a_difference_of_its_distribution(seed):
     mean, sd = density.mean[asked], density.sd[asked]
     low, high = sorted(rng.normal(mean, sd, size=2))
     answer = network.query(f"P({low} < {asked} <= {high} | {seen}=0.4)")
-    assert isinstance(answer, Chance)
+    assert isinstance(answer, RangeChance)
     assert answer.method == "exact"
     assert answer.probability == pytest.approx(
         stats.norm.cdf(high, mean, sd) - stats.norm.cdf(low, mean, sd), abs=1e-12
@@ -214,7 +214,7 @@ def test_contrasts_are_differences_and_ratios():
     level = network.levels[a][0]
     x, y = (network.query(f"P({a}={level} | do({b}={value}))").probabilities[level] for value in (one, other))
     difference = network.query(f"P({a}={level} | do({b}={one})) - P({a}={level} | do({b}={other}))")
-    assert isinstance(difference, Contrast)
+    assert isinstance(difference, AnswerContrast)
     assert difference.values.tolist() == pytest.approx([x - y])
     if y > 0:
         ratio = network.query(f"P({a}={level} | do({b}={one}))/P({a}={level} | do({b}={other}))")

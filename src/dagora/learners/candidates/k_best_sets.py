@@ -93,7 +93,7 @@ def score_in_parts(score: LocalScore, run: Run, child: int, sets: Sequence[tuple
 
 
 def incomplete(score: LocalScore, run: Run, names: Sequence[str]) -> Candidates:
-    """What there is where time is up: the required parents alone, marked as incomplete."""
+    """The required parents alone, marked as incomplete, where time is up."""
     required = run.knowledge.required_matrix(tuple(names))
     sets = [tuple(np.flatnonzero(required[:, x]).tolist()) for x in range(len(names))]
     values = score.families(list(enumerate(sets)))

@@ -20,7 +20,7 @@ from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
-from dagora.learners.independence.test_wise import TestWiseDeletion
+from dagora.learners.independence.seen_rows import SeenRowTest
 from dagora.learners.result import SeparatingSet
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -51,7 +51,7 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
     by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
     chosen = default_test(statistics) if by_columns else name
     if isinstance(statistics, IncompleteStatistics):
-        return chosen, TestWiseDeletion(statistics, lambda part: TESTS[chosen](part, owner))
+        return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
 
 

@@ -33,7 +33,7 @@ from dagora.learners.constraint.named_tests import (
 from dagora.learners.constraint.orientation import Separates, colliders, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import Given, Pair, Skeleton, find_skeleton, in_parts, sets_around
 from dagora.learners.independence.protocol import IndependenceTest
-from dagora.learners.independence.test_wise import account
+from dagora.learners.independence.seen_rows import account
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order

@@ -84,7 +84,7 @@ class Answer:
         raise QueryError(f"{self.question} has no number that varies")
 
     def listed(self) -> list[tuple[str, float, float | None]]:
-        """What can be compared: labels with their numbers, and standard errors where they were estimated."""
+        """Labels with the numbers to compare, and standard errors where they were estimated."""
         raise QueryError(f"{self.question} has no number to compare")
 
     def with_row_uncertainty(self, errors: Array, interval: Interval) -> Answer:  # noqa: ARG002

@@ -11,7 +11,7 @@ from dagora.graph.separation import d_separated
 from dagora.network.inference.answer import Answer, Density, Distribution, Explanation
 from dagora.network.inference.asking import ask
 from dagora.network.inference.class_range import range_over_class
-from dagora.network.inference.contrast import Contrast
+from dagora.network.inference.contrast import AnswerContrast
 from dagora.network.inference.identify import adjustments_of, causal_notes
 from dagora.network.inference.question import Question, make_question, quote
 from dagora.network.inference.row_uncertainty import SECONDS, uncertainty_from_rows
@@ -35,7 +35,7 @@ def with_notes(
 
     `seconds` is the time for the uncertainty that comes from the rows.
     """
-    if isinstance(answer, Contrast):
+    if isinstance(answer, AnswerContrast):
         return contrast_with_notes(model, answer, settings, seconds)
     set_ = adjustments_of(model, answer) if answer.question.do else []
     if model.origin is None:
@@ -59,7 +59,7 @@ def with_notes(
 
 
 def contrast_with_notes(
-    model: NetworkModel, answer: Contrast, settings: QuerySettings, seconds: float
+    model: NetworkModel, answer: AnswerContrast, settings: QuerySettings, seconds: float
 ) -> Answer:
     """A contrast with its uncertainty, and the lines of both answers."""
     first, second = (with_notes(model, one, settings, 0.0) for one in (answer.first, answer.second))

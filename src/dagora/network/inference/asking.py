@@ -1,4 +1,4 @@
-"""How questions are answered: exactly, or by weighted samples."""
+"""Answers to questions, exactly or by weighted samples."""
 
 from __future__ import annotations
 

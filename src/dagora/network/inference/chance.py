@@ -40,7 +40,7 @@ UNCORRELATED = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chance(Answer):
+class RangeChance(Answer):
     """The probability of an event with ranges of numbers in it."""
 
     probability: float
@@ -76,7 +76,7 @@ class Chance(Answer):
         """The probability, and its standard error where it was estimated."""
         return [("", self.probability, self.standard_error)]
 
-    def with_row_uncertainty(self, errors: Array, interval: Interval) -> Chance:
+    def with_row_uncertainty(self, errors: Array, interval: Interval) -> RangeChance:
         """The same answer with what comes from the rows."""
         low, high = (float(np.clip(end[0], 0, 1)) for end in interval)
         return replace(self, row_error=float(errors[0]), row_interval=(low, high))
@@ -114,7 +114,7 @@ def in_ranges(model: NetworkModel, question: Question, settings: QuerySettings) 
     discrete, weights, inside = found
     if question.within:
         event = inside[np.ix_(*(codes.get(name, range(len(model.levels[name]))) for name in discrete))]
-        return Chance(question, asked, None, float(min(1.0, event.sum())))
+        return RangeChance(question, asked, None, float(min(1.0, event.sum())))
     others = tuple(axis for axis, name in enumerate(discrete) if name not in asked)
     order = [name for name in discrete if name in asked]
     table = weights.sum(axis=others).transpose([order.index(name) for name in asked])
@@ -230,10 +230,10 @@ def inside_all(rows: WeightedRows, ranges: Mapping[str, Range]) -> Array:
 
 def chance_of(
     question: Question, asked: tuple[str, ...], rows: WeightedRows, event: Array, settings: QuerySettings
-) -> Chance:
+) -> RangeChance:
     """The share of weighted rows in which an event happens, with its standard error."""
     share, error = rows.mean_and_error(event)
     found: SampleEstimate = estimate_of(rows, settings)
     # A share that no sample has, or all have, may still be off by the weight of one more sample.
     error = max(error, 1 / (rows.effective + 1))
-    return Chance(question, asked, found, share, error if found.reliable else None)
+    return RangeChance(question, asked, found, share, error if found.reliable else None)

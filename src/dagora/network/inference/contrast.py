@@ -20,7 +20,7 @@ NAMES = {"-": "difference", "/": "ratio"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contrast(Answer):
+class AnswerContrast(Answer):
     """The difference or ratio of two answers: of each level's probability, or of means."""
 
     sign: str
@@ -28,7 +28,7 @@ class Contrast(Answer):
     first: Answer
     second: Answer
     labels: tuple[str, ...]
-    """What is compared: levels, or means of variables; empty for the probability of an event."""
+    """The levels, or means of variables; empty for the probability of an event."""
     values: Array
     standard_errors: Array | None = None
     """Standard errors of the simulation, where an answer was estimated."""
@@ -81,12 +81,12 @@ class Contrast(Answer):
         )
         return list(zip(self.labels, self.values.tolist(), errors, strict=True))
 
-    def with_row_uncertainty(self, errors: Array, interval: Interval) -> Contrast:
+    def with_row_uncertainty(self, errors: Array, interval: Interval) -> AnswerContrast:
         """The same answer with what comes from the rows."""
         return replace(self, row_errors=errors, row_interval=interval)
 
 
-def contrast_of(question: Question, sign: str, first: Answer, second: Answer) -> Contrast:
+def contrast_of(question: Question, sign: str, first: Answer, second: Answer) -> AnswerContrast:
     """Compare two answers, number by number."""
     ones, others = first.listed(), second.listed()
     labels = tuple(label for label, _, _ in ones)
@@ -105,7 +105,9 @@ def contrast_of(question: Question, sign: str, first: Answer, second: Answer) ->
         spreads = [combined(sign, one, other) for one, other in pairs]
         errors = None if any(one is None for one in spreads) else np.array(spreads, dtype=np.float64)
     variables = tuple(dict.fromkeys([*first.variables, *second.variables]))
-    return Contrast(question, variables, weaker(first, second), sign, first, second, labels, values, errors)
+    return AnswerContrast(
+        question, variables, weaker(first, second), sign, first, second, labels, values, errors
+    )
 
 
 def combined(

@@ -31,7 +31,7 @@ class Word:
 
 @dataclass
 class Conditions:
-    """What stands behind the bar."""
+    """The entries behind the bar."""
 
     given: dict[str, Value] = field(default_factory=dict)
     do: dict[str, Value] = field(default_factory=dict)

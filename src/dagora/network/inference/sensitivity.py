@@ -1,4 +1,4 @@
-"""How far single parameters, and single pieces of evidence, move an answer.
+"""The sensitivity of an answer to single parameters, and to single pieces of evidence.
 
 Of a table, P(event | evidence) is a quotient of two linear functions of any one parameter θ, if the others of
 its row keep their proportions:  (P(event, evidence) + a (θ' − θ)) / (P(evidence) + c (θ' − θ)). The slopes a
@@ -73,7 +73,7 @@ class RowSlopes:
 def sensitivity_of(
     model: NetworkModel, question: Question, settings: QuerySettings, spread: float = SPREAD
 ) -> Sensitivity:
-    """How far each parameter, moved by a share of its value, and each piece of evidence moves an answer."""
+    """The answer with each parameter moved by a share of its value, and without each piece of evidence."""
     if isinstance(spread, bool) or not 0 < spread < 1:
         raise OptionError(option="spread", value=spread, must="be a number between 0 and 1, such as 0.1")
     answer = ask(model, question, settings)
@@ -303,7 +303,7 @@ def asked_again(
             "evidence, or ask a network of discrete variables, whose sensitivity has a closed form"
         )
 
-    def answer(change: Change, to: float) -> float:
+    def answer(change: ParameterChange, to: float) -> float:
         return number_of(ask(change.made(to), question, settings))
 
     found = []
@@ -319,7 +319,7 @@ def asked_again(
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class ParameterChange:
     """A parameter that can be moved, with its range."""
 
     name: str
@@ -329,7 +329,7 @@ class Change:
     made: Callable[[float], NetworkModel]
 
 
-def changes_of(model: NetworkModel, node: str, spread: float) -> Iterator[Change]:
+def changes_of(model: NetworkModel, node: str, spread: float) -> Iterator[ParameterChange]:
     """The parameters of one node."""
     if node in model.tables:
         table = model.distributions[node]
@@ -341,14 +341,14 @@ def changes_of(model: NetworkModel, node: str, spread: float) -> Iterator[Change
                 def with_cell(to: float, cell: tuple[int, ...] = cell) -> NetworkModel:
                     return with_table(model, node, moved_row(table, cell, to))
 
-                yield Change(name_of(model, node, cell), here, here * (1 - spread), high, with_cell)
+                yield ParameterChange(name_of(model, node, cell), here, here * (1 - spread), high, with_cell)
     elif node in model.lines:
         yield from changes_of_lines(model, node, spread)
     else:
         raise QueryError(f"'{node}' is discrete and depends on numbers: its logistic regression has no range")
 
 
-def changes_of_lines(model: NetworkModel, node: str, spread: float) -> Iterator[Change]:
+def changes_of_lines(model: NetworkModel, node: str, spread: float) -> Iterator[ParameterChange]:
     """The intercepts, slopes and sds of a regression; intercepts move by a share of the sd."""
     lines = model.lines[node]
     discrete, continuous = model.discrete_parents(node), model.continuous_parents(node)
@@ -372,7 +372,7 @@ def changes_of_lines(model: NetworkModel, node: str, spread: float) -> Iterator[
             ]
             where = f" at {', '.join(given)}" if given else ""
             words = {"intercepts": "intercept", "sds": "sd"}.get(part) or f"slope on {continuous[cell[-1]]}"
-            yield Change(
+            yield ParameterChange(
                 f"{words} of {quote_name(node)}{where}",
                 here,
                 here - spread * size,
@@ -413,15 +413,17 @@ def without_each(
 
 def without(question: Question, name: str) -> Question:
     """The question without what is known of a variable."""
-    parts = {
-        part: {key: value for key, value in getattr(question, part).items() if key != name}
-        for part in ("given", "given_within", "likelihood", "soft")
-    }
-    return replace(question, **parts)
+    return replace(
+        question,
+        given={key: value for key, value in question.given.items() if key != name},
+        given_within={key: value for key, value in question.given_within.items() if key != name},
+        likelihood={key: value for key, value in question.likelihood.items() if key != name},
+        soft={key: value for key, value in question.soft.items() if key != name},
+    )
 
 
 def said_of(sides: list[Question], name: str) -> str:
-    """What is known of a variable, in the words of the question."""
+    """The evidence on a variable, in the words of the question."""
     found = []
     for side in sides:
         if name in side.given:

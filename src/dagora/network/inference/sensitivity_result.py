@@ -55,7 +55,7 @@ class EvidenceInfluence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
-    """How far an answer moves with each parameter, strongest first, and without each piece of evidence.
+    """The moves of an answer with each parameter, strongest first, and without each piece of evidence.
 
     `spread` is the share of its value by which each parameter is moved down and up; the others of its row of
     a table keep their proportions. Parameters that do not move the answer are left out.

@@ -96,9 +96,8 @@ def outcome_with(
     else:
         why = run.budget.reason if status == "time-limit" else "the memory limit was reached"
         message = f"{why}; the {len(found)} best of {k} classes were found and proved by {phase}"
-    graph = dag_of(found[0][1], names) if found else first.graph
-    score = found[0][0] if found else first.score
+    graph, total = (dag_of(found[0][1], names), found[0][0]) if found else (first.graph, first.score)
     stats = {**first.stats, "classes": float(len(found))}
     return replace(
-        first, graph=graph, score=score, status=status, message=message, stats=stats, classes=tuple(listed)
+        first, graph=graph, score=total, status=status, message=message, stats=stats, classes=tuple(listed)
     )

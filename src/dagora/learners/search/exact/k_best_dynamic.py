@@ -79,17 +79,17 @@ def best_over(
     known: set[ClassKey] = set()
     while heap and len(found) < k:
         negative, s, i, j = heapq.heappop(heap)
-        rest = lists[subset & ~(1 << s)]
+        below = lists[subset & ~(1 << s)]
         row = rows[s][j]
-        key = rest[i].key.with_sink(s, int(masks[s][row]))
+        key = below[i].key.with_sink(s, int(masks[s][row]))
         if key not in known:
             known.add(key)
             found.append(Ranked(-negative, key, s, row, i))
         # Each pair of places is reached once: along its row, or from the start of the row above.
         if j + 1 < len(rows[s]):
-            heapq.heappush(heap, (-(rest[i].score + scores[s][rows[s][j + 1]]), s, i, j + 1))
-        if j == 0 and i + 1 < len(rest):
-            heapq.heappush(heap, (-(rest[i + 1].score + scores[s][rows[s][0]]), s, i + 1, 0))
+            heapq.heappush(heap, (-(below[i].score + scores[s][rows[s][j + 1]]), s, i, j + 1))
+        if j == 0 and i + 1 < len(below):
+            heapq.heappush(heap, (-(below[i + 1].score + scores[s][rows[s][0]]), s, i + 1, 0))
     return found
 
 

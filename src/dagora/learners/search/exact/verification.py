@@ -1,4 +1,4 @@
-"""What a solver claims must be what its network scores here."""
+"""The check of a solver: the score that it claims is that of its network here."""
 
 from __future__ import annotations
 

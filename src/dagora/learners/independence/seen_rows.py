@@ -30,7 +30,7 @@ FEWEST = 10
 AT_ONCE = 2_000
 
 
-class TestWiseDeletion:
+class SeenRowTest:
     """Any test of independence, on the rows that saw its columns.
 
     >>> from dagora.data.incomplete import IncompleteTable
@@ -40,21 +40,19 @@ class TestWiseDeletion:
     >>> seen = np.ones((3, 60), dtype=bool)
     >>> seen[1, :20] = False
     >>> rows = IncompleteStatistics(IncompleteTable.of(whole, seen))
-    >>> test = TestWiseDeletion(rows, lambda statistics: FisherZ(statistics, "it"))
+    >>> test = SeenRowTest(rows, lambda statistics: FisherZ(statistics, "it"))
     >>> test.p_values(np.array([0, 0]), np.array([1, 2]), np.empty((2, 0), dtype=np.int64)).round(3)
     array([0.49, 0.  ])
     >>> test.rows_used
     (40, 60)
     """
 
-    __test__ = False  # pytest takes the name for a test of its own
-
     def __init__(self, statistics: IncompleteStatistics, make: Maker) -> None:
         table = statistics.table
         self.names = table.names
         self._table = Table(table.schema, table.columns)
         self._seen = table.seen
-        self._holes = ~table.seen.all(axis=1)
+        self._holes: NDArray[np.bool_] = np.asarray(~table.seen.all(axis=1))
         self._make = make
         self._made: dict[tuple[int, ...], tuple[IndependenceTest | None, Columns]] = {}
         self._used: set[int] = set()
@@ -96,13 +94,13 @@ class TestWiseDeletion:
             rows = rows[inside & (given.shape[1] <= test.max_given)]
             if len(rows):
                 p[rows] = test.p_values(place[x[rows]], place[y[rows]], place[given[rows]])
-                self._used.add(int(self._seen[list(key)].all(axis=0).sum()))
+                self._used.add(int(self._seen_by(key).sum()))
         return p
 
     def _on(self, key: tuple[int, ...]) -> tuple[IndependenceTest | None, Columns]:
         """The test on the rows that saw some columns, and the place of every column in it."""
         if key not in self._made:
-            rows = self._seen[list(key)].all(axis=0)
+            rows = self._seen_by(key)
             place = np.full(len(self.names), -1, dtype=np.int64)
             if rows.sum() < FEWEST:
                 self._made[key] = None, place
@@ -118,6 +116,9 @@ class TestWiseDeletion:
             self._made[key] = (self._make(TableStatistics(part)) if len(kept) > 1 else None), place
         return self._made[key]
 
+    def _seen_by(self, key: tuple[int, ...]) -> NDArray[np.bool_]:
+        return np.asarray(self._seen[list(key)].all(axis=0))
+
     def _varies(self, k: int, rows: NDArray[np.bool_]) -> bool:
         values = self._table.columns[k][rows]
         return self._table.schema[k].kind is Kind.DISCRETE or bool((values != values[0]).any())
@@ -125,7 +126,7 @@ class TestWiseDeletion:
 
 def account(test: IndependenceTest) -> tuple[list[str], dict[str, float]]:
     """A caution about the rows behind the tests, and their numbers; nothing where no value is missing."""
-    if not isinstance(test, TestWiseDeletion):
+    if not isinstance(test, SeenRowTest):
         return [], {}
     fewest, most = test.rows_used
     caution = (
