@@ -52,7 +52,7 @@ def learn_sample(
     """Draw rows and learn from them, on one thread; None where time was up before the end."""
     if budget.left <= 0.0:
         return None
-    source, searching = prepared.source, prepared.searching
+    searching = prepared.searching
     random, own_seed = seeds_of(seed, sample)
     try:
         drawn = sample_of(prepared, way, random, own_seed)
