@@ -22,16 +22,15 @@ def said(codes):
     return np.array(["no", "yes"])[np.asarray(codes, dtype=int)]
 
 
-def test_strata_without_one_of_the_values_are_told_of_a_mean_too():
+def test_no_rows_alike_with_both_values_are_no_answer_about_a_mean_either():
     """Each of z and w leaves both values of x possible; together they determine it."""
     rng = np.random.default_rng(0)
     z, w = rng.integers(0, 2, (2, 2000))
     y = 1.0 * (z ^ w) + 2 * z + 3 * z * w + rng.standard_normal(2000)
     rows = {"z": said(z), "w": said(w), "x": said(z ^ w), "y": y}
     graph = dagora.DAG(rows, [("z", "x"), ("w", "x"), ("z", "y"), ("w", "y"), ("x", "y")])
-    found = dagora.effect(rows, "x", "y", graph=graph)
-    assert found.support.share == 0
-    assert "100% of the rows are in strata of z, w in which not both values were seen" in found.to_text()
+    with pytest.raises(DataError, match="no rows that are alike in z, w have both x=yes and x=no"):
+        dagora.effect(rows, "x", "y", graph=graph)
 
 
 def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
@@ -39,8 +38,68 @@ def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
     z, w, y = rng.integers(0, 2, (3, 2000))
     rows = {"z": said(z), "w": said(w), "v": rng.standard_normal(2000), "x": said(z ^ w), "y": said(y)}
     edges = [(a, b) for a in "zwv" for b in "xy"] + [("x", "y")]
-    found = dagora.effect(rows, "x", "y", graph=dagora.DAG(rows, edges))
+    graph = dagora.DAG(rows, edges)
+    with pytest.raises(DataError, match="no rows that are alike in z, w, v have both x=yes and x=no"):
+        dagora.effect(rows, "x", "y", graph=graph)
+    found = dagora.effect({**rows, "x": said((z ^ w) & (rng.random(2000) < 0.9))}, "x", "y", graph=graph)
     assert "strata of z, w in which not both values were seen" in found.to_text()
+
+
+def no_support(kind):
+    """Rows in which z tells x, and x does nothing to y: a z of 1000 levels, or one that is x."""
+    rng = np.random.default_rng(1)
+    if kind == "x":
+        z = rng.random(2000) < 0.5
+        return {"z": said(z), "x": said(z), "y": said(rng.random(2000) < 0.2 + 0.6 * z)}
+    level = np.arange(2000) % 1000
+    severe = level % 2 == 0
+    x = (rng.random(1000) < np.where(np.arange(1000) % 2 == 0, 0.9, 0.1))[level]
+    return {"z": level.astype(str), "x": said(x), "y": said(rng.random(2000) < 0.1 + 0.7 * severe)}
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+@pytest.mark.parametrize("kind", ["x", "levels"])
+def test_the_prior_is_no_answer_where_the_rows_do_not_tell_the_effect(kind):
+    rows = no_support(kind)
+    with pytest.raises(DataError, match="z determines x: no rows differ in the one alone"):
+        dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    if kind == "x":
+        sites = {name: {a: b[k::3] for a, b in rows.items()} for k, name in enumerate("NSW")}
+        with pytest.raises(DataError, match="z determines x: no rows differ in the one alone"):
+            dagora.effect_federated(sites, "x", "y", graph=CONFOUNDED)
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+def test_an_average_over_graphs_takes_any_chance_as_likely_where_the_rows_say_nothing():
+    """z is x, so that P(y | do(x)) lies anywhere from P(x, y) to P(x, y) + P(not x) in graphs with z → x."""
+    rows = no_support("x")
+    contrast = read_contrast(table_of(**rows), "x", "y")
+    found = estimate_with(table_of(**rows), contrast, ["z"])
+    assert "any chance is as likely" in found.support.notes[0]
+    x, y = rows["x"] == "yes", rows["y"] == "yes"
+    least = (x & y).mean() - ((~x & y).mean() + x.mean())
+    greatest = (x & y).mean() + (~x).mean() - (~x & y).mean()
+    drawn = found.draw(4000, np.random.default_rng(0))[:, 0]
+    assert drawn.min() == pytest.approx(least, abs=0.05)
+    assert drawn.max() == pytest.approx(greatest, abs=0.05)
+    assert found.estimates["difference"].value == pytest.approx((least + greatest) / 2, abs=0.01)
+
+
+def test_where_some_strata_alone_have_both_values_a_regression_answers_and_not_the_prior():
+    """No row of z=yes, which is half of the rows, has x=no: the prior would weigh a half."""
+    rng = np.random.default_rng(3)
+    z = rng.random(2000) < 0.5
+    x = z | (rng.random(2000) < 0.3)
+    rows = {"z": said(z), "x": said(x), "y": said(rng.random(2000) < 0.2 + 0.6 * z)}
+    found = dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    assert found.how == "standardised logistic regression"
+    assert found.interval[0] < 0 < found.interval[1]
+    assert "extrapolation: " in found.to_text()
+    few = {"z": said([0, 0, 1, 1, 1]), "x": said([0, 1, 1, 1, 1]), "y": said([0, 1, 0, 1, 1])}
+    graph = dagora.DAG("zxywv", ["zx", "zy", "xy", "wx", "wy", "vx", "vy"])
+    few |= {"w": said([0, 1, 0, 1, 0]), "v": said([1, 1, 0, 0, 0])}
+    with pytest.raises(DataError, match="too few"):
+        dagora.effect(few, "x", "y", graph=graph)
 
 
 SIX = [f"z{k}" for k in range(6)]

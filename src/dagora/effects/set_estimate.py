@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.sensitivity import HiddenCause
 
@@ -94,7 +95,8 @@ def notes_on_few(rows_at: Mapping[str, int]) -> list[str]:
 class SetEstimate:
     """The effect adjusted for one set; `draw(number, generator)` has a row of scales for each draw.
 
-    `summary` makes the intervals, which averages over graphs do not need.
+    `summary` makes the intervals, which averages over graphs do not need. `refusal` says why the rows do not
+    tell this effect, if so: it is no answer by itself, and its draws are as wide as nothing known makes them.
     """
 
     summary: Callable[[], Mapping[str, Interval]]
@@ -103,6 +105,12 @@ class SetEstimate:
     how: str
     assumes: tuple[str, ...] = ()
     hidden_cause: HiddenCause | None = None
+    refusal: str = ""
+
+    def refuse_untold(self) -> None:
+        """Refuse an effect that the rows do not tell."""
+        if self.refusal:
+            raise DataError(self.refusal)
 
     @cached_property
     def estimates(self) -> Mapping[str, Interval]:
