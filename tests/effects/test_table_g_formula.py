@@ -11,8 +11,8 @@ from dagora.effects import table_g_formula as module
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import read_contrast
 from dagora.effects.effect_rows import EffectRows
-from dagora.effects.strata_posterior import add_prior, normalise
 from dagora.effects.g_formula import effect_without_set
+from dagora.effects.strata_posterior import add_prior, normalise
 from dagora.effects.table_g_formula import count_family, effect_by_tables, families_towards
 from dagora.graph.dag import DAG
 from dagora.graph.enumerate import all_dags

@@ -313,3 +313,52 @@ def test_several_causes_are_spoken_of_as_several():
     assert "in 15 of the rows v, w were set, about which the graph says nothing" in found.notes
     with pytest.raises(DataError, match="others determine one of a, b: no rows tell its effect"):
         dagora.effect({**rows, "b": 2 * a}, ["a", "b"], "y", graph=dagora.DAG("aby", ["ay", "by"]))
+
+
+def test_an_outcome_that_never_changes_is_no_effect_and_no_question_of_levels():
+    z, x = np.random.default_rng(1).standard_normal((2, 60))
+    rows = {"z": z, "x": x, "y": np.full(60, 2.5)}
+    with pytest.raises(DataError, match=r"^y never changes, so that nothing can be told"):
+        table = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "zxy"), tuple(rows.values()))
+        dagora.effect(table, "x", "y", graph=CONFOUNDED)
+    with pytest.raises(
+        dagora.OptionError, match=r"^'y' has the same level in all rows: nothing can change it"
+    ):
+        dagora.effect({"z": said(z > 0), "x": said(x > 0), "y": ["a"] * 60}, "x", "y", graph=CONFOUNDED)
+
+
+@pytest.mark.parametrize(
+    ("constant", "words"), [("x", "no row tells its effect"), ("y", "nothing can be told")]
+)
+def test_over_sites_a_number_that_never_changes_is_named(constant, words):
+    rng = np.random.default_rng(1)
+    sites = {}
+    for site in "NSW":
+        columns = dict(zip("zxy", rng.standard_normal((3, 60)), strict=True))
+        columns[constant] = np.full(60, 2.5)
+        schema = Schema(Variable(name, Kind.CONTINUOUS) for name in "zxy")
+        sites[site] = Table(schema, tuple(columns.values()))
+    with pytest.raises(DataError, match=f"^{constant} never changes, so that {words}"):
+        dagora.effect_federated(sites, "x", "y", graph=CONFOUNDED, secure=False)
+
+
+def test_names_of_variables_are_texts_and_may_have_an_equals_sign():
+    rng = np.random.default_rng(0)
+    rows = {"a=b": said(rng.random(200) < 0.5), "y=q": rng.choice(["p,0", "p=1"], 200)}
+    graph = dagora.DAG(rows, [("a=b", "y=q")])
+    assert dagora.effect(rows, "a=b", "y=q=p,0", graph=graph).contrast.event == "p,0"
+    assert dagora.effect(rows, "a=b", "y=q=p=1", graph=graph).contrast.event == "p=1"
+    with pytest.raises(dagora.OptionError, match=r"^a variable is named by a text, not 3$"):
+        dagora.effect(rows, 3, "y=q", graph=graph)
+    with pytest.raises(dagora.OptionError, match=r"most must be a whole number, 0 or more, not -1"):
+        dagora.adjustment(CONFOUNDED, "x", "y").minimal_sets(most=-1)
+
+
+def test_too_few_rows_are_told_in_plain_words():
+    rows = {"x": np.array([1.0, 2.0]), "y": np.array([1.0, 3.0])}
+    schema = Schema(Variable(name, Kind.CONTINUOUS) for name in "xy")
+    table = Table(schema, tuple(rows.values()))
+    with pytest.raises(
+        DataError, match=r"^2 rows are too few for a regression on 1 column .*at least 3 rows"
+    ):
+        dagora.effect(table, "x", "y", graph=dagora.DAG("xy", ["xy"]))

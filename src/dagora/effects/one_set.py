@@ -103,6 +103,8 @@ def refuse_extremes(table: Table, contrast: EffectContrast, adjust: Sequence[str
             refuse_unusable([name], mean, variance, "an effect")
         elif name in contrast.x:
             raise DataError(f"{name} never changes, so that no row tells its effect")
+        elif name == contrast.y:
+            raise DataError(f"{name} never changes, so that nothing can be told of what changes it")
 
 
 def none_compared(contrast: EffectContrast, adjust: Sequence[str]) -> str:

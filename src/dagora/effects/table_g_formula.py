@@ -88,9 +88,7 @@ class TableModel:
         self.levels_set = [level_codes(table.schema, contrast.x, values) for values in sides]
         self.event = level_code(table.schema, contrast.y, contrast.event or "")
         self.seen = [counts.sum(axis=-1, keepdims=True) > 0 for counts in self.counts]
-        known = [
-            (normalise(one) * seen)[None] for one, seen in zip(self.posterior, self.seen, strict=True)
-        ]
+        known = [(normalise(one) * seen)[None] for one, seen in zip(self.posterior, self.seen, strict=True)]
         self.share = min(float(one.sum()) for one in self.outcomes(known))
 
     @property
