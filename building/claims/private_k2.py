@@ -78,18 +78,18 @@ def growth() -> list[Row]:
         Row(
             "communication is linear in the rows n (4)",
             f"{HOLDS}, as not faster than linear; {added}" if rows.not_faster else FAILS,
-            f"MB for a further thousand rows: {moments} for the dot products, the only part in which the paper "
-            f"has n; {total} in all (counts)",
+            f"MB for a further thousand rows: {moments} for the dot products, the only part in which the "
+            f"paper has n; {total} in all (counts)",
             "order of growth",
             f"{few} to {many:,} rows, at most 2 parents",
             "private-k2/growth",
         ),
         Row(
             "and exponential in the limit u on parents (4)",
-            f"{HOLDS if parents.by_configurations else FAILS}, as gates that follow the 2ⁱ configurations of i "
-            f"parents that K2 tries; {'' if parents.doubled else 'not '}each parent more doubles them",
-            f"{', '.join(f'{rate:.1f}' for rate in parents.rates)} thousand gates a configuration; with a parent "
-            f"more {', '.join(f'{factor:.2f}' for factor in parents.factors)} times the gates (counts)",
+            f"{HOLDS if parents.by_configurations else FAILS}, as gates that follow the 2ⁱ configurations of "
+            f"i parents that K2 tries; {'' if parents.doubled else 'not '}each parent more doubles them",
+            f"{', '.join(f'{rate:.1f}' for rate in parents.rates)} thousand gates a configuration; with "
+            f"a parent more {', '.join(f'{factor:.2f}' for factor in parents.factors)} times the gates (counts)",
             "order of growth",
             "u = 1 to 4, 4096 rows",
             "private-k2/growth",

@@ -318,8 +318,8 @@ def test_several_causes_are_spoken_of_as_several():
 def test_an_outcome_that_never_changes_is_no_effect_and_no_question_of_levels():
     z, x = np.random.default_rng(1).standard_normal((2, 60))
     rows = {"z": z, "x": x, "y": np.full(60, 2.5)}
+    table = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "zxy"), tuple(rows.values()))
     with pytest.raises(DataError, match=r"^y never changes, so that nothing can be told"):
-        table = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "zxy"), tuple(rows.values()))
         dagora.effect(table, "x", "y", graph=CONFOUNDED)
     with pytest.raises(
         dagora.OptionError, match=r"^'y' has the same level in all rows: nothing can change it"
@@ -362,3 +362,25 @@ def test_too_few_rows_are_told_in_plain_words():
         DataError, match=r"^2 rows are too few for a regression on 1 column .*at least 3 rows"
     ):
         dagora.effect(table, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+
+
+def test_rows_of_each_stratum_are_told_the_least_supported_ones_first():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 30, 3000)
+    x = rng.random(3000) < np.where(z == 7, 0.02, 0.5)
+    rows = {"z": z.astype(str), "x": said(x), "y": said(rng.random(3000) < 0.5)}
+    found = dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    counts = {
+        level: ((x & (z == level)).sum(), (~x & (z == level)).sum(), (z == level).sum())
+        for level in range(30)
+    }
+    told = found.to_dict()["support"]["thinnest"]
+    assert len(told) == 20
+    for one in told:
+        to, base, all_rows = counts[int(one["levels"]["z"])]
+        assert (one["rows_at"], one["rows"]) == ({"x=yes": to, "x=no": base}, all_rows)
+    least = [min(one["rows_at"].values()) for one in told]
+    assert least == sorted(min(some[:2]) for some in counts.values())[:20]
+    assert f"fewest rows: z=7 (x=yes: {counts[7][0]}, x=no: {counts[7][1]}); z=" in found.to_text()
+    numbers = {name: rng.standard_normal(50) for name in "zxy"}
+    assert not dagora.effect(numbers, "x", "y", graph=CONFOUNDED).support.thinnest

@@ -174,7 +174,7 @@ def read_names(names: object) -> tuple[str, ...]:
 
 
 def name_and_level(text: str, names: Collection[str]) -> tuple[str, str]:
-    """A name and a level with = between them; both may have more of it, and the longest name that exists counts.
+    """A name and a level with = between them, which both may have, too: the longest name there is counts.
 
     >>> name_and_level("a=b=u", ["a=b", "a"]), name_and_level("stage=3=late", ["stage"])
     (('a=b', 'u'), ('stage', '3=late'))

@@ -3,7 +3,7 @@
 Discrete columns are standardised stratum by stratum, unless strata are so thin that the prior of their cells
 would draw the answer towards the unadjusted one: then a logistic regression without interactions takes over.
 Where that cannot be computed either, and where strata with rows enough have one of the two values alone, the
-rows do not tell the effect: by one graph it is refused, and an average over graphs takes any chance as likely.
+rows do not tell the effect: by one graph it is refused; an average over graphs takes any chance as likely.
 (In simulations with six binary confounders and 1000 rows, the former's 95 % intervals held the truth in 57 %,
 the latter's in 97 %; the truth there had no interactions.)
 """

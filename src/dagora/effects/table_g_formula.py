@@ -61,8 +61,8 @@ def effect_by_tables(
         return summarise_scales(contrast, contrast.compare(means), drawn)
 
     refusal = (
-        f"{1 - model.share:.0%} of what would happen meets combinations that no row has, so that these rows do "
-        "not tell this effect: gather rows with them, or merge levels"
+        f"{1 - model.share:.0%} of what would happen meets combinations that no row has, so that these rows "
+        "do not tell this effect: gather rows with them, or merge levels"
     )
     return SetEstimate(
         summary, model.draw, model.support(), "tables of each column", refusal=refusal if model.wide else ""

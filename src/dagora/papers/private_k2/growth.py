@@ -180,8 +180,8 @@ def linear_in_rows(cells: Sequence[MeasuredCell]) -> str:
     ...     for n in (4096, 8192, 16384)
     ... ]
     >>> print(linear_in_rows(made))
-    Linear in n (section 4): holds: not faster, and the same within 10 %. A thousand rows add 0.244, 0.244 MB \
-of moments, 0.977, 0.977 MB in all.
+    Linear in n (section 4): holds: not faster, and the same within 10 %. A thousand rows add 0.244, 0.244 \
+MB of moments, 0.977, 0.977 MB in all.
     """
     found = growth_in_rows(cells)
     if len(found.moments) < 2:
