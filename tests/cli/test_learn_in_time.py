@@ -132,7 +132,7 @@ def test_a_parquet_file_with_dates(run: Callable, tmp_path: Path, kind: pa.DataT
         ("-m tabu --time t --series series --lags 101", "--lags must be a whole number from 1 to 100"),
         (
             "-m fci --time t --series series",
-            "the method fci does not learn from series: choose lpcmci, or leave --time out",
+            "the method fci does not learn from series: choose svar-rfci, or leave --time out",
         ),
         ("-m lingam --time t --series series", "choose var-lingam"),
     ],

@@ -228,8 +228,8 @@ def test_windows_with_holes_are_incomplete_rows() -> None:
 @pytest.mark.parametrize(
     ("method", "other"),
     [
-        ("fci", "lpcmci"),
-        ("rfci", "lpcmci"),
+        ("fci", "svar-rfci"),
+        ("rfci", "svar-rfci"),
         ("lingam", "var-lingam"),
         ("ica-lingam", "var-lingam"),
         ("dual-pc", "pc"),

@@ -205,6 +205,8 @@ def learn(
         absent_costs=evidence.costs,
         unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
+        link_tests=outcome.link_tests,
+        classes=outcome.classes,
         data=source.account,
         interventions=source.regimes,
     )

@@ -82,7 +82,7 @@ def refuse_series(method: Method) -> None:
     >>> from dagora.learners.registry import method_named
     >>> refuse_series(method_named("fci"))
     Traceback (most recent call last):
-    dagora.OptionError: the method fci does not learn from series: choose lpcmci, or leave time out
+    dagora.OptionError: the method fci does not learn from series: choose svar-rfci, or leave time out
     """
     if method.instead_in_time:
         raise OptionError(

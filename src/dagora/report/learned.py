@@ -33,6 +33,10 @@ LOST = (
     "the Bayesian scores, 3 nats make the graph with the edge about 20 times as probable as the one without. "
     "Where two paths say the same, both look weak, and only one could go."
 )
+TESTED = (
+    "Largest p-value: that of the weakest of all tests of the edge, each given other nodes. It is not the "
+    "chance that there is no edge, and where many pairs are tested, some come out below the level by chance."
+)
 CAUTION = (
     "An edge is an association that improved the method's objective. Data often do not determine its "
     "direction. Do not call an edge causal without further evidence."
@@ -242,6 +246,9 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     head = ["from", "to", "direction"]
     gains = result.edge_gains
     head += ["weight"] * (result.weights is not None) + ["nats lost without it"] * bool(gains)
+    tests = result.link_tests
+    partial = any(test.value is not None for test in tests.values())
+    head += ["partial correlation"] * partial + ["largest p-value"] * bool(tests)
     head += ["verdict"] * (truth is not None)
     shown = shown_by_interventions(graph, result.interventions)
     verdicts = (
@@ -257,6 +264,11 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         if gains:
             gain = gains.get(edge)
             row.append(None if gain is None else Cell(f"{gain:.1f}".replace("-", "−"), gain))
+        if tests:
+            tested = tests.get(edge)
+            if partial:
+                row.append(None if tested is None else tested.value)
+            row.append(None if tested is None else Cell(f"{tested.p:.2g}", tested.p))
         if truth is not None and verdicts is not None:
             row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
         rows.append(row)
@@ -267,6 +279,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     )
     if gains:
         note += f'<p class="soft">{text(LOST)}</p>'
+    if tests:
+        note += f'<p class="soft">{text(TESTED)}</p>'
     return Section("Edges", searchable(table(head, rows, sortable=True)) + note)
 
 
