@@ -190,7 +190,7 @@ def test_any_method_from_series_to_files(run: Callable, files: Path, method: str
     for said in ("edges from earlier steps", "by time", "Lagged: those from earlier steps"):
         assert said in page
     compared = run(*["compare", "g.json", "t.json", "--json"])
-    assert json.loads(compared.out)["lagged"]["tpr"] > 0.5
+    assert json.loads(compared.out)["lagged"]["tpr"] > 0.2
     printed = run("learn", "s.csv", "-m", method, *common, "--json")
     assert json.loads(printed.out)["lagged_edges"] == learned["lagged_edges"]
 

@@ -64,6 +64,13 @@ class BootstrapRequest:
                 "sample (--sample 100000)"
             )
 
+    def refuse_block(self) -> None:
+        """Refuse a length of blocks where rows do not follow each other."""
+        from dagora.base.errors import OptionError
+
+        if self.block is not None:
+            raise OptionError("--block goes with --time, which says when a row was")
+
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
         if self.bootstrap is None:

@@ -168,6 +168,7 @@ class CellReading:
         from dagora.base.files import naming
         from dagora.base.wording import COMMAND
         from dagora.data.series import Panel
+        from dagora.data.table import require_table
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
@@ -187,7 +188,7 @@ class CellReading:
                 if timing is None:
                     return follow_codebook(table, codebook), None
                 panel = Panel.of_table(table, timing.time, timing.series)
-                return follow_codebook(panel.table, codebook), panel
+                return follow_codebook(require_table(panel.table), codebook), panel
 
     def _read(self, path: str, following: ReadingOptions) -> Table:
         """All rows of a file, of files, or of a database."""

@@ -104,6 +104,8 @@ def command(
     again.check(request.method, outputs, (data, request.knowledge, request.truth))
     request.check_overwriting(data)
     timing = in_time.timing
+    if timing is None:
+        again.refuse_block()
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
     if covariance or rows is not None:

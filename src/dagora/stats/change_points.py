@@ -22,7 +22,7 @@ FEWEST = 50
 
 
 @dataclass(frozen=True)
-class Change:
+class RegressionChange:
     """A likely change of a regression: in run `run`, before its window `place`; `p` counts all tests."""
 
     run: int
@@ -30,7 +30,9 @@ class Change:
     p: float
 
 
-def find_change(child: Floats, parents: Sequence[Floats], runs: Sequence[tuple[int, int]]) -> Change | None:
+def find_change(
+    child: Floats, parents: Sequence[Floats], runs: Sequence[tuple[int, int]]
+) -> RegressionChange | None:
     """The most significant change of the regression of a column on others, over runs of successive rows.
 
     None where no run is long enough.
@@ -45,7 +47,7 @@ def find_change(child: Floats, parents: Sequence[Floats], runs: Sequence[tuple[i
     slopes = np.linalg.lstsq(regressors.T, child, rcond=None)[0]
     left = child - slopes @ regressors
     scores = np.concatenate([regressors * left, [left**2 - (left**2).mean()]])
-    found: Change | None = None
+    found: RegressionChange | None = None
     tried = 0
     for number, (start, stop) in enumerate(runs):
         if stop - start < FEWEST:
@@ -57,5 +59,5 @@ def find_change(child: Floats, parents: Sequence[Floats], runs: Sequence[tuple[i
         row, place = np.unravel_index(int(sums.argmax()), sums.shape)
         p = float(kolmogorov(sums[row, place]))
         if found is None or p < found.p:
-            found = Change(number, int(place) + 1, p)
-    return None if found is None else Change(found.run, found.place, min(1.0, found.p * tried))
+            found = RegressionChange(number, int(place) + 1, p)
+    return None if found is None else RegressionChange(found.run, found.place, min(1.0, found.p * tried))

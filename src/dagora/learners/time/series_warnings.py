@@ -17,7 +17,7 @@ from dagora.data.series import Panel
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 from dagora.graph.lagged_graph import LaggedGraph, lagged_name, split_name
-from dagora.stats.change_points import Change, find_change
+from dagora.stats.change_points import RegressionChange, find_change
 from dagora.stats.data_warnings import listing
 from dagora.stats.unit_roots import Wandering, wandering
 from dagora.stats.windows import Windows
@@ -81,7 +81,7 @@ def change_words(panel: Panel, lags: int, graph: AnyGraph) -> list[str]:
     breaks = np.flatnonzero(np.diff(windows.ends) != 1) + 1
     runs = [(a, b) for a, b in zip([0, *breaks.tolist()], [*breaks.tolist(), len(windows.ends)], strict=True)]
     tested = [name for name in in_time.variables if name in numbers]
-    found: list[tuple[str, Change]] = []
+    found: list[tuple[str, RegressionChange]] = []
     for name in tested:
         parents = parents_in_time(in_time, name)
         if not numbers.issuperset(parents) or not complete(table, [name, *parents]):
@@ -115,7 +115,9 @@ def parents_in_time(graph: LaggedGraph, name: str) -> list[str]:
     return [*directed, *lines]
 
 
-def place_in_words(panel: Panel, windows: Windows, runs: list[tuple[int, int]], change: Change) -> str:
+def place_in_words(
+    panel: Panel, windows: Windows, runs: list[tuple[int, int]], change: RegressionChange
+) -> str:
     """The place of a change: the step of its series, counted from one."""
     row = int(windows.ends[runs[change.run][0] + change.place - 1]) + 1
     run = int(np.searchsorted(panel.starts, row - 1, side="right")) - 1

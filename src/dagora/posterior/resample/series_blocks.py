@@ -144,7 +144,7 @@ def usual_length(windows: int, lags: int) -> int:
     >>> usual_length(1000, 1), usual_length(20, 6)
     (18, 7)
     """
-    return max(lags + 1, math.ceil(SCALE * round(windows ** (1 / 3), 9)))
+    return max(lags + 1, math.ceil(SCALE * round(math.cbrt(windows), 9)))
 
 
 def same_panel(panel: Panel, windows: Windows | None) -> Statistics:
