@@ -116,7 +116,7 @@ def find_skeleton_in_time(
     stays[:d] |= required[:d].T
     most = tests.max_given if most_given is None else most_given
     while links.finished and links.level < most:
-        if run.budget.exhausted:
+        if run.budget.left <= 0:
             links.finished = False
             break
         links.level += 1
