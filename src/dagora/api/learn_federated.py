@@ -19,10 +19,10 @@ from dagora.parties.horizontal.methods_over_sites import (
     check_over_sites,
     check_release,
     default_over_sites,
-    lags_of,
     privacy_terms,
     statistics_over,
     timing_for,
+    window_lags,
 )
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
@@ -115,7 +115,7 @@ def learn_federated(
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
-        federation = OpenFederation.over(parties, TASKS, book, step, lags_of(method, settings))
+        federation = OpenFederation.over(parties, TASKS, book, step, window_lags(method, settings))
         result = learn(statistics_over(federation, method, settings), method, **settings)
         return add_readings(result, parties)
     with run_sites(parties, book, method, settings, terms, step=step) as (session, books):
