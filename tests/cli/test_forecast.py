@@ -82,7 +82,7 @@ def test_filter_smooth_and_backtest(run: Callable, plant: Path) -> None:
     done = run("forecast", "graph.json", "plant.csv", *TIME, "--backtest", "5", "-o", "skill.json")
     assert done.code == 0, done.err
     assert done.out.startswith("errors of forecasts from 5 origins")
-    assert "has seen what it forecasts" in done.out
+    assert "one learned from these rows has seen what it forecasts" in done.out
     skill = json.loads(Path("skill.json").read_text())
     assert {row["variable"] for row in skill["rows"]} == {"x", "y"}
     assert all(row["network"] > 0 and row["var"] > 0 for row in skill["rows"])

@@ -67,7 +67,7 @@ def forecast(
     >>> found = forecast(graph, rows, 2, time="t", series="series")
     >>> found.series[0].times, found.interval("x").shape
     (('201', '202'), (2, 2))
-    >>> forecast(graph, rows, 2, time="t", series="series", do={"x@t+1": 4}).mean("x")[0]
+    >>> forecast(graph, rows, 2, time="t", series="series", do={"x@t+1": 4}).mean("x").tolist()[0]
     4.0
     """
     timing = timing_of(time, series, network)

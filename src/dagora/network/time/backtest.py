@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 RIVALS = ("network", "last", "mean", "var")
 WIDTHS = {name: 10 if name == "network" else 8 for name in RIVALS}
 COLUMNS = ("variable", "ahead", "measure", *RIVALS, "coverage", "forecasts")
-GRAPH_SAW = "the graph is the same at all origins: learned from these rows, it has seen what it forecasts"
+GRAPH_SAW = "the graph is the same at all origins; one learned from these rows has seen what it forecasts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def simulation_note(draws: int) -> str:
 
 
 def setting_notes(steps: StepModel, settings: ForecastSettings) -> list[str]:
-    """What settings rest on, and values that no row has."""
+    """Notes on what settings rest on, and on values that no row has."""
     if not settings.set_ahead:
         return []
     notes = ["what is set depends on nothing then; its effects are those of the arrows, taken as causes"]

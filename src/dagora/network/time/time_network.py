@@ -37,7 +37,7 @@ class TimeNetwork:
     >>> network.graph.lagged, network.variables, network.lags
     ((('x', 'x', 1),), ('x',), 1)
     >>> network.forecast(series, 2, continuous=["x"]).mean("x").round(3).tolist()
-    [0.591, 0.84]
+    [0.597, 0.782]
     >>> network.smooth({"t": [1, 3], "x": [0.0, 0.4]}, continuous=["x"]).mean("x").round(2).tolist()
     [0.0, 1.1, 0.4]
     """
