@@ -38,7 +38,7 @@ def sunspots() -> dict[str, list[float]]:
 
 
 def forecast_the_economy() -> None:
-    """Learn what follows from what, test forecasts on later quarters, forecast a year, ask what a change does."""
+    """Learn a graph, test its forecasts on later quarters, forecast a year, ask what a change does."""
     rows = economy()
     before = {name: column[:-HELD_OUT] for name, column in rows.items()}
     result = dagora.learn(before, "dynotears", time="quarter", lags=LAGS, standardise=True)
