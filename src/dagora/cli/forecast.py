@@ -160,7 +160,7 @@ def command(
             files.write(score_rows, lambda path: write_whole(path, scores.to_csv()))
             if not as_json:
                 echo(scores.to_text(), err=True)
-        files.write(network_file, lambda path: write_network(known.window, path))
+        files.write(network_file, lambda path: write_network(known, path))
         if picture is not None:
             from dagora.report.forecast_picture import draw_forecast
 

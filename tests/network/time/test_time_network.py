@@ -6,6 +6,7 @@ import pytest
 import dagora
 from dagora.base.errors import DataError, GraphError, OptionError, QueryError
 from dagora.graph.lagged_graph import LaggedGraph
+from dagora.network.networks import DiscreteNetwork
 from dagora.network.time.time_network import TimeNetwork
 from tests.network.time.time_oracles import discrete_network, gaussian_network, mixed_network, stacked_normal
 
@@ -213,3 +214,58 @@ def test_bad_questions_get_one_line() -> None:
         TimeNetwork(dagora.fit(dagora.DAG("xy"), data))
     with pytest.raises(DataError, match="there is no column 'x': known are t, z"):
         network.forecast({"t": [1, 2], "z": [0.5, 1.5]})
+
+
+def test_a_hidden_markov_model_answers_as_hmmlearn_does() -> None:
+    """hmmlearn 0.3.3: CategoricalHMM with these probabilities, `predict_proba` and `decode` (Viterbi)."""
+    graph = LaggedGraph(("state", "sign"), 1, [("state", "state", 1), ("state", "sign", 0)])
+    levels = {"state": ("a", "b"), "sign": ("x", "y", "z")}
+    stay, first = np.array([[0.7, 0.3], [0.4, 0.6]]), np.array([0.6, 0.4])
+    shown = np.array([[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]])
+    window = DiscreteNetwork(
+        graph.unrolled(2),
+        levels | {f"{name}[t-1]": own for name, own in levels.items()},
+        {"state": stay, "state[t-1]": first, "sign": shown, "sign[t-1]": shown},
+    )
+    network = TimeNetwork(window)
+    data = {"t": list(range(8)), "sign": list("xyzzyxxz")}
+    posterior = [
+        *[0.87427611, 0.6069027, 0.14876196, 0.14935734],
+        *[0.61242324, 0.89259913, 0.85751714, 0.25435308],
+    ]
+    assert network.smooth(data, time="t").probabilities("state")[:, 0] == pytest.approx(posterior, abs=1e-8)
+    filled = network.fill(data, time="t", most_probable=True).table
+    assert filled.codes(filled.schema.index("state")).tolist() == [0, 0, 1, 1, 0, 0, 0, 1]
+
+
+def test_an_autoregression_of_all_on_all_forecasts_as_statsmodels_does() -> None:
+    """statsmodels 0.15.0: VAR(values).fit(1), `forecast_interval(values[-1:], 3)` and `irf(3)`.
+
+    Its intervals take the parameters as known; ours are a little wider. Its standard errors are the usual ones.
+    """
+    rng = np.random.default_rng(4)
+    values = np.zeros((60, 2))
+    for t in range(1, 60):
+        x, y = values[t - 1]
+        values[t] = [0.6 * x + rng.normal(), 0.5 * y + 0.7 * x + 0.5 * rng.normal()]
+    graph = LaggedGraph("xy", 1, [(one, other, 1) for one in "xy" for other in "xy"])
+    ahead = dagora.fit(graph, as_data(values), time="t").forecast(as_data(values), 3)
+    assert ahead.mean("x") == pytest.approx([-0.21716573, -0.40619766, -0.51340844], abs=1e-8)
+    assert ahead.mean("y") == pytest.approx([-0.03989284, -0.06201248, -0.21293989], abs=1e-8)
+    highs = np.array([1.64168175, 1.75851661, 1.70009034])
+    reach, known = ahead.interval("x")[:, 1] - ahead.mean("x"), highs - ahead.mean("x")
+    assert (reach > known).all()
+    assert reach == pytest.approx(known, rel=0.1)
+    found = dagora.effect_in_time(as_data(values), "x", "y", graph=graph, horizon=3, time="t")
+    responses = [0.0, 0.73354998, 0.83669833, 0.62829222]
+    assert [one.value for one in found.curve] == pytest.approx(responses, abs=1e-8)
+    errors = [(one.high - one.low) / 2 / 1.959964 for one in found.curve]
+    assert errors == pytest.approx([0.0, 0.05969287, 0.10568155, 0.15213577], rel=0.12)
+
+
+def test_a_network_in_time_is_written_as_its_window(tmp_path) -> None:
+    data = as_data(simulated(np.random.default_rng(1), 40))
+    network = dagora.fit(VAR, data, time="t")
+    dagora.write_network(network, tmp_path / "fitted.json")
+    again = TimeNetwork(dagora.read_network(tmp_path / "fitted.json"), network.timing)
+    assert again.forecast(data, 2).to_dict() == network.forecast(data, 2).to_dict()
