@@ -38,7 +38,7 @@ def backtest(
 
     Parameters
     ----------
-    network : TimeNetwork, network, LaggedGraph, DAG, Result or file
+    network : TimeNetwork, network, LaggedGraph, DAG, CPDAG, Result or file
         A graph in time; the parameters of a network are not used.
     data : path, data frame, matrix, mapping of columns, Table or IncompleteTable
         Rows in time.
@@ -72,7 +72,7 @@ def backtest(
     (True, 30)
     """
     timing = timing_of(time, series, network)
-    source = read_time_source(network)
+    source = read_time_source(network, any_of_class=True)
     graph = source.graph if isinstance(source, TimeNetwork) else source[0]
     if isinstance(origins, bool) or not isinstance(origins, int) or origins < 1:
         raise OptionError(option="origins", value=origins, must="be a whole number, 1 or more")

@@ -8,12 +8,12 @@ from typing import Any
 
 from dagora.api.network_in_time import TimeSource, read_histories, read_time_source, timing_of
 from dagora.base.errors import OptionError
+from dagora.base.phrases import some_of
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import takes_reading
 from dagora.effects.in_time import EffectInTime, check_question
 from dagora.effects.in_time import effect_in_time as effect_of_windows
 from dagora.graph.lagged_graph import LaggedGraph
-from dagora.learners.result import Result
 from dagora.network.time.fitting import window_rows
 from dagora.network.time.time_network import TimeNetwork
 
@@ -91,6 +91,13 @@ def effect_in_time(
         change = after - before
     histories, _ = read_histories(in_time, data, timing, reading)
     found = effect_of_windows(in_time, window_rows(histories, in_time), x, y, horizon, change)
-    learned = isinstance(graph, Result) or (isinstance(source, tuple) and source[1] is not None)
-    notes = [*histories.notes, *found.notes, *([LEARNED] if learned else [])]
+    directions = source[1] if isinstance(source, tuple) else None
+    notes = [*histories.notes, *found.notes]
+    if directions is not None:
+        notes.append(LEARNED)
+        if directions.undetermined:
+            named = some_of([f"{tail} — {head}" for tail, head in directions.undetermined])
+            notes.append(
+                f"the data do not determine the direction of {named}: turned, it may give another effect"
+            )
     return replace(found, notes=tuple(notes))

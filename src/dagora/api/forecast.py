@@ -33,7 +33,7 @@ def forecast(
 
     Parameters
     ----------
-    network : TimeNetwork, network, LaggedGraph, DAG, Result or file
+    network : TimeNetwork, network, LaggedGraph, DAG, CPDAG, Result or file
         A network in time, as `fit` with a `time` makes it, or its window in a file. A graph in time without
         parameters is fitted to the data first.
     data : path, data frame, matrix, mapping of columns, Table or IncompleteTable

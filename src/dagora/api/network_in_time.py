@@ -22,11 +22,22 @@ from dagora.network.time.fitting import fit_window, variables_and_levels
 from dagora.network.time.histories import Histories, histories_of, read_in_time
 from dagora.network.time.time_network import TimeNetwork
 
-TimeSource = TimeNetwork | Network | LaggedGraph | DAG | Result | str | Path
+TimeSource = TimeNetwork | Network | LaggedGraph | DAG | CPDAG | Result | str | Path
 
 
-def read_time_source(source: object) -> TimeNetwork | tuple[LaggedGraph, Directions | None]:
-    """A network in time where a source has parameters, else its graph in time."""
+LINES = (
+    "lines of the class were directed as in one of its graphs: forecasts hardly depend on which, but what is "
+    "set may act otherwise in another"
+)
+
+
+def read_time_source(
+    source: object, *, any_of_class: bool = False
+) -> TimeNetwork | tuple[LaggedGraph, Directions | None]:
+    """A network in time where a source has parameters, else its graph in time.
+
+    A class of graphs is refused where it has lines, unless any of its graphs will do.
+    """
     content = read_content(source) if isinstance(source, str | Path) else source
     if isinstance(content, TimeNetwork):
         return content
@@ -36,11 +47,11 @@ def read_time_source(source: object) -> TimeNetwork | tuple[LaggedGraph, Directi
     graph = content.graph if isinstance(content, Result) else content
     if isinstance(graph, LaggedGraph):
         return graph, directions
-    if isinstance(graph, CPDAG) and graph.undirected:
+    if isinstance(graph, CPDAG) and graph.undirected and not any_of_class:
         raise GraphError(
             "the graph has lines without a direction: choose one of its graphs, such as its extension()"
         )
-    found = LaggedGraph.of_window(as_dag(graph))
+    found = LaggedGraph.of_window(graph.extension() if isinstance(graph, CPDAG) else graph)
     if found is None:
         raise GraphError(
             "this is no graph in time: its nodes are x, x[t-1], …, the same for every variable, and its "
@@ -49,11 +60,11 @@ def read_time_source(source: object) -> TimeNetwork | tuple[LaggedGraph, Directi
     return found, directions
 
 
-def as_dag(graph: object) -> object:
-    """A class of one graph as that graph; anything else as it is."""
-    if isinstance(graph, CPDAG):
-        return DAG(graph.nodes, graph.edges)
-    return graph
+def has_lines(source: object) -> bool:
+    """Return True for a class of several graphs."""
+    content = read_content(source) if isinstance(source, str | Path) else source
+    graph = content.graph if isinstance(content, Result) else content
+    return isinstance(graph, CPDAG) and bool(graph.undirected)
 
 
 def timing_of(time: str | None, series: str | None, source: object = None) -> Timing:
@@ -84,9 +95,10 @@ def fit_to_time(
     *,
     name: str = "network",
     seed: int = 0,
+    any_of_class: bool = False,
 ) -> TimeNetwork:
     """Fit a graph in time to rows in time; a network in time gets new parameters."""
-    found = read_time_source(source)
+    found = read_time_source(source, any_of_class=any_of_class)
     graph, directions = (found.graph, None) if isinstance(found, TimeNetwork) else found
     histories, _ = read_histories(graph, data, timing, reading)
     return TimeNetwork(fit_window(graph, histories, prior, name, seed, directions), timing)
@@ -96,10 +108,11 @@ def fitted_or_given(
     source: object, data: object, timing: Timing, reading: Mapping[str, Any]
 ) -> tuple[TimeNetwork, str]:
     """A network in time as it is; a graph in time is fitted to the data, which a note says."""
-    found = read_time_source(source)
+    found = read_time_source(source, any_of_class=True)
     if isinstance(found, TimeNetwork):
         return TimeNetwork(found.window, timing), ""
-    network = fit_to_time(source, data, timing, TablePrior("one-row"), reading)
+    network = fit_to_time(source, data, timing, TablePrior("one-row"), reading, any_of_class=True)
     origin = network.window.origin
     rows = "" if origin is None else f" ({origin.n_rows:,} windows of {network.lags + 1} steps)"
-    return network, f"the parameters were fitted to these rows{rows}"
+    note = f"the parameters were fitted to these rows{rows}"
+    return network, f"{note}; {LINES}" if has_lines(source) else note

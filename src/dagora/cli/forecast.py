@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  dagora learn plant.csv -m dynotears --time t --series series --lags 2 -o plant.json
   dagora forecast plant.json plant.csv --time t --series series --steps 12 -o forecast.csv
   dagora forecast plant.json plant.csv --time t --series series --do x1=3@t+2
   dagora forecast plant.json plant.csv --time t --series series --steps 3 --backtest 30
   dagora forecast plant.json plant.csv --time t --series series --score-rows rows.csv
+  dagora learn plant.csv -m dynotears --time t --series series --lags 2 -o plant.json
 
 NETWORK is a graph in time, which is fitted to DATA, or a network in time with parameters. --do x=3 sets x at
 all steps ahead, --do x=3@t+2 at the second one. Cells and steps that are missing are allowed for.

@@ -20,7 +20,7 @@ def read_series(
     from dagora.data.columns.reading_options import always
     from dagora.network.time.time_network import TimeNetwork
 
-    source = read_time_source(network)
+    source = read_time_source(network, any_of_class=True)
     graph = source.graph if isinstance(source, TimeNetwork) else source[0]
     levels: dict[str, tuple[str, ...]] = {}
     numbers: list[str] = []

@@ -269,3 +269,22 @@ def test_a_network_in_time_is_written_as_its_window(tmp_path) -> None:
     dagora.write_network(network, tmp_path / "fitted.json")
     again = TimeNetwork(dagora.read_network(tmp_path / "fitted.json"), network.timing)
     assert again.forecast(data, 2).to_dict() == network.forecast(data, 2).to_dict()
+
+
+def test_a_class_of_graphs_forecasts_and_says_how_its_lines_were_directed() -> None:
+    values = simulated(np.random.default_rng(1), 60)
+    lagged = [("x[t-1]", "x"), ("x[t-1]", "y"), ("y[t-1]", "x"), ("y[t-1]", "y")]
+    line = dagora.CPDAG(["x", "y", "x[t-1]", "y[t-1]"], lagged, [("x", "y")])
+    found = dagora.forecast(line, as_data(values), 3, time="t")
+    assert "lines of the class were directed as in one of its graphs" in found.notes[0]
+    edges = [("x", "x", 1), ("x", "y", 1), ("y", "x", 1), ("y", "y", 1)]
+    for way in (("x", "y", 0), ("y", "x", 0)):  # saturated, so that all its graphs say the same
+        one = dagora.forecast(LaggedGraph("xy", 1, [*edges, way]), as_data(values), 3, time="t")
+        assert one.mean("x") == pytest.approx(found.mean("x"))
+        assert one.sd("y") == pytest.approx(found.sd("y"), rel=0.05)
+    for refused in (
+        lambda: dagora.fit(line, as_data(values), time="t"),
+        lambda: dagora.effect_in_time(as_data(values), "x", "y", graph=line, time="t"),
+    ):
+        with pytest.raises(GraphError, match="lines without a direction"):
+            refused()

@@ -196,7 +196,11 @@ def setting_notes(steps: StepModel, settings: ForecastSettings) -> list[str]:
     if not settings.set_ahead:
         return []
     notes = ["what is set depends on nothing then; its effects are those of the arrows, taken as causes"]
-    ranges = {} if steps.model.origin is None else steps.model.origin.ranges
+    origin = steps.model.origin
+    if origin is not None and origin.directions is not None and origin.directions.undetermined:
+        named = some_of([f"{tail} — {head}" for tail, head in origin.directions.undetermined])
+        notes.append(f"the data do not determine the direction of {named}: what is set may act otherwise")
+    ranges = {} if origin is None else origin.ranges
     outside = dict.fromkeys(
         f"{name} = {value:g} (seen: {ranges[name][0]:g} to {ranges[name][1]:g})"
         for (name, _), value in settings.set_ahead.items()
