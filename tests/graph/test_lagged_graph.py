@@ -211,3 +211,16 @@ def test_classes_in_time_are_compared_within_and_across_steps() -> None:
 )
 def test_lines_to_the_past_are_no_window(graph: CPDAG) -> None:
     assert LaggedGraph.of_window(graph) is None
+
+
+def test_lines_are_directed_as_in_a_graph_of_the_class_or_by_order() -> None:
+    line = LaggedGraph("ab", 1, [("a", "a", 1), ("a", "b", 1)], [("a", "b")])
+    assert line.directed().window == line.window.extension()
+    odd = LaggedGraph("ab", 1, [("a", "a", 1), ("b", "b", 1)], [("a", "b")])
+    with pytest.raises(GraphError, match="no consistent extension"):
+        odd.window.extension()
+    assert set(odd.directed().edges) == {*odd.edges, ("a", "b", 0)}
+    turned = LaggedGraph("abc", 1, [("c", "b", 0), ("b", "a", 0), ("a", "a", 1), ("c", "c", 1)], [("a", "c")])
+    assert ("c", "a", 0) in turned.directed().edges, "a → c would close a cycle"
+    with pytest.raises(GraphError, match="lines without a direction"):
+        odd.unrolled(2)

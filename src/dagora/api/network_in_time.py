@@ -45,26 +45,25 @@ def read_time_source(
         return TimeNetwork(content)
     directions = content.directions if isinstance(content, Result) else None
     graph = content.graph if isinstance(content, Result) else content
-    if isinstance(graph, LaggedGraph):
-        return graph, directions
-    if isinstance(graph, CPDAG) and graph.undirected and not any_of_class:
-        raise GraphError(
-            "the graph has lines without a direction: choose one of its graphs, such as its extension()"
-        )
-    found = LaggedGraph.of_window(graph.extension() if isinstance(graph, CPDAG) else graph)
+    found = graph if isinstance(graph, LaggedGraph) else LaggedGraph.of_window(graph)
     if found is None:
         raise GraphError(
             "this is no graph in time: its nodes are x, x[t-1], …, the same for every variable, and its "
             "edges lead to the present step; `dynotears` learns one, LaggedGraph makes one"
         )
-    return found, directions
+    if found.undirected and not any_of_class:
+        raise GraphError(
+            "the graph has lines without a direction: choose one of its graphs, such as `directed()` of its "
+            "LaggedGraph"
+        )
+    return found.directed(), directions
 
 
 def has_lines(source: object) -> bool:
     """Return True for a class of several graphs."""
     content = read_content(source) if isinstance(source, str | Path) else source
     graph = content.graph if isinstance(content, Result) else content
-    return isinstance(graph, CPDAG) and bool(graph.undirected)
+    return isinstance(graph, CPDAG | LaggedGraph) and bool(graph.undirected)
 
 
 def timing_of(time: str | None, series: str | None, source: object = None) -> Timing:

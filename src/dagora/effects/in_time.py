@@ -40,6 +40,9 @@ Array = NDArray[np.float64]
 
 NORMAL = 1.959963984540054
 MOST_HORIZON = 1000
+RegressionFamily = tuple[str, tuple[tuple[str, int], ...]]
+"""A variable and its parents with their lags."""
+
 SAME_AT_ALL_STEPS = "the relations are the same at all steps"
 
 
@@ -71,6 +74,8 @@ class EffectInTime:
     change: float = 1.0
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    cause_probability: tuple[float, ...] = ()
+    """Averaged over graphs: the probability, for each number of steps, that there is an effect."""
 
     def __post_init__(self) -> None:
         render_fields(self, "notes")
@@ -92,6 +97,7 @@ class EffectInTime:
             "windows": self.windows,
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
+            **({"cause_probability": list(self.cause_probability)} if self.cause_probability else {}),
         }
 
     def to_json(self) -> str:
@@ -106,7 +112,8 @@ class EffectInTime:
         ]
         wide = max(len(str(one)) for one in self.curve)
         for ahead, (one, held) in enumerate(zip(self.curve, self.kept, strict=True)):
-            lines.append(f"{ahead:>3}  {one!s:<{wide}}  kept: {held}")
+            chance = f"  P(effect) {self.cause_probability[ahead]:.2f}" if self.cause_probability else ""
+            lines.append(f"{ahead:>3}  {one!s:<{wide}}  kept: {held}{chance}")
         lines.append(f"from {amount(self.windows, 'window')}")
         if self.assumptions:
             lines.append(f"assumed: {'; '.join(self.assumptions)}")
@@ -134,17 +141,7 @@ def effect_in_time(
 ) -> EffectInTime:
     """The effect of a change of x on y over so many steps, from windows of rows."""
     check_question(graph, x, y, horizon)
-    whole = windows.complete
-    for name in graph.variables:
-        if whole.schema[whole.schema.index(name)].kind is not Kind.CONTINUOUS:
-            raise DataError(
-                f"{col(name)} is discrete: effects in time are told by linear regressions; "
-                f"declare it continuous ({option('continuous', name)}), or ask `forecast` with {option('do')}"
-            )
-    notes = []
-    if lost := windows.n_rows - whole.n_rows:
-        notes.append(f"{amount(lost, 'window')} with a missing value {'is' if lost == 1 else 'are'} left out")
-    columns = {name: whole.values(whole.schema.index(name)) for name in whole.names}
+    columns, rows, notes = whole_windows(windows, graph.variables)
     found = fit_regressions(graph, columns)
     place = {name: k for k, name in enumerate(graph.variables)}
     curve = effects_of(found, place[x], place[y], horizon, kept=False)
@@ -164,11 +161,29 @@ def effect_in_time(
         scaled(curve, change),
         scaled(kept, change),
         tuple(sets),
-        whole.n_rows,
+        rows,
         change,
         (GRAPH_IS_CAUSAL, LINEAR_PARENTS, SAME_AT_ALL_STEPS),
         tuple(notes),
     )
+
+
+def whole_windows(
+    windows: IncompleteTable, variables: Sequence[str]
+) -> tuple[dict[str, Array], int, list[str]]:
+    """The columns of the windows without a missing value, their number, and a note on those left out."""
+    whole = windows.complete
+    for name in variables:
+        if whole.schema[whole.schema.index(name)].kind is not Kind.CONTINUOUS:
+            raise DataError(
+                f"{col(name)} is discrete: effects in time are told by linear regressions; "
+                f"declare it continuous ({option('continuous', name)}), or ask `forecast` with {option('do')}"
+            )
+    notes = []
+    if lost := windows.n_rows - whole.n_rows:
+        notes.append(f"{amount(lost, 'window')} with a missing value {'is' if lost == 1 else 'are'} left out")
+    columns = {name: whole.values(whole.schema.index(name)) for name in whole.names}
+    return columns, whole.n_rows, notes
 
 
 def check_question(graph: LaggedGraph, x: str, y: str, horizon: int) -> None:
@@ -189,39 +204,52 @@ def scaled(found: Sequence[tuple[float, float]], change: float) -> tuple[Interva
     return tuple(intervals)
 
 
-def fit_regressions(graph: LaggedGraph, columns: Mapping[str, Array]) -> StepRegressions:
-    """Regress every variable on its parents at its step and before, by least squares with an intercept."""
+def fit_regressions(
+    graph: LaggedGraph,
+    columns: Mapping[str, Array],
+    known: dict[RegressionFamily, tuple[Array, Array]] | None = None,
+) -> StepRegressions:
+    """Regress every variable on its parents at its step and before; `known` keeps the families of graphs."""
     d, place = len(graph.variables), {name: k for k, name in enumerate(graph.variables)}
     weights = np.zeros((graph.lags + 1, d, d))
     edges: list[tuple[int, int, int]] = []
     moves: list[Array] = []
+    fitted = {} if known is None else known
     for head in graph.variables:
-        parents = [(tail, lag) for tail, to, lag in graph.edges if to == head]
+        parents = tuple((tail, lag) for tail, to, lag in graph.edges if to == head)
         if not parents:
             continue
-        design = np.stack([columns[lagged_name(tail, lag)] for tail, lag in parents], axis=1)
-        design = design - design.mean(axis=0)
-        target = columns[head] - columns[head].mean()
-        if len(target) <= len(parents) + 1:
-            raise DataError(
-                f"'{head}' has {amount(len(parents), 'parent')}, and there are "
-                f"{amount(len(target), 'window')}: more rows are needed"
-            )
-        scale = np.sqrt((design**2).sum(axis=0))
-        if (scale == 0).any() or np.linalg.matrix_rank(design / scale) < len(parents):
-            named = some_of([lagged_name(*parent) for parent in parents])
-            raise DataError(f"the parents of '{head}' determine each other ({named}): leave one of them out")
-        root, upper = np.linalg.qr(design / scale)
-        slopes = np.linalg.solve(upper, root.T @ target) / scale
-        leverage = (root**2).sum(axis=1) + 1 / len(target)
-        residuals = (target - design @ slopes) / np.maximum(1 - leverage, 1e-9)
-        influence = np.linalg.solve(upper, root.T) / scale[:, None] * residuals
-        for (tail, lag), slope, moved in zip(parents, slopes, influence, strict=True):
+        if (head, parents) not in fitted:
+            fitted[head, parents] = regress_family(head, parents, columns)
+        for (tail, lag), slope, moved in zip(parents, *fitted[head, parents], strict=True):
             weights[lag, place[head], place[tail]] = slope
             edges.append((place[tail], place[head], lag))
             moves.append(moved)
     rows = len(next(iter(columns.values())))
     return StepRegressions(weights, tuple(edges), np.array(moves) if moves else np.zeros((0, rows)))
+
+
+def regress_family(
+    head: str, parents: Sequence[tuple[str, int]], columns: Mapping[str, Array]
+) -> tuple[Array, Array]:
+    """Least-squares slopes of a variable on its parents, and what each window moves in them."""
+    design = np.stack([columns[lagged_name(tail, lag)] for tail, lag in parents], axis=1)
+    design = design - design.mean(axis=0)
+    target = columns[head] - columns[head].mean()
+    if len(target) <= len(parents) + 1:
+        raise DataError(
+            f"'{head}' has {amount(len(parents), 'parent')}, and there are {amount(len(target), 'window')}: "
+            "more rows are needed"
+        )
+    scale = np.sqrt((design**2).sum(axis=0))
+    if (scale == 0).any() or np.linalg.matrix_rank(design / scale) < len(parents):
+        named = some_of([lagged_name(*parent) for parent in parents])
+        raise DataError(f"the parents of '{head}' determine each other ({named}): leave one of them out")
+    root, upper = np.linalg.qr(design / scale)
+    slopes = np.linalg.solve(upper, root.T @ target) / scale
+    leverage = (root**2).sum(axis=1) + 1 / len(target)
+    residuals = (target - design @ slopes) / np.maximum(1 - leverage, 1e-9)
+    return slopes, np.linalg.solve(upper, root.T) / scale[:, None] * residuals
 
 
 def responses(weights: Array, horizon: int) -> Array:

@@ -130,6 +130,27 @@ class LaggedGraph(NotebookView):
         """The edges from earlier steps, as (cause, effect, lag)."""
         return tuple(edge for edge in self.edges if edge[2])
 
+    def directed(self) -> LaggedGraph:
+        """The same graph with its lines directed: as in a graph of its class, else by the order of variables.
+
+        Tests on few rows may leave lines that no graph of one class has all of: each then gets the direction
+        in which it closes no cycle, from the earlier variable where both are possible.
+
+        >>> LaggedGraph("ab", 1, [("a", "a", 1)], [("a", "b")]).directed().edges
+        (('a', 'b', 0), ('a', 'a', 1))
+        """
+        if not isinstance(self.window, CPDAG):
+            return self
+        try:
+            window = self.window.extension()
+        except GraphError:
+            order = DAG(self.window.nodes, self.window.edges).order
+            place = {node: k for k, node in enumerate(order)}
+            lines = [tuple(sorted(line, key=place.__getitem__)) for line in self.undirected]
+            window = DAG(self.window.nodes, [*self.window.edges, *((one, other) for one, other in lines)])
+        edges = [(*split_name(tail), head) for tail, head in window.edges]
+        return LaggedGraph(self.variables, self.lags, [(tail, head, lag) for tail, lag, head in edges])
+
     def unrolled(self, steps: int) -> DAG:
         """The same edges at every one of so many steps: a DAG over x, x[t-1], …, the last step first.
 
@@ -144,6 +165,8 @@ class LaggedGraph(NotebookView):
         """
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise GraphError(f"a graph is unrolled over a whole number of steps, 1 or more, not {steps!r}")
+        if self.undirected:
+            raise GraphError("the graph has lines without a direction: choose one of its graphs (directed())")
         edges = [
             (lagged_name(tail, shift + lag), lagged_name(head, shift))
             for tail, head, lag in self.edges
