@@ -50,7 +50,8 @@ def fit_parameters(
         return None, "a PAG allows for hidden causes, which have no parameters"
     if LaggedGraph.of_window(graph) is not None:
         instead = "its weights instead" if result.weights is not None else "none here"
-        return None, f"a graph in time has {instead}"
+        fits = by_door(python="dagora.fit with a time fits them", command="`dagora forecast` fits them")
+        return None, f"a graph in time has {instead}; {fits}"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):
