@@ -269,8 +269,8 @@ def no_names(names: Sequence[str]) -> DataError:
     """The error about names each of which is a value of its column in many rows."""
     told = ", ".join(f"'{name}'" for name in names[:3]) + (", …" if len(names) > 3 else "")
     return DataError(
-        f"the names of the columns ({told}) look like a row of data, and are values of their columns in other "
-        "rows too: if the table has no header, put a line with names first"
+        f"the names of the columns ({told}) look like a row of data, and are values of their columns in "
+        "other rows too: if the table has no header, put a line with names first"
     )
 
 

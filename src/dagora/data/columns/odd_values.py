@@ -117,7 +117,7 @@ def lone_value_warning(typed: Sequence[Column], row_number: RowNumber | None) ->
 
 
 def lone_value(numbers: Floats) -> tuple[float, float] | None:
-    """The number furthest from the median, and how many times as far it is as the next; None where it is usual.
+    """The number furthest from the median, and how many times as far it is as the next; None if usual.
 
     The next one may be far too: where distances fall off as a power, the first is as many times as far as
     the second as the second is as the middle one about once in as many tables as there are rows.
