@@ -20,10 +20,11 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
-from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
+from dagora.posterior.resample.row_draws import check_drawable, check_number, in_words, way_for
 from dagora.posterior.resample.run_samples import identity, run_samples
 from dagora.posterior.resample.sample_file import SampleFile
 from dagora.posterior.resample.strengths import Strengths
+from dagora.stats.capabilities import row_numbers
 
 
 @takes_reading(missing="auto")
@@ -129,7 +130,7 @@ def bootstrap(
     learned = [found[number].marks for number in sorted(found)]
     graphs = [marks for marks in learned if marks is not None]
     refused = [found[number].refused for number in sorted(found) if found[number].refused]
-    words = f"{len(graphs)} samples of {IN_WORDS[way]}"
+    words = f"{len(graphs)} samples of {in_words(way, source.statistics)}"
     if recalled:
         words += f", {recalled} of them from a file"
     if len(found) < samples:
@@ -150,7 +151,7 @@ def bootstrap(
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(source.statistics.n_rows), "samples_refused": float(len(refused))},
+        stats={**row_numbers(source.statistics), "samples_refused": float(len(refused))},
         settings=settings,
         versions=versions(),
         warnings=(*source.reading_warnings, *warnings),

@@ -33,6 +33,7 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score
+from dagora.stats.capabilities import row_numbers
 from dagora.stats.statistics import Statistics
 
 
@@ -139,7 +140,7 @@ def sample(
             found = draw(statistics.rows())
         else:
             found, notes, errors = draw_under_score(draw, chosen, statistics, score_options, reweight, run)
-    messages = (found.message, source.dropped_rows, source.rows_set)
+    messages = (found.message, *source.lost_cells, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -161,7 +162,7 @@ def sample(
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(statistics.n_rows), **errors, **found.stats},
+        stats={**row_numbers(statistics), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions={**versions(), **({"jax": version_of("jax")} if entry.own_model else {})},
         data=source.account,

@@ -105,7 +105,7 @@ def command(
                 "constants": False,
             }
             large = reading.scan_large(data, jobs, None, score, values, **purpose)
-            table = reading.table(data, **purpose) if large is None else large
+            table = reading.any_table(data, **purpose) if large is None else large
         rows = read_rows(table, jobs, interventions=interventions)
         check_names(rows.schema.names)
         budget = Budget()

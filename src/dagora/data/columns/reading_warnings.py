@@ -164,15 +164,16 @@ def names_warning(names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def units_warning(names: Sequence[str]) -> Iterator[str]:
-    """A sentence about rows that belong together by some columns.
+def units_warning(names: Sequence[str], *, columns: bool = True) -> Iterator[str]:
+    """A sentence about rows that belong together by some columns, or by levels of an index.
 
-    >>> list(units_warning(["patient_id"]))
+    >>> list(units_warning(["patient_id"], columns=False))
     ["rows that share a 'patient_id' are not independent: strengths and p-values are too optimistic"]
     """
     if names:
         shared = " or a ".join(f"'{name}'" for name in names[:MOST_NAMED])
-        yield f"rows that share a {shared} are not independent: strengths and p-values are too optimistic"
+        way_out = f"; {option('group', names[0])} allows for that" if columns else ""
+        yield f"rows that share a {shared} are not independent: strengths and p-values are too optimistic{way_out}"
 
 
 def no_header(variables: Sequence[Variable]) -> bool:

@@ -11,7 +11,7 @@ from dagora.graph.bits import Rows, pack
 from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
 from dagora.learners.source import Source
-from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, statistics_of_rows
+from dagora.posterior.resample.row_draws import drawn_statistics, seeds_of
 from dagora.stats.observed.statistics import IncompleteStatistics
 
 
@@ -34,9 +34,8 @@ def learn_sample(
         return None
     source, searching = prepared.source, prepared.searching
     random, own_seed = seeds_of(seed, sample)
-    rows = drawn_rows(way, source.statistics.n_rows, random)
     try:
-        drawn = statistics_of_rows(source.statistics, rows)
+        drawn = drawn_statistics(source.statistics, way, random)
         if isinstance(drawn, IncompleteStatistics):
             check_missing(source.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)

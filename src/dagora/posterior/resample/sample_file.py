@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 from dagora.base.errors import FormatError, OptionError
 from dagora.base.files import PathLike, write_whole
 from dagora.base.parsing import parse_json
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.table import Table
 from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
+from dagora.stats.designed import DesignStatistics, rows_with_weights
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -113,7 +116,14 @@ def check_samples(
 def fingerprint(statistics: Statistics) -> str:
     """Fingerprint of the rows: names, levels, cells, missing values, and interventions."""
     digest = hashlib.sha256()
-    table = statistics.table if isinstance(statistics, IncompleteStatistics) else statistics.rows()
+    if isinstance(statistics, IncompleteStatistics):
+        table: Table | IncompleteTable = statistics.table
+    else:
+        table, weights = rows_with_weights(statistics)
+        if weights is not None:
+            digest.update(weights.tobytes())
+    if isinstance(statistics, DesignStatistics) and statistics.designed.design.groups is not None:
+        digest.update(statistics.designed.design.groups.tobytes())
     for variable, column in zip(table.schema, table.columns, strict=True):
         digest.update(repr((variable.name, variable.kind.value, variable.levels)).encode())
         digest.update(np.ascontiguousarray(column).tobytes())

@@ -18,6 +18,7 @@ from dagora.base.events import Budget
 from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -50,6 +51,8 @@ def rows_only(source: Source) -> Statistics:
     statistics = source.statistics
     if isinstance(statistics, IncompleteStatistics):
         return IncompleteStatistics(statistics.table)
+    if isinstance(statistics, DesignStatistics):
+        return DesignStatistics(statistics.designed, known=statistics.effective)
     table = statistics.rows()
     if isinstance(statistics, InterventionalStatistics):
         return InterventionalStatistics(table, statistics.interventions)
