@@ -6,12 +6,7 @@ import pytest
 from dagora.data.columns.row_design import RowDesign
 from dagora.data.designed import DesignedTable
 from dagora.data.table import Table
-from dagora.stats.effective_rows import (
-    by_weights,
-    design_effect,
-    effective_rows,
-    intraclass_correlation,
-)
+from dagora.stats.effective_rows import by_weights, design_effect, effective_rows, intraclass_correlation
 
 
 def grouped(rho: tuple[float, ...], groups: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

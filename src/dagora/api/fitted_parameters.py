@@ -41,6 +41,7 @@ def fit_parameters(
     from dagora.network.incomplete.fitting import fit_with_missing_values
     from dagora.network.table_prior import TablePrior
     from dagora.stats.designed import DesignStatistics
+    from dagora.stats.given_counts import GivenCounts
     from dagora.stats.observed.statistics import IncompleteStatistics
     from dagora.stats.table import TableStatistics
 
@@ -53,7 +54,7 @@ def fit_parameters(
         return None, "a graph in time has its weights instead"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
-    if not isinstance(statistics, TableStatistics | IncompleteStatistics | DesignStatistics):
+    if not isinstance(statistics, TableStatistics | IncompleteStatistics | DesignStatistics | GivenCounts):
         return None, reason_without_fit(statistics)
     if not few_enough(graph, statistics.schema):
         writes = by_door(python="dagora.fit makes them", command="-o network.bif writes them")

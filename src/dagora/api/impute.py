@@ -8,9 +8,9 @@ from typing import Any
 from dagora.base.errors import announce
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
-from dagora.data.made_tables import without_design
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.interventions import GivenInterventions, find_marks, warnings_of_marks
+from dagora.data.made_tables import without_design
 from dagora.data.table import Table
 from dagora.learners.source import marked_column
 from dagora.network.incomplete.imputation import Imputation

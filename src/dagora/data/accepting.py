@@ -15,8 +15,8 @@ from dagora.data.columns.column_names import kept_positions, name_text
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.mixed_types import MixedTypesError
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.discretise import discretise
 from dagora.data.designed import DesignedTable
+from dagora.data.discretise import discretise
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.made_tables import ReadTable, table_of, without_design
 from dagora.data.readers import read_any
@@ -45,9 +45,9 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
 def incomplete_refusal(table: IncompleteTable) -> DataError:
     """The error where complete rows are needed."""
     return DataError(
-            f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
-            "`complete` has the complete ones, impute fills the others"
-        )
+        f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
+        "`complete` has the complete ones, impute fills the others"
+    )
 
 
 def as_any_table(data: object, reading: ReadingOptions | None = None) -> ReadTable:

@@ -1,4 +1,4 @@
-"""The table that typed columns make: a plain one, one with missing values, or one whose rows have a design."""
+"""The table that typed columns make: plain, with missing values, or with weights or groups of rows."""
 
 from __future__ import annotations
 

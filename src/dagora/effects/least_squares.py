@@ -66,8 +66,8 @@ def least_squares(design: Array, y: Array, rows: RowSums = EQUAL) -> RobustFit:
     )
     coefficients[kept] = inverse @ projected
     covariance[np.ix_(kept, kept)] = small
-    usual[np.ix_(kept, kept)] = inverse @ inverse.T * float(residual @ residual) / max(
-        1, len(y) - int(kept.sum())
+    usual[np.ix_(kept, kept)] = (
+        inverse @ inverse.T * float(residual @ residual) / max(1, len(y) - int(kept.sum()))
     )
     return RobustFit(coefficients, covariance, usual, kept, freedom)
 

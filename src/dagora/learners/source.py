@@ -136,7 +136,7 @@ class Source:
 
     @property
     def lost_cells(self) -> list[str]:
-        """Sentences on rows that were dropped or do not count in full, and missing values that were modelled."""
+        """Sentences on rows that were dropped or count otherwise, and missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
             return [describe_missing(self.rows.table.pattern)]
         design = capabilities_of(self.rows).design

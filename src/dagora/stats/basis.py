@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.moments import BLOCK_ROWS, add_block
 from dagora.stats.statistics import Moments
 
 Matrix = NDArray[np.float64]
@@ -79,9 +79,7 @@ def table_basis_moments(table: Table, functions: int) -> BasisMoments:
     size = len(columns) * functions
     total = Moments(0, np.zeros(size), np.zeros((size, size)))
     for features in basis_blocks(columns, centre, half_width, functions):
-        mean = features.mean(axis=1)
-        features -= mean[:, None]
-        total = merge_moments(total, Moments(features.shape[1], mean, features @ features.T))
+        total = add_block(total, features)
     return BasisMoments(functions, centre, half_width, total)
 
 

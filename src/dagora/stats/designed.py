@@ -42,6 +42,7 @@ from dagora.stats.weighted_sums import count_with_weights, weighted_moments
 
 Floats = NDArray[np.float64]
 
+FEWEST = 2
 # A thread counts at least so many sets times rows of a call.
 WORTH_A_THREAD = 4_000_000
 
@@ -60,6 +61,8 @@ class DesignStatistics:
     def __init__(self, designed: DesignedTable, jobs: int = 1, known: EffectiveRows | None = None) -> None:
         self.designed = designed
         self.effective = effective_rows(designed) if known is None else known
+        if self.effective.effective < FEWEST:
+            raise DataError(f"{self.effective.message}: at least {FEWEST} are needed")
         self._jobs = jobs
         weights = designed.design.weights
         given = np.ones(designed.n_rows) if weights is None else weights

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.phrases import some_of
-from dagora.data.columns.row_design import RowDesign
 from dagora.data.designed import DesignedTable
 from dagora.data.schema import Kind
 
@@ -39,10 +38,11 @@ class EffectiveRows:
 def effective_rows(designed: DesignedTable) -> EffectiveRows:
     """The effective number of the rows of a table.
 
+    >>> from dagora.data.columns.row_design import RowDesign
     >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0.5], [1.5], [2.5]])
     >>> effective_rows(DesignedTable(table, RowDesign(np.array([1.0, 1.0, 4.0]), by_weight="w")))
-    EffectiveRows(rows=3, effective=2, message="with the weights in 'w' the 3 rows count as 2, the effective ...")
+    EffectiveRows(rows=3, effective=2, message="with the weights in 'w' the 3 rows count as 2, the ...")
     """
     design, rows = designed.design, designed.n_rows
     effective, said = float(rows), []

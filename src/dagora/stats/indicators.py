@@ -20,7 +20,7 @@ from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.moments import BLOCK_ROWS, add_block
 from dagora.stats.statistics import Moments, running_sum
 
 # Centre and scale of each column.
@@ -117,9 +117,7 @@ def add_features(total: Moments, schema: Schema, scales: Scales, columns: Sequen
     """Moments of the features of some rows and of more, by blocks of those; `columns` are their cells."""
     with np.errstate(over="ignore", invalid="ignore"):
         for features in feature_blocks(schema, scales, columns):
-            mean = features.mean(axis=1)
-            features -= mean[:, None]
-            total = merge_moments(total, Moments(features.shape[1], mean, features @ features.T))
+            total = add_block(total, features)
     return total
 
 

@@ -55,9 +55,14 @@ def column_blocks(columns: Sequence[NDArray[np.float64]]) -> Iterator[NDArray[np
 
 def block_moments(total: Moments, columns: Sequence[NDArray[np.float64]]) -> Moments:
     """Add rows to moments, block by block."""
-    for block in column_blocks(columns):
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = block.mean(axis=1)
-            block -= mean[:, None]
-            total = merge_moments(total, Moments(block.shape[1], mean, block @ block.T))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in column_blocks(columns):
+            total = add_block(total, block)
     return total
+
+
+def add_block(total: Moments, block: NDArray[np.float64]) -> Moments:
+    """Add a block of rows, one column per row of a matrix, which is centred in place."""
+    mean = block.mean(axis=1)
+    block -= mean[:, None]
+    return merge_moments(total, Moments(block.shape[1], mean, block @ block.T))

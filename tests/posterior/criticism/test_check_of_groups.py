@@ -24,7 +24,9 @@ def test_a_graph_without_false_edges_is_not_contradicted_by_repeated_patients() 
 
 def test_groups_are_held_out_whole() -> None:
     rows = patients(2)
-    full = dagora.DAG("abcde", [("a", "b"), ("a", "c"), ("b", "c"), ("a", "d"), ("c", "d"), ("d", "e"), ("a", "e")])
+    full = dagora.DAG(
+        "abcde", [("a", "b"), ("a", "c"), ("b", "c"), ("a", "d"), ("c", "d"), ("d", "e"), ("a", "e")]
+    )
     plain = dagora.check(full, rows.drop(columns="patient"), permutations=5).held_out
     grouped = dagora.check(full, rows, group="patient", permutations=5).held_out
     assert plain.references[0].difference > 0

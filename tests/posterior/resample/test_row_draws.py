@@ -29,7 +29,9 @@ def test_false_edges_of_repeated_patients_lose_their_strength() -> None:
     for seed in range(3):
         rows = patients(seed)
         options = {"samples": 40, "seed": seed}
-        plain.append(dagora.bootstrap(rows, "hill-climb", drop=["patient"], **options).adjacency_frequency.max())
+        plain.append(
+            dagora.bootstrap(rows, "hill-climb", drop=["patient"], **options).adjacency_frequency.max()
+        )
         grouped.append(dagora.bootstrap(rows, "hill-climb", group="patient", **options))
     assert max(plain) == 1.0
     assert min(plain) > 0.9

@@ -232,8 +232,8 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
         elif IS_WEIGHT.match(name) or (MAY_BE_WEIGHT.match(name) and averages_one(column)):
             yield (
                 f"column '{name}' seems to hold weights of rows: it is taken as a variable, and every row "
-                f"counts the same; {option('weights', name)} makes rows count by it, {option('drop', name)} leaves it "
-                "out"
+                f"counts the same; {option('weights', name)} makes rows count by it, {option('drop', name)} "
+                "leaves it out"
             )
 
 

@@ -173,7 +173,8 @@ def units_warning(names: Sequence[str], *, columns: bool = True) -> Iterator[str
     if names:
         shared = " or a ".join(f"'{name}'" for name in names[:MOST_NAMED])
         way_out = f"; {option('group', names[0])} allows for that" if columns else ""
-        yield f"rows that share a {shared} are not independent: strengths and p-values are too optimistic{way_out}"
+        alike = f"rows that share a {shared} are not independent"
+        yield f"{alike}: strengths and p-values are too optimistic{way_out}"
 
 
 def no_header(variables: Sequence[Variable]) -> bool:

@@ -154,7 +154,6 @@ def whole_weights_warning(design: RowDesign | None) -> list[str]:
     ratios = design.weights / least
     if np.ptp(ratios) == 0 or not (ratios == np.rint(ratios)).all():
         return []
-    return [
-        f"the weights in {col(design.by_weight)} are whole multiples of the smallest: if they count rows, "
-        f"{option('counts', design.by_weight)} says so, and every row counts in full"
-    ]
+    multiples = f"the weights in {col(design.by_weight)} are whole multiples of the smallest"
+    way_out = f"{option('counts', design.by_weight)} says so, and every row counts in full"
+    return [f"{multiples}: if they count rows, {way_out}"]

@@ -118,7 +118,12 @@ def check_rows(
         raise DataError(f"{table.n_rows} rows are too few to check a graph: {LEAST_ROWS} or more are needed")
     table = table.select(graph.nodes)
     found = falsify(
-        graph, statistics if marks is None else table, marks, permutations=permutations, alpha=alpha, seed=seed
+        graph,
+        statistics if marks is None else table,
+        marks,
+        permutations=permutations,
+        alpha=alpha,
+        seed=seed,
     )
     notes = [] if marks is None else [rows_set_in_words(marks)]
     notes += [statistics.effective.message] if isinstance(statistics, DesignStatistics) else []

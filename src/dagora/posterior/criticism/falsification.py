@@ -139,11 +139,8 @@ def falsify(
     claims = independences_of(graph, chosen)
     statistics = TableStatistics(rows) if isinstance(rows, Table) else rows
     name = test or default_test(statistics)
-    tester: IndependenceTest
-    if marks is None:
-        tester = TESTS[name](statistics, OWNER)
-    else:
-        tester = WithinKinds(name, statistics.rows(), marks)
+    by_kinds = None if marks is None else WithinKinds(name, statistics.rows(), marks)
+    tester: IndependenceTest = TESTS[name](statistics, OWNER) if by_kinds is None else by_kinds
     orders = np.array([np.arange(len(graph)), *(rng.permutation(len(graph)) for _ in range(permutations))])
     p = p_values(tester, graph, claims, orders)
     possible = ~np.isnan(p)
@@ -223,13 +220,7 @@ def worst_violations(
     adjusted = holm(p)
     order = [int(k) for k in np.argsort(p, kind="stable") if p[k] < alpha][:MOST_NAMED]
     return tuple(
-        Violation(
-            claims[k],
-            float(p[k]),
-            float(adjusted[k]),
-            strength(claims[k], float(p[k])),
-        )
-        for k in order
+        Violation(claims[k], float(p[k]), float(adjusted[k]), strength(claims[k], float(p[k]))) for k in order
     )
 
 

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.options import find
-from dagora.data.columns.row_design import RowDesign
 from dagora.data.designed import DesignedTable
 from dagora.data.interventions import Interventions
-from dagora.data.table import Table
 from dagora.learners.method import Method
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.designed import DesignStatistics
@@ -92,6 +90,8 @@ def drawn_statistics(statistics: Statistics, way: str, random: np.random.Generat
 def drawn_groups(way: str, designed: DesignedTable, random: np.random.Generator) -> DesignedTable:
     """The rows of groups that are drawn as rows are; a group that is drawn twice counts as two groups.
 
+    >>> from dagora.data.columns.row_design import RowDesign
+    >>> from dagora.data.table import Table
     >>> design = RowDesign(groups=np.array([0, 1, 1, 2]), by_group="g")
     >>> table = DesignedTable(Table.from_numpy([[0.5], [1.5], [2.5], [3.5]]), design)
     >>> some = drawn_groups("rows", table, np.random.default_rng(3))
@@ -145,6 +145,7 @@ def check_drawable(statistics: Statistics) -> None:
 def statistics_of_rows(statistics: Statistics, rows: Positions) -> Statistics:
     """Statistics of some rows, with their missing values and interventions.
 
+    >>> from dagora.data.table import Table
     >>> table = Table.from_numpy([[0, 0], [1, 1], [0, 1]], names=["a", "b"], discrete=["a", "b"])
     >>> statistics_of_rows(TableStatistics(table), np.array([0, 0, 2])).counts([(0,), (1,)]).values.tolist()
     [3, 2, 1]

@@ -107,7 +107,7 @@ def scan_source(
         )
     if reading.has_design:
         raise OptionError(
-            f"rows that are scanned count alike and are independent: {option(next(iter(reading.about_rows)))} "
+            f"rows that are scanned count alike and alone: {option(next(iter(reading.about_rows)))} "
             "needs a file that is read into memory"
         )
     if reading.counts is not None:
