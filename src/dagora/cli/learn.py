@@ -208,13 +208,14 @@ def learn_from_rows(
 ) -> None:
     """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
     from dagora.api.learn import learn
+    from dagora.data.columns.reading_options import always
     from dagora.learners.source import interventional_statistics, marked_column
     from dagora.stats.accepting import as_statistics, is_folder, statistics_of
 
     table: ReadTable | ScanStatistics | None
     rows: Statistics
     if reading.given["counts"] is not None and is_folder(data):
-        table, rows = None, as_statistics(data, request.jobs, reading.options())
+        table, rows = None, as_statistics(data, request.jobs, reading.options(why_not_model=always))
     elif reading.scans(data):
         again.refuse_scanned(data)
         table = rows = request.scan(reading, data)

@@ -49,13 +49,13 @@ class RowDesign:
     within: tuple[str, ...] = ()
 
     def take(self, rows: ArrayLike) -> RowDesign:
-        """The design of some rows, given by position or by a mask."""
+        """The design of some rows, given by position or by a mask; the groups that are left are counted anew."""
         chosen = np.asarray(rows)
-        return replace(
-            self,
-            weights=None if self.weights is None else self.weights[chosen],
-            groups=None if self.groups is None else self.groups[chosen],
-        )
+        groups = self.groups
+        if groups is not None:
+            groups = np.unique(groups[chosen], return_inverse=True)[1].reshape(-1).astype(np.int64)
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(self, weights=weights, groups=groups)
 
     @property
     def asked(self) -> str:
@@ -100,8 +100,6 @@ def read_design(
         for k, column in enumerate(columns):
             columns[k] = column.take(kept)
         design = design.take(kept)
-    if design.groups is not None:
-        design = replace(design, groups=np.unique(design.groups, return_inverse=True)[1].reshape(-1))
     return design, kept
 
 
@@ -140,10 +138,10 @@ def read_groups(name: str, cells: pa.ChunkedArray) -> NDArray[np.int64]:
     whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     if isinstance(whole, pa.ChunkedArray):  # no rows, or many dictionaries
         whole = whole.unify_dictionaries().chunk(0)
-    codes = np.asarray(whole.indices, dtype=np.int64)
-    if len(np.unique(codes)) < 2:
+    found, codes = np.unique(np.asarray(whole.indices, dtype=np.int64), return_inverse=True)
+    if len(found) < 2:
         raise DataError(f"{option('group', name)}: all rows belong to one group, and 2 are needed")
-    return codes
+    return codes.reshape(-1).astype(np.int64)
 
 
 def whole_weights_warning(design: RowDesign | None) -> list[str]:
