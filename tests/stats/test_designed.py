@@ -193,9 +193,7 @@ def test_parameters_are_those_of_repeated_rows(kind: str) -> None:
     graph = dagora.DAG(names, [("c0", "c2"), ("c1", "c2"), ("c2", "c3"), ("c0", "c3"), ("c3", "c4")])
     one, other = (dagora.fit(graph, statistics) for statistics in (weighted, plain))
     rows = plain.rows()
-    assert log_likelihoods(one, rows) == pytest.approx(
-        log_likelihoods(other, rows), rel=1e-7
-    )
+    assert log_likelihoods(one, rows) == pytest.approx(log_likelihoods(other, rows), rel=1e-7)
 
 
 def test_multiples_of_weights_change_nothing() -> None:

@@ -15,7 +15,7 @@ from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import Purpose
-    from dagora.data.table import Table
+    from dagora.data.made_tables import ReadTable
     from dagora.stats.scan.scan_statistics import ScanStatistics
 
 EXAMPLES = """\b
@@ -91,7 +91,7 @@ def command(
     values = parse_options(None, score, options)
     if dask is not None:
         check_reading_there(reading, {"--interventions": interventions})
-    table: Table | ScanStatistics
+    table: ReadTable | ScanStatistics
     with connect_cluster(dask):
         if dask is not None:
             table = rows_there(reading, data, jobs)

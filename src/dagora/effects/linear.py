@@ -158,7 +158,7 @@ def by_groups(
 
 
 def moved_intercept(design: Array, y: Array, rows: RowSums, fit: RobustFit) -> Array:
-    """What each row moves the intercept of a regression by."""
+    """The change of the intercept of a regression by each row."""
     weights, x = rows.weights_of(len(y)), design[:, fit.kept]
     inverse = np.linalg.inv((x * weights[:, None]).T @ x)
     leverage = weights * np.einsum("ij,jk,ik->i", x, inverse, x)

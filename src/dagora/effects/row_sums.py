@@ -1,4 +1,4 @@
-"""How rows count in a regression: with weights, and with errors that rows of a group share.
+"""Rows in a regression: with weights, and with errors that rows of a group share.
 
 Without either, every row counts once and has an error of its own. Weights are scaled to sum to the number of
 rows. The variance of an average or a coefficient is that of the sum of what each row, or each group together,

@@ -79,7 +79,7 @@ def by_weights(weights: Floats) -> float:
 
 
 def design_effect(sizes: Integers, correlations: list[float]) -> float:
-    """How many times as large the variance of a covariance is as that of independent rows.
+    """The variance of a covariance, as a multiple of that of independent rows.
 
     >>> design_effect(np.array([10, 10]), [0.5, 0.4]), design_effect(np.array([1, 1]), [1.0, 1.0])
     (2.8, 1.0)
@@ -111,7 +111,7 @@ def intraclass_correlation(values: Floats, groups: Integers) -> float:
 
     >>> groups = np.array([0, 0, 1, 1, 2, 2])
     >>> round(intraclass_correlation(np.array([[1.0, 3, 5, 7, 1, 5]]), groups), 3)
-    0.385
+    0.368
     >>> intraclass_correlation(np.array([[1.0, 1, 5, 5, 2, 2]]), groups)
     1.0
     """

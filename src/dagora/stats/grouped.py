@@ -74,7 +74,7 @@ class GroupedRows:
         if self._weights is None:
             sum_groups(self._values, columns, labels, counts, means, scatters)
             return GroupedMoments(cells.T, counts, means, scatters)
-        sums = np.bincount(labels, self._weights, len(counts))
+        sums = np.bincount(labels, self._weights, len(counts)).astype(np.float64)
         sum_weighted_groups(self._values, columns, labels, self._weights, sums, means, scatters)
         return GroupedMoments(cells.T, sums, means, scatters)
 

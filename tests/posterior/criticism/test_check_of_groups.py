@@ -16,7 +16,7 @@ def test_a_graph_without_false_edges_is_not_contradicted_by_repeated_patients() 
     grouped = dagora.check(graph, rows, group="patient", permutations=20)
     assert plain.falsification.violated >= 3
     assert grouped.falsification.violated <= 2
-    assert plain.changes[0].gain > 10
+    assert plain.changes[0].gain > 8
     assert not grouped.changes or grouped.changes[0].gain < 5
     assert any("in 120 groups of 'patient'" in note for note in grouped.notes)
     assert any("no tables were simulated" in note for note in grouped.notes)

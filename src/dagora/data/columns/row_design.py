@@ -1,4 +1,4 @@
-"""How rows came to be in a table: weights of a survey, and groups of rows that are not independent.
+"""The design of rows: weights of a survey, and groups of rows that are not independent.
 
 The columns that say so are no variables. A weight is how much a row counts, in any unit: what follows is the
 same for all multiples. Rows of weight 0 are left out.
@@ -36,10 +36,11 @@ class RowDesign:
     only the difference to the mean of the group is looked at.
 
     >>> design = RowDesign(np.array([1.0, 2.5]), by_weight="w")
-    >>> design.take([1]).weights, design.refusal().text
-    (array([2.5]), 'rows with weights or groups (weights="w") are not taken here: learn, bootstrap, ...')
-    >>> design.asked
-    'weights="w"'
+    >>> design.take([1]).weights
+    array([2.5])
+    >>> raise design.refusal()
+    Traceback (most recent call last):
+    dagora.OptionError: rows with weights or groups (weights="w") are not taken here: learn, bootstrap, ...
     """
 
     weights: NDArray[np.float64] | None = None
@@ -49,7 +50,7 @@ class RowDesign:
     within: tuple[str, ...] = ()
 
     def take(self, rows: ArrayLike) -> RowDesign:
-        """The design of some rows, given by position or by a mask; the groups that are left are counted anew."""
+        """The design of some rows, by position or by a mask; the groups that are left are counted anew."""
         chosen = np.asarray(rows)
         groups = self.groups
         if groups is not None:
@@ -85,7 +86,7 @@ def read_design(
     >>> columns = [pa.chunked_array([["a", "b", "a"]]), pa.chunked_array([[0.5, 0.0, 2.0]])]
     >>> design, kept = read_design(["x", "w"], columns, ReadingOptions(weights="w"))
     >>> design.weights, kept, columns[0].to_pylist()
-    (array([0.5, 2. ]), array([0, 2]), ['a', 'a'])
+    (array([0.25, 1.  ]), array([0, 2]), ['a', 'a'])
     """
     if not reading.has_design:
         return None, None

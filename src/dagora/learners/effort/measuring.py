@@ -91,8 +91,8 @@ def measure(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
         return replace(none, reason="it needs a table in memory, without interventions")
     none = replace(none, rows=source.rows.n_rows)
     rows = source.rows
-    whole = rows.table if isinstance(rows, IncompleteStatistics) else rows_with_weights(rows)[0]
-    names = related_columns(whole)
+    table = rows.table if isinstance(rows, IncompleteStatistics) else rows_with_weights(rows)[0]
+    names = related_columns(table)
     parts: list[Part] = []
     if column_options(trial.prepared):
         trial.part(source.names, 0.0, whole)  # refuses what only all columns together show to be wrong

@@ -130,7 +130,7 @@ def hold_out(
 
 @dataclass(frozen=True)
 class Units:
-    """What is held out at once, a row or a group of rows, by the numbers `of_row`; rows may have weights."""
+    """The parts that are held out whole, rows or groups of them, by the numbers `of_row`."""
 
     of_row: NDArray[np.int64]
     number: int

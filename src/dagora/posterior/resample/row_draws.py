@@ -96,7 +96,7 @@ def drawn_groups(way: str, designed: DesignedTable, random: np.random.Generator)
     >>> table = DesignedTable(Table.from_numpy([[0.5], [1.5], [2.5], [3.5]]), design)
     >>> some = drawn_groups("rows", table, np.random.default_rng(3))
     >>> some.table.values(0).tolist(), some.design.groups.tolist()
-    ([0.5, 3.5, 3.5], [0, 1, 2])
+    ([0.5, 0.5, 3.5], [0, 1, 2])
     """
     groups = designed.design.groups
     assert groups is not None
@@ -111,7 +111,7 @@ def drawn_groups(way: str, designed: DesignedTable, random: np.random.Generator)
 
 
 def in_words(way: str, statistics: Statistics) -> str:
-    """What a sample is, in words."""
+    """The way a sample is drawn, in words."""
     grouped = isinstance(statistics, DesignStatistics) and statistics.designed.design.groups is not None
     return IN_WORDS[way].replace("rows", "groups of rows") if grouped else IN_WORDS[way]
 
