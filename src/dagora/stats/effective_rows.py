@@ -112,7 +112,7 @@ def intraclass_correlation(values: Floats, groups: Integers) -> float:
     >>> groups = np.array([0, 0, 1, 1, 2, 2])
     >>> round(intraclass_correlation(np.array([[1.0, 3, 5, 7, 1, 5]]), groups), 3)
     0.368
-    >>> intraclass_correlation(np.array([[1.0, 1, 5, 5, 2, 2]]), groups)
+    >>> round(intraclass_correlation(np.array([[1.0, 1, 5, 5, 2, 2]]), groups), 3)
     1.0
     """
     sizes = np.bincount(groups)
