@@ -26,10 +26,12 @@ from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
+from dagora.posterior.resample.series_blocks import panel_marks
 from dagora.stats.designed import DesignStatistics, rows_with_weights
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
+from dagora.stats.windows import panel_behind
 
 VERSION = "dagora samples 1"
 SAVE_EVERY = 10.0  # seconds
@@ -116,6 +118,9 @@ def check_samples(
 def fingerprint(statistics: Statistics) -> str:
     """Fingerprint of the rows: names, levels, cells, missing values, and interventions."""
     digest = hashlib.sha256()
+    panel = panel_behind(statistics)
+    if panel is not None:
+        digest.update(panel_marks(panel))
     if isinstance(statistics, IncompleteStatistics):
         table: Table | IncompleteTable = statistics.table
     else:
