@@ -1,5 +1,6 @@
 """Weights and groups of rows are read at every door that takes them; what is none is refused in one line."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +111,12 @@ def test_who_takes_every_row_for_one_says_so(options: dict, tmp_path: Path, run:
     ran = run("learn", file, flag, next(iter(options.values())), "--scan")
     assert ran.code == 2
     assert "needs a file that is read into memory" in ran.err
+
+
+def test_who_named_the_columns_is_not_told_of_them() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dagora.learn(FRAME.rename(columns={"patient": "patient_id"}), "tabu", weights="w", group="patient_id")
 
 
 def test_columns_that_look_like_weights_or_groups_offer_the_option() -> None:

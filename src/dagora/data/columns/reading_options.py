@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 POLICIES = ("error", "drop", "level")
+# Options that name a column which is no variable, but says how rows count.
+ABOUT_ROWS = ("counts", "weights", "group")
 # Where missing values can be modelled; `auto` does so if method and score can, and else refuses them.
 WITH_MODEL = (*POLICIES, "model", "auto")
 MODEL_HELP = (
@@ -261,7 +263,7 @@ class ReadingOptions:
         >>> ReadingOptions(counts="n").about_rows
         {'counts': 'n'}
         """
-        named = {"counts": self.counts, "weights": self.weights, "group": self.group}
+        named = {name: getattr(self, name) for name in ABOUT_ROWS}
         return {name: str(column) for name, column in named.items() if column is not None}
 
     @property

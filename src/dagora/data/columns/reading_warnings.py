@@ -34,6 +34,7 @@ from dagora.data.columns.missing_codes import (
 )
 from dagora.data.columns.names import MAY_BE_NONE, NEVER_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
+from dagora.data.columns.reading_options import ABOUT_ROWS
 from dagora.data.columns.several_values import WRITTEN_TOGETHER, several_values, words_among_numbers
 from dagora.data.columns.spelled_numbers import AMOUNTS_IN, WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
@@ -60,7 +61,8 @@ def reading_warnings(
 
     if overview.dropped > WORTH_A_WARNING * overview.rows:
         yield overview.dropped_rows
-    gone = [column for column in overview.columns if column.type == LEFT_OUT]
+    asked = {overview.reading.get(name) for name in ABOUT_ROWS}
+    gone = [column for column in overview.columns if column.type == LEFT_OUT and column.name not in asked]
     if gone:
         told = some(f"'{column.name}' ({column.why})" for column in gone)
         verb = "column is" if len(gone) == 1 else "columns are"

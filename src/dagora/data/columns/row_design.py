@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions
 
 WEIGHTS = "says how much each row counts"
-GROUP = "says which rows belong together"
+GROUP = "names the group of each row"
 
 
 @dataclass(frozen=True, eq=False)
