@@ -35,6 +35,7 @@ from dagora.posterior.summary.posterior import Posterior
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score
+from dagora.stats.capabilities import row_numbers
 
 
 @takes_reading()
@@ -152,7 +153,7 @@ def sample(
             found = draw(statistics.rows())
         else:
             found, notes, errors = draw_under_score(draw, chosen, source, score_options, reweight, run)
-    messages = (found.message, source.windows_made, source.dropped_rows, source.rows_set)
+    messages = (found.message, source.windows_made, *source.lost_cells, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -175,7 +176,7 @@ def sample(
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(statistics.n_rows), **errors, **found.stats},
+        stats={**row_numbers(statistics), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions={**versions(), **({"jax": version_of("jax")} if entry.own_model else {})},
         data=source.account,

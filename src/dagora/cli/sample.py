@@ -32,6 +32,7 @@ Examples:
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
   dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
+  dagora sample survey.csv --weights w
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
   dagora sample plant.csv --time hour --series reactor --lags 2
 """
@@ -220,7 +221,7 @@ def command(
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
     timing, asked = in_time.timing, in_time.settings(request.settings)
-    table = request.read(reading, data, marked_column(interventions), timing=timing)
+    table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
     with naming(data):
         check_rows(table.n_rows)
     rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
