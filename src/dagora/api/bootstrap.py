@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dagora.api.graph_source import with_start
 from dagora.api.learn import EM_ROUNDS
 from dagora.base.dask_cluster import check_cluster
 from dagora.base.errors import announce
@@ -101,7 +102,7 @@ def bootstrap(
     prepared = prepare(
         GivenData(data, jobs, interventions),
         method,
-        options,
+        with_start(options),
         clock=clock,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
@@ -110,7 +111,7 @@ def bootstrap(
     source, searching = prepared.source, prepared.searching
     check_drawable(source.statistics)
     if searching.score is not None:
-        searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
+        searching.make(source.statistics, prepared.knowledge).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
     warnings = [*filter(None, [prepared.penalty.warning]), *source.data_warnings]
     announce(warnings)

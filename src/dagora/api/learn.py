@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dagora.api.graph_source import with_start
 from dagora.base.errors import announce
 from dagora.base.events import Budget, Event, Observer, ignore
+from dagora.base.phrases import amount
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.series import Timing
@@ -26,8 +28,10 @@ from dagora.learners.result import Result, TracePoint
 from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
+from dagora.scores.edge_prior import prior_warnings
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
+from dagora.stats.stored.accepting_stored import without
 from dagora.stats.table import TableStatistics
 
 # Seconds to find out what edges are worth where time is up; without that, no direction is determined.
@@ -53,6 +57,7 @@ def learn(
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
+    minus: object = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
@@ -60,7 +65,8 @@ def learn(
     Parameters
     ----------
     data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+        One row per observation. Types of columns are inferred; `inspect` shows how. Files of statistics
+        (`statistics`), and lists of them, are added.
         Scored `Candidates` and `.jkl` files will do for methods that search on scores.
     method : str, default "auto"
         A name from `methods()`. "auto" is tabu search followed by a search over orders of the variables.
@@ -72,6 +78,8 @@ def learn(
         Column that says when a row was, for methods that learn from series, such as dynotears.
     series : str, optional
         Column that says which series a row belongs to; by default there is one.
+    minus : file of statistics, StoredStatistics, or a list of these, optional
+        Statistics of rows to take away, where the data are statistics.
     {reading}
     **options
         Options of the method and of the score; `dagora.methods()[NAME]` lists them.
@@ -93,13 +101,15 @@ def learn(
     >>> learn(rows, interventions="set").cpdag.edges
     (('switch', 'lamp'),)
     """
+    if minus is not None:
+        data = without(data, minus)
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
         GivenData(data, jobs, interventions, Timing.read(time, series), scans=True),
         method,
-        options,
+        with_start(options),
         clock=clock,
         score=score,
         knowledge=known,
@@ -118,7 +128,7 @@ def learn(
         on_event(event)
 
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
-    local = None if chosen is None else searching.make(source.statistics)
+    local = None if chosen is None else searching.make(source.statistics, known)
     capabilities = ScoreCapabilities() if local is None else local.capabilities
     capabilities.check_knowledge(known)
     screened = screen(searching, source, local, run)
@@ -148,6 +158,7 @@ def learn(
         *source.data_warnings,
     ]
     warnings += determined_warnings(entry, source)
+    warnings += prior_warnings(local, outcome.graph, known)
     announce(warnings)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
@@ -158,6 +169,7 @@ def learn(
                 None,
                 (
                     outcome.message,
+                    started_in_words(searching.start),
                     prepared.penalty.message,
                     *capabilities.messages(),
                     *source.lost_cells,
@@ -190,3 +202,12 @@ def learn(
         data=source.account,
         interventions=source.regimes,
     )
+
+
+def started_in_words(start: DAG | None) -> str:
+    """A sentence on the graph that a search started from; empty without one.
+
+    >>> started_in_words(DAG("ab", [("a", "b")]))
+    'it started from the given graph of 1 edge'
+    """
+    return "" if start is None else f"it started from the given graph of {amount(len(start.edges), 'edge')}"

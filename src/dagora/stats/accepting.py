@@ -11,6 +11,7 @@ from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.partitions.dask_frames import is_dask, open_dask
 from dagora.stats.statistics import Statistics
+from dagora.stats.stored.accepting_stored import are_stored, open_stored
 from dagora.stats.table import TableStatistics
 
 
@@ -20,6 +21,8 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
     >>> as_statistics({"a": [0, 1, 1], "b": [0, 1, 0]}).n_rows
     3
     """
+    if are_stored(data):
+        data = open_stored(data)
     if is_dask(data):
         return open_dask(data, reading or ReadingOptions(), jobs)
     if hasattr(data, "schema") and any(hasattr(data, name) for name in ("counts", "contingency", "moments")):

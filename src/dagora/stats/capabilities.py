@@ -55,6 +55,7 @@ class StatisticsCapabilities:
     release: NoisyRelease | None = None  # the sums carry noise for privacy
     score: Callable[[str, Mapping[str, object]], object] | None = None  # a local score that knows the noise
     refuse_missing: Callable[[str], NoReturn] | None = None  # cells are missing, and something needs them all
+    max_parents: int | None = None  # counts of families of more parents were not kept
 
 
 def capabilities_of(statistics: object) -> StatisticsCapabilities:

@@ -61,6 +61,7 @@ class Candidates:
     `complete` says whether every set that could matter was looked at; if not, `note` says which were not.
     `hint` is an order (positions) that is known to permit a good network, if there is one. `widen`, if there
     is one, adds sets around given graphs to incomplete candidates; a search may call it repeatedly.
+    `permitted` is a graph of these sets that has the paths which knowledge asks for, where it asks for any.
 
     >>> found = Candidates.of(["a", "b"], [[((), -2.0), ((1,), -1.0)], [((), -3.0)]])
     >>> [(found.names[child.child], child.parents, child.scores.tolist()) for child in found]
@@ -75,6 +76,7 @@ class Candidates:
     note: str = ""
     hint: tuple[int, ...] | None = None
     widen: Widen | None = None
+    permitted: DAG | None = None
 
     @classmethod
     def of(

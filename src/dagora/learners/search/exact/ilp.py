@@ -28,6 +28,7 @@ from dagora.learners.search.exact.component_solver import (
     improve_order,
     solve_exactly,
 )
+from dagora.learners.search.path_rules import PathRules
 
 # The solver's values and ours may differ by this share of the values that it sees: its tolerance.
 AGREEMENT = 1e-6
@@ -62,6 +63,11 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
     ('optimal', -3.0, (('b', 'a'),))
     """
     SCIP.require("the method ilp")
+    rules = PathRules.of(run.knowledge, candidates.names)
+    if rules is not None:
+        from dagora.learners.search.exact.path_ilp import solve_with_paths
+
+        return solve_with_paths(candidates, run, rules, facets=facets, memory=memory)
 
     def solver(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
         return solve(problem, order, watch, facets=facets, memory=memory)
