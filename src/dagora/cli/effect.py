@@ -128,7 +128,7 @@ def command(
         check_report(report)
     check_overwriting([output, report], [data, graph, knowledge])
     conditions = dict(split_pair(pair, "--given") for pair in given)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = () if outcome is None else (outcome,)
     wanted = (*known.mentioned, *causes, *asked, *conditions)
     marks = marked_column(interventions)

@@ -286,9 +286,20 @@ class Knowledge:
             matrix[index[a], index[b]] = matrix[index[b], index[a]] = log_odds(chance)
         return matrix
 
-    def without_prior(self) -> Knowledge:
-        """The same without probabilities of edges."""
-        return replace(self, prior=(), prior_adjacent=())
+    def edges_only(self, what: str) -> Knowledge:
+        """The knowledge, if it is about edges that are there or not; a prior and paths are refused.
+
+        >>> Knowledge(causes=[("a", "b")]).edges_only("an effect")
+        Traceback (most recent call last):
+        dagora.KnowledgeError: an effect takes required and forbidden edges, tiers, roots and leaves, and ...
+        """
+        for key in ("prior", "prior_adjacent", "causes", "not_causes"):
+            if getattr(self, key):
+                raise KnowledgeError(
+                    f"{what} takes required and forbidden edges, tiers, roots and leaves, and not '{key}': leave "
+                    "it out, or learn with it first"
+                )
+        return self
 
     def _check_reachable(self, nodes: Sequence[str]) -> None:
         """Refuse causes from which no edges that are allowed lead to what they cause."""

@@ -98,9 +98,8 @@ class Method:
                 yield f"{what} ('{names_of[0]}'): {other}"
         yield from self._prior_refusals(knowledge, undirected)
         if knowledge.ancestral and "causes" not in self.obeys:
-            key, (a, c) = ("causes", *knowledge.causes[:1]) if knowledge.causes else (
-                "not_causes", *knowledge.not_causes[:1]
-            )  # fmt: skip
+            key = "causes" if knowledge.causes else "not_causes"
+            a, c = getattr(knowledge, key)[0]
             yield f"{key} ({a}, {c}): use auto, hill-climb, tabu, order-search or ilp"
         limit = knowledge.max_parents
         # A limit that no graph of so many columns exceeds asks for nothing; in time there are more parents.
