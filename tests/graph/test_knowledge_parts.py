@@ -45,9 +45,15 @@ def test_causes_forbid_the_way_back() -> None:
         ),
         ({"causes": [["a", "b"]], "max_parents": 0}, "max_parents is 0: no edge leads anywhere"),
         ({"prior": [["a", "b", 0.8]], "required": [["a", "b"]]}, "a → b is required and has a prior"),
-        ({"prior": [["a", "b", 0.8]], "roots": ["b"]}, "the knowledge forbids the edge a → b, which has a prior"),
+        (
+            {"prior": [["a", "b", 0.8]], "roots": ["b"]},
+            "the knowledge forbids the edge a → b, which has a prior",
+        ),
         ({"prior": [["a", "b", 0.8], ["a", "b", 0.7]]}, "'prior' has a → b twice"),
-        ({"prior": [["a", "b", 0.8]], "prior_adjacent": [["b", "a", 0.7]]}, "in 'prior' and in 'prior_adjacent'"),
+        (
+            {"prior": [["a", "b", 0.8]], "prior_adjacent": [["b", "a", 0.7]]},
+            "in 'prior' and in 'prior_adjacent'",
+        ),
         ({"prior_adjacent": [["a", "b", 0.8], ["b", "a", 0.7]]}, "'prior_adjacent' has b — a twice"),
         ({"prior": [["a", "b", 1.5]]}, "is between 0 and 1, not 1.5"),
         ({"prior": [["a", "b", 0]]}, "what is certain is written as required or forbidden"),

@@ -76,7 +76,7 @@ def candidates(
     local.capabilities.check_knowledge(known)
     if known.has_prior or known.ancestral:
         raise OptionError(
-            "scores of parent sets are written without a prior and without 'causes': leave them out here, and "
-            "give them to learn"
+            "scores of parent sets are written without a prior and without 'causes': leave them out here, "
+            "and give them to learn"
         )
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))

@@ -192,7 +192,7 @@ def draw_under_score(
     reweight: str | None,
     run: Run,
 ) -> tuple[Draws, list[str], dict[str, float], PriorEffect | None]:
-    """Draw graphs under a score; also return warnings about it, errors of its estimates, and what a prior did."""
+    """Draw graphs under a score; also return warnings about it, errors of estimates, what a prior did."""
     notes = check_score(chosen)
 
     def made(**more: Any) -> LocalScore:  # noqa: ANN401
@@ -207,7 +207,7 @@ def draw_under_score(
     if reweight is not None and found.log_scores.size:
         asked = made(estimator=reweight)
         found = reweight_draws(found, local, asked, run)
-    effect = effect_of_prior(draw, local, found, run.knowledge)
+    effect = effect_of_prior(draw, local, found)
     errors, warnings = estimation(asked)
     return found, [*notes, *warnings], errors, effect
 
@@ -225,9 +225,7 @@ def permitted(draw: Callable[..., Draws], local: LocalScore, known: Knowledge) -
     return kept
 
 
-def effect_of_prior(
-    draw: Callable[..., Draws], local: LocalScore, found: Draws, known: Knowledge
-) -> PriorEffect | None:
+def effect_of_prior(draw: Callable[..., Draws], local: LocalScore, found: Draws) -> PriorEffect | None:
     """Edge probabilities with the prior of edges and without it; None where there is no prior."""
     if not isinstance(local, EdgePriorScore):
         return None

@@ -62,7 +62,9 @@ Examples:
     shell_complete=completing.files,
     help="Say which families of GRAPH changed from OLD to DATA, both tables or files of statistics.",
 )
-@click.option("--picture", metavar="FILE.svg", help="With --against: draw the graph, changed families marked.")
+@click.option(
+    "--picture", metavar="FILE.svg", help="With --against: draw the graph, changed families marked."
+)
 @click.option("--report", metavar="FILE.html", help="Write a page with pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option()

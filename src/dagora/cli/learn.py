@@ -104,7 +104,6 @@ def command(
     """
     from dagora.api.learn import learn
     from dagora.base.dask_cluster import connect_cluster
-
     from dagora.stats.stored.accepting_stored import are_stored
 
     request.check()
@@ -161,7 +160,7 @@ def check_statistics(reading: Reading, others: Mapping[str, object]) -> None:
         )
     for option, value in others.items():
         if value is not None:
-            raise OptionError(f"{option} does not go with files of statistics, which have no rows: leave it out")
+            raise OptionError(f"{option} does not go with files of statistics, which have no rows")
 
 
 def learn_from_statistics(

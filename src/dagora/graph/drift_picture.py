@@ -21,7 +21,8 @@ def draw_drift(graph: DAG, changed: Collection[str]) -> str:
     """
     marked: Verdict = "changed"
     strokes = [
-        replace(stroke, verdict=marked) if stroke.edge[1] in changed else stroke for stroke in strokes_of(graph)
+        replace(stroke, verdict=marked) if stroke.edge[1] in changed else stroke
+        for stroke in strokes_of(graph)
     ]
     widths = box_widths(graph.nodes, strokes)
     plan, line = place_graph(graph, widths, [stroke.edge for stroke in strokes])

@@ -19,7 +19,7 @@ KINDS = ("direction", "adjacency")
 
 
 def parse_opinions(text: str) -> dict[str, list[Opinion]]:
-    """The entries `prior` and `prior_adjacent` of knowledge, from the text of a CSV file.
+    r"""The entries `prior` and `prior_adjacent` of knowledge, from the text of a CSV file.
 
     >>> parse_opinions("from,to,probability\\na,b,0.8\\na,b,0.5\\n")
     {'prior': [('a', 'b', 0.6666666666666666)], 'prior_adjacent': []}
@@ -49,7 +49,7 @@ def parse_opinions(text: str) -> dict[str, list[Opinion]]:
             chance = math.nan
         if not 0 < chance < 1:
             raise KnowledgeError(
-                f"line {number}: the probability is a number between 0 and 1, and neither of them, not '{said}'"
+                f"line {number}: the probability is a number between 0 and 1, without them, not '{said}'"
             )
         directed = kind == KINDS[0]
         pair = (tail, head) if directed else tuple(sorted((tail, head)))

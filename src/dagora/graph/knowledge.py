@@ -79,7 +79,9 @@ class Knowledge:
                 )
             if head in self.roots or tail in self.leaves:
                 what = f"'{head}' is a root" if head in self.roots else f"'{tail}' is a leaf"
-                raise KnowledgeError(f"the edge {tail} → {head} is required, and {what}: leave out one of them")
+                raise KnowledgeError(
+                    f"the edge {tail} → {head} is required, and {what}: leave out one of them"
+                )
             if self._leads_back(tail, head):
                 raise KnowledgeError(
                     f"the required edge {tail} → {head} leads from a later tier to an earlier one: "
@@ -115,7 +117,9 @@ class Knowledge:
         for a, c in self.not_causes:
             if a in self._known_ancestors(c):
                 entry = f"'not_causes' says that {a} is no cause of {c}"
-                raise KnowledgeError(f"{entry}, and required edges or causes lead there: leave out one of them")
+                raise KnowledgeError(
+                    f"{entry}, and required edges or causes lead there: leave out one of them"
+                )
 
     @property
     def _known_parents(self) -> dict[str, list[str]]:
@@ -296,8 +300,8 @@ class Knowledge:
         for key in ("prior", "prior_adjacent", "causes", "not_causes"):
             if getattr(self, key):
                 raise KnowledgeError(
-                    f"{what} takes required and forbidden edges, tiers, roots and leaves, and not '{key}': leave "
-                    "it out, or learn with it first"
+                    f"{what} takes required and forbidden edges, tiers, roots and leaves, and not '{key}': "
+                    "leave it out, or learn with it first"
                 )
         return self
 
@@ -312,8 +316,8 @@ class Knowledge:
                 reached |= allowed[reached].any(axis=0)
             if not reached[index[c]]:
                 raise KnowledgeError(
-                    f"'causes' says that {a} is a cause of {c}, and no edges that are allowed lead from {a} to "
-                    f"{c}: leave it out, or forbid less"
+                    f"'causes' says that {a} is a cause of {c}, and no edges that are allowed lead from "
+                    f"{a} to {c}: leave it out, or forbid less"
                 )
 
     def check_nodes(self, nodes: Sequence[str]) -> None:
@@ -374,7 +378,9 @@ class Knowledge:
             key: tuple(entry for entry in getattr(self, key) if some.issuperset(entry[:2]))
             for key in ("required", "forbidden", "prior", "prior_adjacent")
         }
-        ends = {key: tuple(name for name in getattr(self, key) if name in some) for key in ("roots", "leaves")}
+        ends = {
+            key: tuple(name for name in getattr(self, key) if name in some) for key in ("roots", "leaves")
+        }
         tiers = tuple(tuple(name for name in tier if name in some) for tier in self.tiers)
         return replace(self, **parts, **ends, tiers=tiers, causes=(), not_causes=())
 

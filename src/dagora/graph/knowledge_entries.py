@@ -51,7 +51,7 @@ def opinions(key: str, entries: object, *, directed: bool) -> tuple[Opinion, ...
     (('a', 'b', 0.8),)
     >>> opinions("prior", [["a", "b", 1]], directed=True)
     Traceback (most recent call last):
-    dagora.KnowledgeError: the probability of a → b in 'prior' is 1: what is certain is written as required ...
+    dagora.KnowledgeError: the probability of a → b in 'prior' is 1: what is certain is written as ...
     """
     if not isinstance(entries, Iterable) or isinstance(entries, str):
         raise KnowledgeError(f"'{key}' is a list of two variable names and a probability, not {entries!r}")
@@ -65,7 +65,9 @@ def opinions(key: str, entries: object, *, directed: bool) -> tuple[Opinion, ...
         sign = "→" if directed else "—"
         number = isinstance(chance, int | float) and not isinstance(chance, bool) and not math.isnan(chance)
         if not number or not 0 <= chance <= 1:
-            raise KnowledgeError(f"the probability of {a} {sign} {b} in '{key}' is between 0 and 1, not {chance!r}")
+            raise KnowledgeError(
+                f"the probability of {a} {sign} {b} in '{key}' is between 0 and 1, not {chance!r}"
+            )
         if chance in (0, 1):
             raise KnowledgeError(
                 f"the probability of {a} {sign} {b} in '{key}' is {chance:g}: what is certain is written as "
@@ -82,7 +84,7 @@ def opinions(key: str, entries: object, *, directed: bool) -> tuple[Opinion, ...
 
 
 def log_odds(chance: float) -> float:
-    """ln p / (1 − p).
+    """Ln p / (1 − p).
 
     >>> round(log_odds(0.8), 4)
     1.3863

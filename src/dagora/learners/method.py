@@ -32,8 +32,8 @@ KnowledgePart = Literal[
 ]
 
 # "forbidden pairs" is the weaker form of "forbidden": only edges that are forbidden in both directions. So is
-# "adjacent prior" of "prior": probabilities of edges in either direction. "forbidden" covers roots and leaves,
-# "causes" what is no cause.
+# "adjacent prior" of "prior": probabilities of edges in either direction. "forbidden" covers roots and
+# leaves, "causes" what is no cause.
 ALL_KNOWLEDGE: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers", "max_parents")
 NO_PARENT_LIMIT: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers")
 WITH_PRIOR: tuple[KnowledgePart, ...] = (*ALL_KNOWLEDGE, "prior")

@@ -44,8 +44,8 @@ def check_sampled_knowledge(entry: Sampler, knowledge: Knowledge) -> None:
     able = " or ".join(sampler.name for sampler in SAMPLERS if not sampler.particles)
     if knowledge.has_prior and entry.own_model:
         raise KnowledgeError(
-            f"the sampler {entry.name} cannot obey a prior of edges: it has a model of its own and no score that "
-            f"odds are added to: choose {able}"
+            f"the sampler {entry.name} cannot obey a prior of edges: it has a model of its own and no score "
+            f"that odds are added to: choose {able}"
         )
     if knowledge.ancestral and entry.particles:
         key = "causes" if knowledge.causes else "not_causes"

@@ -108,10 +108,10 @@ def test_what_cannot_be_is_refused() -> None:
         dagora.learn(table(1), "tabu", knowledge={"causes": [["a", "c"]]}, start=DAG(NAMES))
 
 
-def test_scores_in_files_are_refused(tmp_path) -> None:  # noqa: ANN001
+def test_scores_in_files_are_refused(tmp_path) -> None:
     from dagora.learners.candidates.jkl import render_jkl
 
     file = tmp_path / "s.jkl"
     file.write_text(render_jkl(dagora.candidates(table(1))))
-    with pytest.raises(OptionError, match="may need parent sets that a .jkl file leaves out"):
+    with pytest.raises(OptionError, match=r"may need parent sets that a \.jkl file leaves out"):
         dagora.learn(file, "ilp", knowledge={"causes": [["a", "c"]]})

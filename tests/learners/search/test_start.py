@@ -41,7 +41,9 @@ def test_takes_a_file_and_obeys_knowledge(table: dagora.Table, method: str, tmp_
     assert found.score >= graph_score(local, first.graph) - 1e-9
     tail, head = first.graph.edges[0]
     known = {"forbidden": [[tail, head], [head, tail]]}
-    with pytest.raises(KnowledgeError, match=f"the start graph breaks the knowledge: {tail} → {head} is forbidden"):
+    with pytest.raises(
+        KnowledgeError, match=f"the start graph breaks the knowledge: {tail} → {head} is forbidden"
+    ):
         dagora.learn(table, method, start=file, knowledge=known)
     without = DAG(first.graph.nodes, [edge for edge in first.graph.edges if set(edge) != {tail, head}])
     again = dagora.learn(table, method, start=without, knowledge=known)

@@ -10,7 +10,7 @@ import pytest
 import dagora
 from dagora import DAG, DataError, OptionError
 from dagora.data.table import Table
-from dagora.posterior.criticism.drift import benjamini_hochberg, drift_of
+from dagora.posterior.criticism.drift import benjamini_hochberg, drift_of, williams
 from dagora.stats.table import TableStatistics
 
 
@@ -27,21 +27,22 @@ def test_g2_is_that_of_the_contingency_table() -> None:
             [int(((t.codes(0) == level) & (t.codes(1) == k)).sum()) for k in range(3)] for t in (old, new)
         ]
         test = chi2_contingency(counts, lambda_="log-likelihood", correction=False)
-        total, df = total + test.statistic, df + test.dof
+        total, df = total + test.statistic / williams(np.array(counts, dtype=float).T), df + test.dof
     family = found.families[1]
     assert family.statistic == pytest.approx(total)
     assert family.df == df == 6
     marginal = chi2_contingency(
         [np.bincount(t.codes(0), minlength=3) for t in (old, new)], lambda_="log-likelihood", correction=False
     )
-    assert found.families[0].p_value == pytest.approx(marginal.pvalue)
+    counts = np.array([np.bincount(t.codes(0), minlength=3) for t in (old, new)], dtype=float)
+    assert found.families[0].statistic == pytest.approx(marginal.statistic / williams(counts.T))
 
 
 def test_ratio_is_that_of_three_regressions() -> None:
     rng = np.random.default_rng(2)
     parts = []
     for n, slope in ((200, 1.0), (150, 1.4)):
-        x = rng.normal(3, 2, n)
+        x = rng.normal(0, 2, n)
         parts.append(np.column_stack([x, slope * x + rng.normal(size=n)]))
     old, new = (TableStatistics(Table.from_numpy(part, names=["x", "y"])) for part in parts)
 
@@ -64,7 +65,7 @@ def test_ratio_is_that_of_three_regressions() -> None:
 def test_p_values_are_uniform_where_nothing_changed(kind: str, sizes: tuple[int, int]) -> None:
     rng = np.random.default_rng(3)
     p_values = []
-    for _ in range(400):
+    for _ in range(150):
         both = []
         for n in sizes:
             if kind == "numbers":
@@ -75,13 +76,15 @@ def test_p_values_are_uniform_where_nothing_changed(kind: str, sizes: tuple[int,
                 x = rng.integers(0, 3, n)
                 y = (x + (rng.random(n) < 0.2) + 2 * (rng.random(n) < 0.05)) % 5
                 cells = np.column_stack([x, y, y * 0, y * 0])
-                both.append(TableStatistics(Table.from_numpy(cells, names=list("abcy"), discrete=list("abcy"))))
+                both.append(
+                    TableStatistics(Table.from_numpy(cells, names=list("abcy"), discrete=list("abcy")))
+                )
         graph = DAG("abcy", ["ay", "by", "cy"]) if kind == "numbers" else DAG("abcy", ["ab"])
         place = 3 if kind == "numbers" else 1
         p_values.append(drift_of(graph, *both, 0.05).families[place].p_value)
     for level in (0.05, 0.2):
         share = np.mean(np.array(p_values) < level)
-        assert share < level + 2.5 * np.sqrt(level * (1 - level) / 400) + 0.01, (level, share)
+        assert share < level + 2.5 * np.sqrt(level * (1 - level) / 150) + 0.01, (level, share)
         assert share > level / 4
 
 
@@ -92,7 +95,7 @@ def test_adjusted_p_values_are_those_of_scipy() -> None:
     assert np.allclose(benjamini_hochberg(p_values.tolist()), false_discovery_control(p_values))
 
 
-def test_only_what_changed_is_told(tmp_path) -> None:  # noqa: ANN001
+def test_only_what_changed_is_told(tmp_path) -> None:
     rng = np.random.default_rng(5)
 
     def period(flip: float) -> dict[str, list[int]]:
@@ -125,7 +128,7 @@ def test_levels_that_one_period_lacks() -> None:
 
 
 def test_refusals() -> None:
-    mixed = {"x": ["a", "b"] * 10, "y": [0.5, 1.25, 3.75, 2.5] * 5}
+    mixed = {"x": ["a", "b"] * 10, "y": [0.5 + k / 7 for k in range(20)]}
     found = dagora.drift(DAG("xy", ["xy"]), mixed, mixed)
     assert found.families[1].p_value is None
     assert "both kinds" in found.to_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,7 +29,9 @@ def test_digits_are_the_number() -> None:
     values = np.array(WILD)
     digits = digits_of(values)
     for k, value in enumerate(exact(values)):
-        assert sum(Fraction(int(own[k])) * Fraction(2) ** (20 * place) for place, own in digits.items()) == value
+        assert (
+            sum(Fraction(int(own[k])) * Fraction(2) ** (20 * place) for place, own in digits.items()) == value
+        )
     assert all(np.abs(own).max() <= 2**19 for own in digits.values())
 
 
@@ -67,9 +70,7 @@ def test_parts_in_any_order_are_the_whole_to_the_last_bit() -> None:
     x, y = rng.normal(size=40_000) * 1e-3 + 5, rng.standard_cauchy(40_000)
     whole = sums_of_rows(NUMBERS, [x, y], squares=True).moments(["x", "y"])
     cuts = [0, 13, 20_000, 33_333, 40_000]
-    parts = [
-        sums_of_rows(NUMBERS, [x[a:b], y[a:b]], squares=True) for a, b in zip(cuts, cuts[1:], strict=False)
-    ]
+    parts = [sums_of_rows(NUMBERS, [x[a:b], y[a:b]], squares=True) for a, b in pairwise(cuts)]
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         total = ExactSums.nothing(parts[0].features)
         for k in order:

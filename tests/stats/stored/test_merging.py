@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import dagora
 from dagora import DataError, OptionError, RowsUnavailableError
 from dagora.data.table import Table
+from dagora.stats.accepting import as_statistics
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.stored.merging import merge_statistics
 from dagora.stats.table import TableStatistics
@@ -32,7 +34,7 @@ def mixed_table(rows: int, seed: int) -> Table:
 
 
 def parts_of(table: Table, cuts: list[int]) -> list[Table]:
-    return [table.take(np.arange(a, b)) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [table.take(np.arange(a, b)) for a, b in pairwise(cuts)]
 
 
 def test_counts_are_those_of_the_rows() -> None:
@@ -57,7 +59,7 @@ def test_learns_the_same_to_the_last_bit_as_from_rows(method: str) -> None:
 
 
 @pytest.mark.parametrize("make", [discrete_table, mixed_table])
-def test_parts_are_the_whole_to_the_last_bit(make) -> None:  # noqa: ANN001
+def test_parts_are_the_whole_to_the_last_bit(make) -> None:
     table = make(1200, 3)
     whole = dagora.statistics(table)
     one, two, three = [dagora.statistics(part) for part in parts_of(table, [0, 500, 501, 1200])]
@@ -93,10 +95,8 @@ def test_levels_are_joined_in_the_order_that_rows_have() -> None:
     april = dagora.statistics({"b": ["2", "1"] * 10, "a": ["y", "x"] * 10})
     merged = merge_statistics([march, april])
     assert [variable.levels for variable in merged.schema] == [("x", "y", "z"), ("1", "2", "10")]
-    rows = dagora.Table.from_frame(
-        {"a": ["x", "z"] * 10 + ["y", "x"] * 10, "b": ["1", "10"] * 10 + ["2", "1"] * 10}
-    )
-    found, known = merged.contingency((0, 1)), TableStatistics(rows).contingency((0, 1))
+    rows = as_statistics({"a": ["x", "z"] * 10 + ["y", "x"] * 10, "b": ["1", "10"] * 10 + ["2", "1"] * 10})
+    found, known = merged.contingency((0, 1)), rows.contingency((0, 1))
     assert np.array_equal(found.cells, known.cells)
     assert np.array_equal(found.counts, known.counts)
     left = merge_statistics([merged], minus=[april])

@@ -40,7 +40,7 @@ def test_sets_of_several_sizes_are_kept(tmp_path: Path) -> None:
     assert read.contingency((2,)).counts.tolist() == [9, 9]
 
 
-def rewritten(file: Path, change, rows=None) -> Path:  # noqa: ANN001
+def rewritten(file: Path, change, rows=None) -> Path:
     """The file with another description, or other rows."""
     table = pq.read_table(file)
     note = json.loads(table.schema.metadata[NOTE.encode()])
@@ -72,7 +72,11 @@ def nothing(note: dict) -> None:
         (lambda note: note.update(sets=[]), None, "one after the other"),
         (lambda note: note["columns"].pop(), None, "no set|features|does not have"),
         (lambda note: note["columns"][0].update(kind="odd"), None, "does not fit"),
-        (lambda note: note["columns"][0].update(levels=["x", "y"]), None, "a level that its column does not have"),
+        (
+            lambda note: note["columns"][0].update(levels=["x", "y"]),
+            None,
+            "a level that its column does not have",
+        ),
         (lambda note: note["columns"][0].update(levels=["x", "x", "z"]), None, "odd way"),
         (lambda note: note.update(units=[0]), None, "one sum for each"),
         (lambda note: note.update(units=[10**9] * 7), None, "whole number from"),
@@ -81,14 +85,18 @@ def nothing(note: dict) -> None:
         (nothing, lambda table: replaced(table, "count", 0, 11), "does not have the 60 rows"),
         (nothing, lambda table: replaced(table, "level_1", 0, 9), "a level that its column does not have"),
         (nothing, lambda table: replaced(table, "level_1", 0, 2), "twice|other counts"),
-        (nothing, lambda table: replaced(table, "sum", len(table) - 1, "f" * 4000), "no whole number in base 16"),
+        (
+            nothing,
+            lambda table: replaced(table, "sum", len(table) - 1, "f" * 4000),
+            "no whole number in base 16",
+        ),
         (nothing, lambda table: replaced(table, "sum", len(table) - 1, "-1"), "negative|beyond 1"),
         (nothing, lambda table: replaced(table, "first", len(table) - 1, 99), "not there"),
         (nothing, lambda table: table.slice(0, len(table) - 1), "one sum for each"),
         (nothing, lambda table: table.drop_columns(["sum"]), "does not fit"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(file: Path, change, rows, said) -> None:  # noqa: ANN001
+def test_what_does_not_fit_is_refused_in_one_line(file: Path, change, rows, said) -> None:
     rewritten(file, change, rows)
     with pytest.raises(DataError, match=said) as refused:
         dagora.learn(file)
@@ -107,7 +115,7 @@ def test_other_files_are_refused(tmp_path: Path, file: Path) -> None:
     plain.write_bytes(b"")
     with pytest.raises(DataError, match="empty"):
         dagora.learn(plain)
-    with pytest.raises(DataError, match="there is no file|no such"):
+    with pytest.raises(DataError, match=r"there is no file|no such"):
         dagora.learn(tmp_path / "gone.stats")
     content = file.read_bytes()
     for cut in (len(content) // 2, len(content) - 9):

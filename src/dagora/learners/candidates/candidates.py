@@ -156,6 +156,16 @@ class Candidates:
             more.append(best_first(child.child, masks, values, len(self)))
         return replace(self, sets=tuple(more), hint=graph.order_indices)
 
+    def score_of(self, graph: DAG) -> float:
+        """The score of a graph whose families are all among the candidates.
+
+        >>> found = Candidates.of("ab", [[((), -2.0), ((1,), -1.0)], [((), -3.0)]])
+        >>> found.score_of(DAG("ab", [("b", "a")]))
+        -4.0
+        """
+        places = [(child.masks == graph.parent_rows[child.child]).all(axis=1) for child in self.sets]
+        return float(sum(child.scores[own][0] for child, own in zip(self.sets, places, strict=True)))
+
     def __iter__(self) -> Iterator[ParentSets]:
         return iter(self.sets)
 

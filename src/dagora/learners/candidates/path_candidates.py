@@ -46,7 +46,7 @@ Sets = list[tuple[tuple[int, ...], float]]
 
 
 def all_sets(score: LocalScore, run: Run) -> tuple[list[Sets], int]:
-    """For each child all sets that knowledge permits, up to the largest size that is affordable, and that size."""
+    """For each child the sets that knowledge permits, up to an affordable size, and that size."""
     names = score.schema.names
     d = len(names)
     forbidden, required = run.knowledge.forbidden_matrix(names), run.knowledge.required_matrix(names)
@@ -55,8 +55,10 @@ def all_sets(score: LocalScore, run: Run) -> tuple[list[Sets], int]:
     limit = d - 1 if run.knowledge.max_parents is None else min(d - 1, run.knowledge.max_parents)
     largest, total = 0, 0
     for size in range(limit + 1):
-        total += sum(comb(len(free[child]), size - len(base[child])) for child in range(d) if size >= len(base[child]))
-        if total > MOST_SETS and size > max(2, max(map(len, base))):
+        total += sum(
+            comb(len(free[child]), size - len(base[child])) for child in range(d) if size >= len(base[child])
+        )
+        if total > MOST_SETS and size > max(2, *map(len, base)):
             break
         largest = size
     found: list[Sets] = [[] for _ in range(d)]
@@ -93,9 +95,7 @@ def needed_sets(sets: Sets, paths: int) -> Sets:
             for chosen in combinations(parents, size):
                 must = frozenset(chosen)
                 # The best score of a proper subset that has these parents, by those with one parent less.
-                below = max(
-                    (best.get((must, own - {left}), -np.inf) for left in own - must), default=-np.inf
-                )
+                below = max((best.get((must, own - {left}), -np.inf) for left in own - must), default=-np.inf)
                 best[must, own] = max(value, below)
                 useful = useful or value > below
         if useful:

@@ -18,7 +18,6 @@ from dagora.base.events import Budget
 from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
 from dagora.kernels.compilation import compilation
 from dagora.learners.effort.extrapolation import (
     FEWEST,

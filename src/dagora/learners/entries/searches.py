@@ -95,7 +95,7 @@ SEARCHES = (
             Option(
                 "starts", "int", None, "orders to start from: 10, or fewer of more than 100 numbers", low=1
             ),
-            Option("start", "graph", None, "graph whose order is the first of them, such as an earlier result"),
+            Option("start", "graph", None, "graph whose order is the first of them"),
         ),
         needs_equivalence=True,
     ),

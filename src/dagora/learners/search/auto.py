@@ -72,7 +72,9 @@ def auto(source: ColumnOrders | Candidates, run: Run, *, start: DAG | None = Non
         climbed = hill_climb(source.given, run, start=start)
         return with_account(climbed, "hill climbing, as each score of this kind takes long")
     if source.by_name.capabilities.is_slow:
-        return with_account(tabu_search(source.by_name, run, start=start), "tabu search, as cells are missing")
+        return with_account(
+            tabu_search(source.by_name, run, start=start), "tabu search, as cells are missing"
+        )
     if run.knowledge.ancestral:
         climbed = tabu_search(source.by_name, run, start=start, restarts=RESTARTS)
         return with_account(climbed, "tabu search with restarts, as paths are known ('causes')")

@@ -73,21 +73,21 @@ class PathRules:
                 path = self._shortest(found, forbidden, most, a, c)
                 if path is None:
                     raise KnowledgeError(
-                        f"no graph was found in which {self.names[a]} is a cause of {self.names[c]} beside the "
-                        "rest of the knowledge: leave out some of it, or start from a graph that obeys it"
+                        f"no graph was found in which {self.names[a]} is a cause of {self.names[c]} beside "
+                        "the rest of the knowledge: leave out some of it, or start from a graph that obeys it"
                     )
                 for edge in path:
                     found[edge] = True
         if not self.obeyed(found):
             a, c = next((a, c) for a, c in self.not_causes if reached(found)[a, c])
             raise KnowledgeError(
-                f"no graph was found in which {self.names[a]} is no cause of {self.names[c]} beside the rest of "
-                "the knowledge: leave out some of it, or start from a graph that obeys it"
+                f"no graph was found in which {self.names[a]} is no cause of {self.names[c]} beside the rest "
+                "of the knowledge: leave out some of it, or start from a graph that obeys it"
             )
         return found
 
     def _shortest(self, present: Matrix, forbidden: Matrix, most: int, a: int, c: int) -> list[Pair] | None:
-        """The edges to add for a shortest path; each alone closes no cycle and makes no path that may not be."""
+        """The edges to add for a shortest path; each alone closes no cycle and makes no wrong path."""
         reach = reached(present)
         itself = np.eye(len(present), dtype=np.bool_)
         leads = reach | itself

@@ -2,7 +2,8 @@
 
 Tables: G² between the periods within each configuration of the parents that both have seen,
 2 Σ n ln(n / expected), with one degree of freedom less than levels. Levels of which less than one row is
-expected in a period are counted together, so that the statistic keeps its distribution.
+expected in a period are counted together, and each G² is divided by Williams' (1976) factor for few rows, so
+that the sum keeps its distribution.
 
 Regressions: the likelihood ratio of one regression with its variance for each period against one for both, N
 ln RSS/N − Σ n ln RSS/n, with p + 2 degrees of freedom for p parents; multiplied by 1 − (p + 3) / m with m the
@@ -87,12 +88,12 @@ class Drift:
     def to_text(self) -> str:
         """The findings in words: a sentence, and a line for each family that changed or was not tested."""
         many = len(self.families)
-        lines = [
+        first = (
             f"{len(self.changed)} of {many} families changed ({self.rows_before:,} rows before, "
             f"{self.rows_now:,} now; false discovery rate {self.alpha:g})"
-        ]
+        )
         shown = [family for family in self.families if family.changed or family.p_value is None]
-        return "\n".join([*lines, *(f"  {family.to_text()}" for family in shown)])
+        return "\n".join([first, *(f"  {family.to_text()}" for family in shown)])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as a graph."""
@@ -132,9 +133,7 @@ def drift_of(graph: DAG, before: Statistics, now: Statistics, alpha: float) -> D
     """Test every family of a graph between two periods."""
     from scipy.stats import chi2
 
-    tests: list[PeriodTest | str] = []
-    for node in graph:
-        tests.append(compare_family(graph, node, before, now))
+    tests = [compare_family(graph, node, before, now) for node in graph]
     p_values = [None if isinstance(each, str) else float(chi2.sf(each.statistic, each.df)) if each.df else 1.0
                 for each in tests]  # fmt: skip
     adjusted = benjamini_hochberg([p for p in p_values if p is not None])
@@ -220,7 +219,7 @@ def compare_tables(family: Sequence[str], before: Statistics, now: Statistics) -
         expected = np.outer(merged.sum(axis=1), rows) / rows.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(merged > 0, merged * np.log(merged / expected), 0.0)
-        statistic += 2 * float(terms.sum())
+        statistic += 2 * float(terms.sum()) / williams(merged)
         df += len(merged) - 1
         shares = table / rows
         gaps = np.abs(shares[:, 1] - shares[:, 0]) * np.sqrt(rows.prod() / rows.sum())
@@ -242,7 +241,7 @@ def joined_levels(name: str, schemas: Sequence[Schema]) -> list[str]:
 
 
 def merge_rare(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Counts of levels (rows) in two periods, where levels of which too few are expected are counted together.
+    """Counts of levels (rows) in two periods, where levels of too few expected rows are counted together.
 
     >>> merge_rare(np.array([[50.0, 40.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])).tolist()
     [[50.0, 40.0], [1.0, 1.0]]
@@ -258,6 +257,20 @@ def merge_rare(table: NDArray[np.float64]) -> NDArray[np.float64]:
         merged[least] += merged[-1]
         merged = merged[:-1]
     return merged
+
+
+def williams(table: NDArray[np.float64]) -> float:
+    """The factor by which few rows make G² of a table of levels and two periods too large.
+
+    >>> round(williams(np.array([[30.0, 20.0], [10.0, 40.0]])), 4)
+    1.0158
+    """
+    total, levels = float(table.sum()), len(table)
+    if levels < 2:
+        return 1.0
+    of_levels = total * float((1 / table.sum(axis=1)).sum()) - 1
+    of_periods = total * float((1 / table.sum(axis=0)).sum()) - 1
+    return 1 + of_levels * of_periods / (6 * total * (levels - 1))
 
 
 def compare_regressions(family: Sequence[str], before: Statistics, now: Statistics) -> PeriodTest | str:
@@ -295,7 +308,7 @@ def together(one: Moments, other: Moments) -> Moments:
 
 
 def regression(moments: Moments) -> tuple[NDArray[np.float64], float] | None:
-    """Slopes of the last column on the others, and the sum of squares left; None where that is not defined."""
+    """Slopes of the last column on the others, and the squares left; None where that is not defined."""
     scatter = moments.scatter
     spreads = np.diagonal(scatter)
     if not (spreads > 0).all():

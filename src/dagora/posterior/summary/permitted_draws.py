@@ -35,8 +35,8 @@ def permitted_draws(draws: Draws, knowledge: Knowledge, most: int | None = None)
     share = float(kept.mean())
     if not kept.any():
         raise DataError(
-            f"none of {kept.size:,} draws has the paths that 'causes' and 'not_causes' ask for: take more draws "
-            f"({option('draws')}), or leave out some of them"
+            f"none of {kept.size:,} draws has the paths that 'causes' and 'not_causes' ask for: take more "
+            f"draws ({option('draws')}), or leave out some of them"
         )
     chains = np.flatnonzero(kept.any(axis=1))
     length = int(min(kept[chain].sum() for chain in chains))
@@ -44,20 +44,22 @@ def permitted_draws(draws: Draws, knowledge: Knowledge, most: int | None = None)
     places = np.array([np.flatnonzero(kept[chain])[:length] for chain in chains])
     warnings = draws.warnings
     if share < SMALL_SHARE:
-        warnings = (
-            *warnings,
-            f"only {share:.2%} of the draws have the paths that 'causes' and 'not_causes' ask for: the data or "
-            "the prior speak against them",
+        few = (
+            f"only {share:.2%} of the draws have the paths that 'causes' and 'not_causes' ask for: the data "
+            "or the prior speak against them"
         )
+        warnings = (*warnings, few)
     return replace(
         draws,
         parents=np.stack([draws.parents[chain, own] for chain, own in zip(chains, places, strict=True)]),
-        log_scores=np.stack([draws.log_scores[chain, own] for chain, own in zip(chains, places, strict=True)]),
+        log_scores=np.stack(
+            [draws.log_scores[chain, own] for chain, own in zip(chains, places, strict=True)]
+        ),
         log_weights=None
         if draws.log_weights is None
         else np.stack([draws.log_weights[chain, own] for chain, own in zip(chains, places, strict=True)]),
         edges=None,
         stats={**draws.stats, "permitted_share": share},
-        message=f"{draws.message}; {share:.3g} of the draws have the paths that knowledge asks for: only they count",
+        message=f"{draws.message}; {share:.3g} of them have the paths that knowledge asks for, and count",
         warnings=warnings,
     )

@@ -1,7 +1,7 @@
 """The effect of probabilities of edges on a posterior: edge probabilities with the prior and without it.
 
-Draws under the prior have the weight exp(−Σ log odds of the edges they have) in the posterior without it: that
-is exact but for Monte Carlo error, and `worth` says how many draws the weights are worth. Where edge
+Draws under the prior have the weight exp(−Σ log odds of the edges they have) in the posterior without it:
+that is exact but for Monte Carlo error, and `worth` says how many draws the weights are worth. Where edge
 probabilities are summed without draws, so are those without the prior.
 """
 
@@ -25,7 +25,7 @@ FEW = 50
 
 
 class PriorEffect(NamedTuple):
-    """Edge probabilities with a prior and without it, [i, j] is i → j; `worth` is None where both are exact."""
+    """Edge probabilities with a prior and without it, [i, j] is i → j; `worth` is None if both are exact."""
 
     names: tuple[str, ...]
     with_prior: Floats

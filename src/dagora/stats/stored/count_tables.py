@@ -74,7 +74,7 @@ class CountTables:
 
 
 class CellNumbers:
-    """Numbers of the cells of sets in the rows of a table; those of the last set are kept, prefix by prefix."""
+    """Numbers of the cells of sets in the rows of a table; those of the last set are kept by prefix."""
 
     def __init__(self, tables: CountTables) -> None:
         self._tables = tables
@@ -92,7 +92,7 @@ class CellNumbers:
         if size <= max(SMALL_TABLE, CELLS_PER_ROW * rows):
             example = np.full(size, -1, dtype=np.int64)
             example[numbers] = np.arange(rows)
-            # Floats hold whole numbers up to 2^53 without rounding: no more rows are taken (`statistics_file`).
+            # Floats hold whole numbers up to 2^53 without rounding: no more rows are taken (`merging`).
             sums = np.bincount(numbers, weights=table.counts.astype(np.float64), minlength=size)
             kept = np.flatnonzero(example >= 0)
             chosen, counts = example[kept], sums[kept].astype(np.int64)

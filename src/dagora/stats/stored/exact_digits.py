@@ -1,9 +1,9 @@
 """Floats as digits of base 2^20, so that sums of their products are exact whatever their order.
 
-Every float is a sum of digits d_w · 2^(20 w) with whole numbers |d_w| ≤ 2^19; the positions w are the same for
-all floats, so rows that are summed elsewhere have the same digits. A product of two digits is at most 2^38,
-and the sum of 2^14 of them is below 2^53: a product of matrices of digits is exact in floats, in any order of
-its terms. (The idea is that of Ozaki, Ogita, Oishi & Rump 2012.)
+Every float is a sum of digits d_w · 2^(20 w) with whole numbers |d_w| ≤ 2^19; the positions w are the same
+for all floats, so rows that are summed elsewhere have the same digits. A product of two digits is at most
+2^38, and the sum of 2^14 of them is below 2^53: a product of matrices of digits is exact in floats, in any
+order of its terms. (The idea is that of Ozaki, Ogita, Oishi & Rump 2012.)
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class ExactSums:
         return ExactSums(self.n, self.features, units, self.first * factors, second)
 
     def centred(self) -> Integers:
-        """n times the scatter of the features, in their units."""
+        """N times the scatter of the features, in their units."""
         return self.n * self.second - np.multiply.outer(self.first, self.first)
 
     def moments(self, columns: Sequence[str]) -> Moments:
@@ -113,7 +113,7 @@ def rounded_moments(n: int, units: Sequence[int], first: Integers, centred: Inte
 
 
 def quotient(number: int, unit: int, divisor: int) -> float:
-    """number · 2^unit / divisor, rounded once.
+    """Number · 2^unit / divisor, rounded once.
 
     >>> quotient(1, 0, 3) == 1 / 3, quotient(3, 2000, 1), quotient(1, -3, 1)
     (True, inf, 0.125)

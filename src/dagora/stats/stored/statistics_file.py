@@ -1,4 +1,4 @@
-"""Files of statistics (`.stats`): Parquet, with a description in JSON among its metadata (docs/statistics.md).
+"""Files of statistics (`.stats`): Parquet, with a description in JSON among the metadata.
 
 Rows with a `set` are cells: the set's number, the codes of its columns' levels (`level_1`, `level_2`, …), and
 how many rows were there (`count`). Rows with a `first` are sums: of a feature, or of the product of two where
@@ -168,7 +168,7 @@ class FileContent:
         return StoredStatistics(schema, rows, CountTables(schema.cardinalities, tables), sums, limit, sources)
 
     def _counts(self, schema: Schema, rows: int) -> dict[Set, Contingency]:
-        """The cells of each set; each table must have all rows, and columns the same counts in all of them."""
+        """The cells of each set; each table must have all rows, and columns the same counts in all."""
         sets: list[Set] = []
         for listed in checked_list(self._note["sets"]):
             columns = tuple(whole(place, 0, len(schema) - 1) for place in checked_list(listed))
@@ -201,10 +201,14 @@ class FileContent:
                 raise damaged_file(f"a table does not have the {rows} rows that it states")
             for place, column in enumerate(columns):
                 seen = np.bincount(
-                    cells[:, place], weights=counts[part].astype(np.float64), minlength=schema[column].cardinality
+                    cells[:, place],
+                    weights=counts[part].astype(np.float64),
+                    minlength=schema[column].cardinality,
                 ).tolist()
                 if single.setdefault(column, seen) != seen:
-                    raise damaged_file(f"'{schema[column].name}' has other counts in one table than in another")
+                    raise damaged_file(
+                        f"'{schema[column].name}' has other counts in one table than in another"
+                    )
             found[columns] = Contingency(cells.astype(np.uint16), counts[part])
         missing = [each.name for k, each in enumerate(schema) if each.cardinality and k not in single]
         if missing:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -58,7 +59,7 @@ class StoredStatistics:
         columns, offsets = flatten(column_sets)
         self._require_discrete(columns.tolist())
         flat, ends = columns.tolist(), offsets.tolist()
-        sets = [tuple(flat[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        sets = [tuple(flat[a:b]) for a, b in pairwise(ends)]
         values = [found.counts for found in self.contingencies(sets)]
         sizes = np.array([len(counts) for counts in values], dtype=np.int64)
         return CellCounts(np.concatenate([np.empty(0, dtype=np.int64), *values]), running_sum(sizes))
@@ -131,7 +132,8 @@ class StoredStatistics:
 
         >>> import dagora, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = dagora.statistics({"x": [0.1, 0.2, 0.4], "y": [1.5, 1.0, 0.5]}).save(f"{folder}/m.stats")
+        ...     kept = dagora.statistics({"x": [0.1, 0.2, 0.4], "y": [1.5, 1.0, 0.5]})
+        ...     file = kept.save(f"{folder}/m.stats")
         ...     dagora.learn(file, "hill-climb").graph.edges
         (('x', 'y'),)
         """
@@ -153,7 +155,9 @@ class StoredStatistics:
         >>> dagora.statistics({"x": [0.1, 0.2, 0.4], "y": [1.5, 1.0, 0.5]}).describe()
         '3 rows, 2 columns, 5 sums; 5 numbers in all'
         """
-        return f"{self.n_rows:,} rows, {len(self.schema)} columns{self._parts}; {self.numbers:,} numbers in all"
+        return (
+            f"{self.n_rows:,} rows, {len(self.schema)} columns{self._parts}; {self.numbers:,} numbers in all"
+        )
 
     @property
     def _parts(self) -> str:

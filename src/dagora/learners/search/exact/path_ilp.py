@@ -34,7 +34,7 @@ def solve_with_paths(
     rows = np.flatnonzero(kept)
     stats = {"sets": float(len(rows))}
     if len(rows) * BYTES_A_SET > memory * GIBIBYTE:
-        message = f"the program of {len(rows):,} parent sets takes too much memory: the best graph found is returned"
+        message = f"the program of {len(rows):,} parent sets takes too much memory: a tabu search's graph"
         return Outcome(graph_of_rows(problem, first, candidates), "memory-limit", message, score, stats)
     watch = Watch(run, "integer programming", 0.0, 0.0)
     program = PathProgram(problem, rows, first, rules, watch, facets=facets, memory=memory)
@@ -53,7 +53,9 @@ def solve_with_paths(
         return Outcome(graph, "optimal", message, score, {**stats, "gap": 0.0})
     reason = "memory-limit" if status == "memlimit" else "time-limit"
     why = run.budget.reason if reason == "time-limit" else "its memory was used up"
-    return Outcome(graph, reason, f"{why}; the best network found scores at most {gap:.6g} too little", score, stats)
+    return Outcome(
+        graph, reason, f"{why}; the best network found scores at most {gap:.6g} too little", score, stats
+    )
 
 
 def first_rows(problem: LocalProblem, candidates: Candidates) -> NDArray[np.int64]:

@@ -88,7 +88,9 @@ class Climber:
         check_start(graph, self._forbidden, self._required, self._limit)
         self._present = graph.to_numpy()
         if self._rules is not None and not self._rules.obeyed(self._present):
-            raise KnowledgeError(f"{BROKEN}: a path that 'causes' asks for is not there, or one is that may not")
+            raise KnowledgeError(
+                f"{BROKEN}: a path that 'causes' asks for is not there, or one that may not be is"
+            )
         self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
         self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
         self._flips: list[tuple[int, int]] = []  # edges added or removed since the last mark
@@ -158,7 +160,7 @@ class Climber:
                     return turns if turns[1] != NONE else (gain, kind, i, j)
                 if self.permits(kind, i, j):
                     return gain, kind, i, j
-                gains, place = (self._additions, (i, j)) if kind == ADD else (self._deletions, (i, j))
+                gains, place = self._additions if kind == ADD else self._deletions, (i, j)
                 if kind == REVERSE:
                     gains, place = self._additions, (j, i)
                 elif kind == DELETE:
@@ -180,7 +182,7 @@ class Climber:
         return self._rules.obeyed_without(self._present, (i, j), turned=kind == REVERSE)
 
     def _can_turn(self, i: int, j: int, tabu: NDArray[np.uint64]) -> bool:
-        """Return True if the edge i → j may be turned, which leads to no cycle and to no graph that is tabu."""
+        """Return True if the edge i → j may be turned, without a cycle and to a graph that is not tabu."""
         others = self._present[i] & self._reach[:, j]
         after = self._hash ^ np.uint64(edge_hash(i, j)) ^ np.uint64(edge_hash(j, i))
         return not others.any() and after not in tabu and self.permits(REVERSE, i, j)

@@ -34,9 +34,7 @@ from dagora.scores.local_score import LocalScore, align, graph_score
 STARTS = 10
 
 
-def boss(
-    score: LocalScore, run: Run, *, starts: int | None = None, start: DAG | None = None
-) -> Outcome:
+def boss(score: LocalScore, run: Run, *, starts: int | None = None, start: DAG | None = None) -> Outcome:
     """Search orders from random starts, or one of them that of a graph; then classes from the best one.
 
     >>> from dagora.data.table import Table
@@ -102,7 +100,7 @@ class Orders(Protocol):
 def orders_of(
     score: LocalScore, rules: ClassLimits, run: Run, starts: int, first: Sequence[int] | None
 ) -> Orders:
-    """Random orders to improve, and the `first` of them, if given; in one kernel where the score allows it."""
+    """Random orders to improve, or the `first` as given; in one kernel where the score allows that."""
     form = score.capabilities.pivot_form()
     if form is not None:
         return MomentOrders(form, rules, run, starts, score.schema.names, first)

@@ -24,7 +24,7 @@ from dagora.base.events import Budget, Edges, Event
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.kernels.random import random_state, shuffle
-from dagora.learners.candidates.candidates import Candidates, CandidateScore
+from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
@@ -106,16 +106,14 @@ def order_search(
 
 
 def permitted_outcome(found: Outcome, candidates: Candidates, run: Run) -> Outcome:
-    """The outcome if its graph has the paths that knowledge asks for, else the best graph known that has them."""
+    """The outcome if its graph has the paths that must be there, else the best graph known that has them."""
     permitted = candidates.permitted
     if permitted is None or (isinstance(found.graph, DAG) and not run.knowledge.violations(found.graph)):
         return found
-    score = float(CandidateScore(candidates).families(
-        [(child, permitted.parent_indices(child)) for child in range(len(permitted))]
-    ).sum())  # fmt: skip
+    score = candidates.score_of(permitted)
     message = (
-        "the best graph of the orders lacks a path of 'causes' or has one of 'not_causes': the best graph of a "
-        f"tabu search that obeys them is returned; {found.message}"
+        "the best graph of the orders lacks a path of 'causes' or has one of 'not_causes': the best graph of "
+        f"a tabu search that obeys them is returned; {found.message}"
     )
     return replace(found, graph=permitted, score=score, status="finished", message=message)
 
