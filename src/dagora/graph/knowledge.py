@@ -374,11 +374,11 @@ class Knowledge:
         Knowledge(required=(('a', 'b'),), forbidden=(), tiers=(), max_parents=None, roots=('a',))
         """
         some = set(names)
-        parts: dict[str, tuple[Any, ...]] = {
+        parts: dict[str, Any] = {
             key: tuple(entry for entry in getattr(self, key) if some.issuperset(entry[:2]))
             for key in ("required", "forbidden", "prior", "prior_adjacent")
         }
-        ends = {
+        ends: dict[str, Any] = {
             key: tuple(name for name in getattr(self, key) if name in some) for key in ("roots", "leaves")
         }
         tiers = tuple(tuple(name for name in tier if name in some) for tier in self.tiers)

@@ -62,7 +62,8 @@ class Searching:
         if isinstance(given, Candidates):
             compilation.wait_for_helper(run.budget.left)
         outcome = self.entry.load()(given, run, **self.method_options)
-        if isinstance(given, Candidates) and isinstance(outcome.graph, DAG):
+        equivalent = not run.knowledge.ancestral  # another graph of the class may lack a path
+        if isinstance(given, Candidates) and isinstance(outcome.graph, DAG) and equivalent:
             outcome = replace(outcome, graph=in_column_order(outcome.graph, given))
         if outcome.status == "optimal" and isinstance(given, Candidates) and not given.complete:
             # The best graph over some of the parent sets need not be the best over all of them.

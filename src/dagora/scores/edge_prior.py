@@ -63,7 +63,8 @@ class EdgePriorScore:
         def scored(
             children: NDArray[np.int64], parents: NDArray[np.int64], watch: Watch = ignore_progress
         ) -> Floats:
-            return block(children, parents, watch) + self.odds[parents, children[:, None]].sum(axis=1)
+            added: Floats = self.odds[parents, children[:, None]].sum(axis=1)
+            return block(children, parents, watch) + added
 
         return scored
 

@@ -17,7 +17,7 @@ STARTING = ["auto", "hill-climb", "tabu", "order-search", "boss", "ges"]
 
 @pytest.fixture(scope="module")
 def table() -> dagora.Table:
-    truth = dagora.random_dag(8, 2.5, seed=4)
+    truth = dagora.random_dag("er", 8, 2.0, seed=4)
     return dagora.simulate(truth, "gaussian", rows=200, seed=4).table
 
 

@@ -95,5 +95,5 @@ def effect_by_weights(draws: Draws, odds: Floats) -> PriorEffect | None:
 
 def normalised(log_weights: Floats) -> Floats:
     """Weights that sum to 1."""
-    weights: Floats = np.exp(log_weights - log_weights.max(initial=-np.inf))
-    return weights / weights.sum()
+    weights = np.exp(log_weights - log_weights.max(initial=-np.inf))
+    return np.asarray(weights / weights.sum(), dtype=np.float64)

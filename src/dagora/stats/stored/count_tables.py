@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.statistics import Contingency
 
 Set = tuple[int, ...]
@@ -22,14 +23,14 @@ MOST_CELLS = 1 << 62
 class CountTables:
     """The occupied cells of sets of columns, whose positions ascend within a set.
 
-    >>> cells = Contingency(np.array([[0, 0], [0, 1], [1, 1]]), np.array([5, 2, 3]))
+    >>> cells = OccupiedCells(np.array([[0, 0], [0, 1], [1, 1]], dtype=np.uint16), np.array([5, 2, 3]))
     >>> tables = CountTables(np.array([2, 2]), {(0, 1): cells})
     >>> tables.find((1,)).counts.tolist(), tables.find((1, 0)).cells.tolist()
     ([5, 5], [[0, 0], [1, 0], [1, 1]])
     """
 
     cardinalities: NDArray[np.int64]
-    tables: dict[Set, Contingency]
+    tables: dict[Set, OccupiedCells]
 
     @cached_property
     def largest(self) -> int:

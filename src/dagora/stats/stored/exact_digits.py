@@ -58,7 +58,7 @@ def squares_of(digits: Digits) -> Digits:
 def carry(sums: dict[int, Floats]) -> Digits:
     """Digits of numbers of which too much stands at each position."""
     found: Digits = {}
-    place, over = min(sums, default=0), 0.0
+    place, over = min(sums, default=0), np.zeros(())
     while place <= max(sums, default=-1) or np.any(over):
         total = sums.get(place, 0.0) + over
         over = np.rint(np.ldexp(total, -BITS))

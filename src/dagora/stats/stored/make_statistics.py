@@ -13,7 +13,7 @@ from dagora.base.wording import option
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.stats.indicators import feature_starts
-from dagora.stats.statistics import Contingency
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.stored.count_tables import CountTables, Set
 from dagora.stats.stored.exact_sums import ExactSums, sums_of_rows
 from dagora.stats.stored.stored_statistics import StoredSource, StoredStatistics
@@ -98,9 +98,9 @@ def chosen_sets(
     return list(dict.fromkeys(found))
 
 
-def count_sets(rows: TableStatistics, sets: Sequence[Set]) -> dict[Set, Contingency]:
+def count_sets(rows: TableStatistics, sets: Sequence[Set]) -> dict[Set, OccupiedCells]:
     """The occupied cells of sets; so many that they would fill the memory are refused."""
-    found: dict[Set, Contingency] = {}
+    found: dict[Set, OccupiedCells] = {}
     numbers = 0
     for columns in sets:
         counted = rows.contingency(columns)
@@ -111,5 +111,5 @@ def count_sets(rows: TableStatistics, sets: Sequence[Set]) -> dict[Set, Continge
                 f"most {MOST_NUMBERS:,} are kept: choose fewer parents ({option('max_parents')}), sets of "
                 f"fewer columns, or leave columns out ({option('drop')})"
             )
-        found[columns] = Contingency(counted.cells.astype(np.uint16), counted.counts)
+        found[columns] = OccupiedCells(counted.cells.astype(np.uint16), counted.counts)
     return found

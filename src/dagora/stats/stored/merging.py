@@ -16,8 +16,8 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.levels import sort_levels
 from dagora.data.schema import Kind, Schema, Variable
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.scan.sparse import sum_by_key
-from dagora.stats.statistics import Contingency
 from dagora.stats.stored.count_tables import CountTables, Set
 from dagora.stats.stored.exact_sums import features_of
 from dagora.stats.stored.stored_statistics import StoredSource, StoredStatistics
@@ -119,13 +119,13 @@ def with_schema(part: StoredStatistics, schema: Schema) -> StoredStatistics:
     for old, new in enumerate(places):
         rank = {level: code for code, level in enumerate(schema[new].levels)}
         codes[old] = np.array([rank.get(level, 0) for level in part.schema[old].levels], dtype=np.uint16)
-    tables: dict[Set, Contingency] = {}
+    tables: dict[Set, OccupiedCells] = {}
     for columns, table in part.tables.tables.items():
         order = sorted(range(len(columns)), key=lambda k: places[columns[k]])
         cells = np.stack([codes[columns[k]][table.cells[:, k]] for k in order], axis=1)
         kept = np.lexsort(cells.T[::-1])
         target = tuple(places[columns[k]] for k in order)
-        tables[target] = Contingency(cells[kept], table.counts[kept])
+        tables[target] = OccupiedCells(cells[kept], table.counts[kept])
     features = features_of(schema, squares=any(power != 1 for _, power in part.sums.features))
     sums = part.sums.over(features if part.sums.features else ())
     counts = CountTables(schema.cardinalities, tables)
@@ -149,7 +149,7 @@ def common_sets(parts: Sequence[StoredStatistics]) -> list[Set]:
 
 def add_tables(
     schema: Schema, columns: Set, parts: Sequence[StoredStatistics], signs: Sequence[int]
-) -> Contingency:
+) -> OccupiedCells:
     """The counts of a set over all parts; a cell of which more is taken away than there is is refused."""
     own = [part.tables.find(columns) for part in parts]
     cells = np.concatenate([table.cells for table in own if table is not None]).astype(np.int64)
@@ -157,7 +157,7 @@ def add_tables(
         [sign * table.counts for sign, table in zip(signs, own, strict=True) if table is not None]
     )
     if not columns:
-        return Contingency(np.zeros((1, 0), dtype=np.uint16), counts.sum(keepdims=True))
+        return OccupiedCells(np.zeros((1, 0), dtype=np.uint16), counts.sum(keepdims=True))
     kept, sums = sum_by_key(cells, counts)
     if (sums < 0).any():
         worst = int(np.flatnonzero(sums < 0)[0])
@@ -170,7 +170,7 @@ def add_tables(
             "of rows that are among the others"
         )
     seen = sums > 0
-    return Contingency(kept[seen].astype(np.uint16), sums[seen])
+    return OccupiedCells(kept[seen].astype(np.uint16), sums[seen])
 
 
 def check_spreads(found: StoredStatistics) -> None:

@@ -23,7 +23,7 @@ from dagora.data.file_limits import Limits
 from dagora.data.file_process import damaged_file, file_process
 from dagora.data.readers import check_file, naming
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
-from dagora.stats.statistics import Contingency
+from dagora.stats.scan.kept_counts import OccupiedCells
 from dagora.stats.stored.count_tables import CountTables, Set
 from dagora.stats.stored.exact_sums import ExactSums, features_of
 from dagora.stats.stored.merging import MOST_ROWS
@@ -167,7 +167,7 @@ class FileContent:
         sums = self._sums(schema, rows)
         return StoredStatistics(schema, rows, CountTables(schema.cardinalities, tables), sums, limit, sources)
 
-    def _counts(self, schema: Schema, rows: int) -> dict[Set, Contingency]:
+    def _counts(self, schema: Schema, rows: int) -> dict[Set, OccupiedCells]:
         """The cells of each set; each table must have all rows, and columns the same counts in all."""
         sets: list[Set] = []
         for listed in checked_list(self._note["sets"]):
@@ -188,7 +188,7 @@ class FileContent:
         bounds = np.searchsorted(number, np.arange(len(sets) + 1))
         most = max(map(len, sets), default=0)
         levels = [column_or_zero(own, f"level_{k + 1}") for k in range(most)]
-        found: dict[Set, Contingency] = {}
+        found: dict[Set, OccupiedCells] = {}
         single: dict[int, list[int]] = {}
         for k, columns in enumerate(sets):
             part = slice(int(bounds[k]), int(bounds[k + 1]))
@@ -209,7 +209,7 @@ class FileContent:
                     raise damaged_file(
                         f"'{schema[column].name}' has other counts in one table than in another"
                     )
-            found[columns] = Contingency(cells.astype(np.uint16), counts[part])
+            found[columns] = OccupiedCells(cells.astype(np.uint16), counts[part])
         missing = [each.name for k, each in enumerate(schema) if each.cardinality and k not in single]
         if missing:
             raise damaged_file(f"'{missing[0]}' is in none of its tables")
@@ -255,10 +255,9 @@ def check_possible(sums: ExactSums) -> None:
         beyond = centred * centred > np.multiply.outer(spreads, spreads)
         if beyond.any():
             raise damaged_file("a correlation is beyond 1")
-        for k in range(size):
-            name, power = sums.features[k]
-            squared = sums.second[k, k] if power != 2 else None
-            if isinstance(power, str) and squared << max(0, sums.units[k]) != sums.first[k]:
+        for k, (name, power) in enumerate(sums.features):
+            # An indicator is its own square; its unit is 1 or less, and so is that of the product.
+            if isinstance(power, str) and sums.second[k, k] * 2 ** sums.units[k] != sums.first[k]:
                 raise damaged_file(f"a level of '{name}' is not counted once in a row")
 
 
