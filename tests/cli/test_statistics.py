@@ -26,24 +26,26 @@ def test_months_are_added_and_taken_away(run: Callable, months: Path) -> None:
         assert "3 columns, 1 table of" in ran.err
         assert "numbers in all" in ran.err
     both = [months / "march.stats", months / "april.stats"]
-    ours = json.loads(run("learn", *both, "--json", "-q").out)
-    theirs = json.loads(run("learn", months / "all.csv", "--json", "-q").out)
+    ours = json.loads(run("learn", *both, "--json", "--quiet").out)
+    theirs = json.loads(run("learn", months / "all.csv", "--json", "--quiet").out)
     assert ours["edges"] == theirs["edges"]
     assert ours["score"] == theirs["score"]
     less = json.loads(
-        run("learn", months / "all.stats", "--minus", months / "march.stats", "--json", "-q").out
+        run("learn", months / "all.stats", "--minus", months / "march.stats", "--json", "--quiet").out
     )
-    april = json.loads(run("learn", months / "april.stats", "--json", "-q").out)
+    april = json.loads(run("learn", months / "april.stats", "--json", "--quiet").out)
     assert less["score"] == april["score"]
-    ran = run("statistics", *both, "-o", months / "spring.stats", "-q")
+    ran = run("statistics", *both, "-o", months / "spring.stats", "--quiet")
     assert (ran.code, ran.err) == (0, "")
-    assert json.loads(run("learn", months / "spring.stats", "--json", "-q").out)["score"] == theirs["score"]
+    assert (
+        json.loads(run("learn", months / "spring.stats", "--json", "--quiet").out)["score"] == theirs["score"]
+    )
 
 
 def test_a_network_is_updated(run: Callable, months: Path) -> None:
     for name in ("march", "april"):
-        run("statistics", months / f"{name}.csv", "-o", months / f"{name}.stats", "-q")
-    run("learn", months / "march.stats", "-o", months / "first.json", "-q")
+        run("statistics", months / f"{name}.csv", "-o", months / f"{name}.stats", "--quiet")
+    run("learn", months / "march.stats", "-o", months / "first.json", "--quiet")
     line = ("learn", months / "march.stats", months / "april.stats", "--start", months / "first.json")
     ran = run(*line, "-m", "hill-climb", "--option", "max_steps=0", "-o", months / "next.bif", "--json")
     assert ran.code == 0
@@ -58,7 +60,15 @@ def test_a_network_is_updated(run: Callable, months: Path) -> None:
 
 def test_drift_in_words_json_and_a_picture(run: Callable, months: Path) -> None:
     dagora.write_graph(dagora.DAG("abc", ["ca"]), months / "g.json")
-    run("statistics", months / "all.csv", "--families", months / "g.json", "-o", months / "all.stats", "-q")
+    run(
+        "statistics",
+        months / "all.csv",
+        "--families",
+        months / "g.json",
+        "-o",
+        months / "all.stats",
+        "--quiet",
+    )
     line = ("check", months / "g.json", months / "changed.csv", "--against", months / "all.stats")
     ran = run(*line, "--discrete", "a", "--discrete", "b", "--discrete", "c", "--picture", months / "d.svg")
     assert ran.code == 0, ran.err

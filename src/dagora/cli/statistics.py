@@ -81,7 +81,7 @@ def command(
     from dagora.cli.progress import progress
     from dagora.stats.stored.accepting_stored import are_stored
     from dagora.stats.stored.make_statistics import statistics_of_table
-    from dagora.stats.stored.statistics_file import ENDING
+    from dagora.stats.stored.writing_statistics import ENDING
 
     if not output.lower().endswith(ENDING):
         raise OptionError(f"{output}: a file of statistics ends in {ENDING}")

@@ -12,7 +12,8 @@ import pytest
 
 import dagora
 from dagora import DataError
-from dagora.stats.stored.statistics_file import NOTE, read_statistics
+from dagora.stats.stored.statistics_file import read_statistics
+from dagora.stats.stored.writing_statistics import NOTE
 
 MIXED = {"a": ["x", "y", "z"] * 20, "b": ["u", "v"] * 30, "n": list(np.random.default_rng(0).normal(size=60))}
 

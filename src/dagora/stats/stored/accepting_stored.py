@@ -8,8 +8,9 @@ from typing import TypeGuard
 
 from dagora.base.errors import DataError, OptionError
 from dagora.stats.stored.merging import merge_statistics
-from dagora.stats.stored.statistics_file import ENDING, is_statistics_file, read_statistics
+from dagora.stats.stored.statistics_file import is_statistics_file, read_statistics
 from dagora.stats.stored.stored_statistics import StoredStatistics
+from dagora.stats.stored.writing_statistics import ENDING
 
 Stored = StoredStatistics | str | Path
 

@@ -1,9 +1,6 @@
-"""Files of statistics (`.stats`): Parquet, with a description in JSON among the metadata.
+"""Read a file of statistics, as `writing_statistics` says what stands in it.
 
-Rows with a `set` are cells: the set's number, the codes of its columns' levels (`level_1`, `level_2`, …), and
-how many rows were there (`count`). Rows with a `first` are sums: of a feature, or of the product of two where
-there is a `second` too, as whole numbers in base 16 (`sum`) whose units the description has. A file from
-outside is parsed in a process of its own, and all that it says is checked.
+A file from outside is parsed in a process of its own, and all that it says is checked.
 """
 
 from __future__ import annotations
@@ -14,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.base.errors import DataError, FormatError, OptionError
-from dagora.base.files import json_text
+from dagora.base.errors import DataError, FormatError
 from dagora.base.parsing import parse_json
-from dagora.base.version import __version__
 from dagora.data.binary_files import describe, read_whole
 from dagora.data.file_limits import Limits
 from dagora.data.file_process import damaged_file, file_process
@@ -28,89 +23,14 @@ from dagora.stats.stored.count_tables import CountTables, Set
 from dagora.stats.stored.exact_sums import ExactSums, features_of
 from dagora.stats.stored.merging import MOST_ROWS
 from dagora.stats.stored.stored_statistics import StoredSource, StoredStatistics
+from dagora.stats.stored.writing_statistics import ENDING, FORMAT, NOTE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENDING = ".stats"
-NOTE = "dagora.statistics"
-FORMAT = 1
 # Sums have at most so many digits in base 16, and units of at most so many powers of two.
 INTEGER = re.compile(r"-?[0-9a-f]{1,2000}")
 MOST_UNITS = 8192
-
-
-def write_statistics(statistics: StoredStatistics, file: Path) -> Path:
-    """Write statistics to a file; its name must end in `.stats`."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if file.suffix.lower() != ENDING:
-        raise OptionError(f"{file}: a file of statistics ends in {ENDING}")
-    table = pa.concat_tables([cell_rows(statistics), sum_rows(statistics)], promote_options="default")
-    note = json_text(description(statistics))
-    try:
-        pq.write_table(table.replace_schema_metadata({NOTE: note}), file, compression="zstd")
-    except OSError as problem:
-        raise DataError(f"{file}: it cannot be written: {problem.strerror or problem}") from None
-    return file
-
-
-def description(statistics: StoredStatistics) -> dict[str, Any]:
-    """What the rows of a file mean."""
-    columns = [
-        {
-            "name": variable.name,
-            "kind": str(variable.kind),
-            "levels": list(variable.levels),
-            "ordered": variable.ordered,
-        }
-        for variable in statistics.schema
-    ]
-    return {
-        "format": FORMAT,
-        "dagora": __version__,
-        "rows": statistics.n_rows,
-        "columns": columns,
-        "sets": [list(columns) for columns in statistics.tables.tables],
-        "max_parents": statistics.max_parents,
-        "features": [list(feature) for feature in statistics.sums.features],
-        "units": list(statistics.sums.units),
-        "sources": [list(source) for source in statistics.sources],
-    }
-
-
-def cell_rows(statistics: StoredStatistics) -> pa.Table:
-    """The cells of all sets, one after the other."""
-    import pyarrow as pa
-
-    tables = list(statistics.tables.tables.values())
-    sizes = [len(table.counts) for table in tables]
-    number = np.repeat(np.arange(len(tables), dtype=np.int32), sizes)
-    counts = np.concatenate([np.empty(0, dtype=np.int64), *(table.counts for table in tables)])
-    content: dict[str, pa.Array] = {"set": pa.array(number), "count": pa.array(counts)}
-    for k in range(statistics.tables.largest):
-        codes = [
-            table.cells[:, k] if k < table.cells.shape[1] else np.zeros(len(table.counts)) for table in tables
-        ]
-        has = np.repeat([k < table.cells.shape[1] for table in tables], sizes)
-        content[f"level_{k + 1}"] = pa.array(np.concatenate(codes).astype(np.uint16), mask=~has)
-    return pa.table(content)
-
-
-def sum_rows(statistics: StoredStatistics) -> pa.Table:
-    """The sums of features, and of products of two of them."""
-    import pyarrow as pa
-
-    sums = statistics.sums
-    size = len(sums.features)
-    upper = [(i, j) for i in range(size) for j in range(i, size)]
-    values = [*sums.first.tolist(), *(sums.second[pair] for pair in upper)]
-    return pa.table({
-        "first": pa.array([*range(size), *(i for i, _ in upper)], pa.int32()),
-        "second": pa.array([*[None] * size, *(j for _, j in upper)], pa.int32()),
-        "sum": pa.array([format(int(value), "x") for value in values], pa.string()),
-    })  # fmt: skip
 
 
 def is_statistics_file(data: object) -> bool:
@@ -251,7 +171,7 @@ def check_possible(sums: ExactSums) -> None:
     spreads = np.diagonal(centred)
     if any(spread < 0 for spread in spreads):
         raise damaged_file("a spread is negative")
-    if size := len(spreads):
+    if len(spreads):
         beyond = centred * centred > np.multiply.outer(spreads, spreads)
         if beyond.any():
             raise damaged_file("a correlation is beyond 1")

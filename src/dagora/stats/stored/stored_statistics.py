@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.phrases import some_of
+from dagora.base.version import __version__
 from dagora.base.wording import col, option
 from dagora.data.columns.overview import ColumnSummary, Overview, level_list
 from dagora.data.schema import Kind, Schema
@@ -23,6 +24,7 @@ from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.stored.count_tables import CountTables
 from dagora.stats.stored.exact_sums import ExactSums
 from dagora.stats.stored.widened_sums import widened_moments
+from dagora.stats.stored.writing_statistics import FORMAT, write_content
 
 
 class StoredSource(NamedTuple):
@@ -137,9 +139,31 @@ class StoredStatistics:
         ...     dagora.learn(file, "hill-climb").graph.edges
         (('x', 'y'),)
         """
-        from dagora.stats.stored.statistics_file import write_statistics
+        return write_content(Path(path), self._description, self.tables, self.sums)
 
-        return write_statistics(self, Path(path))
+    @property
+    def _description(self) -> dict[str, Any]:
+        """What the rows of a file mean."""
+        columns = [
+            {
+                "name": variable.name,
+                "kind": str(variable.kind),
+                "levels": list(variable.levels),
+                "ordered": variable.ordered,
+            }
+            for variable in self.schema
+        ]
+        return {
+            "format": FORMAT,
+            "dagora": __version__,
+            "rows": self.n_rows,
+            "columns": columns,
+            "sets": [list(columns) for columns in self.tables.tables],
+            "max_parents": self.max_parents,
+            "features": [list(feature) for feature in self.sums.features],
+            "units": list(self.sums.units),
+            "sources": [list(source) for source in self.sources],
+        }
 
     @property
     def numbers(self) -> int:

@@ -22,7 +22,7 @@ def solve_with_paths(
     candidates: Candidates, run: Run, rules: PathRules, *, facets: bool, memory: float
 ) -> Outcome:
     """Find a best network that obeys the rules, starting from the one that the candidates bring."""
-    from dagora.learners.search.exact.path_program import PathProgram
+    from dagora.learners.search.exact.path_program import AncestralProgram
 
     problem = LocalProblem.whole(candidates)
     first = first_rows(problem, candidates)
@@ -37,7 +37,7 @@ def solve_with_paths(
         message = f"the program of {len(rows):,} parent sets takes too much memory: a tabu search's graph"
         return Outcome(graph_of_rows(problem, first, candidates), "memory-limit", message, score, stats)
     watch = Watch(run, "integer programming", 0.0, 0.0)
-    program = PathProgram(problem, rows, first, rules, watch, facets=facets, memory=memory)
+    program = AncestralProgram(problem, rows, first, rules, watch, facets=facets, memory=memory)
     try:
         status = program.solve(run.budget.left)
         choice, bound = program.choice, program.bound

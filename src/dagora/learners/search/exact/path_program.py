@@ -23,7 +23,7 @@ from dagora.learners.search.exact.separation import Cut
 from dagora.learners.search.path_rules import PathRules, reached
 
 
-class PathProgram(IlpProgram):
+class AncestralProgram(IlpProgram):
     """The program of all columns, whose networks obey the rules; `choice` are the rows of the best one."""
 
     def __init__(
