@@ -190,12 +190,20 @@ class Knowledge:
 
     @property
     def has_prior(self) -> bool:
-        """True if edges have probabilities."""
+        """True if edges have probabilities.
+
+        >>> Knowledge(prior=[("a", "b", 0.8)]).has_prior, Knowledge(roots=["a"]).has_prior
+        (True, False)
+        """
         return bool(self.prior or self.prior_adjacent)
 
     @property
     def ancestral(self) -> bool:
-        """True if paths are known to be there, or not to be."""
+        """True if paths are known to be there, or not to be.
+
+        >>> Knowledge(causes=[("a", "b")]).ancestral, Knowledge(roots=["a"]).ancestral
+        (True, False)
+        """
         return bool(self.causes or self.not_causes)
 
     @property
@@ -368,7 +376,7 @@ class Knowledge:
         return found
 
     def among(self, names: Sequence[str]) -> Knowledge:
-        """What it says about edges between some of the variables; paths may lead through the others.
+        """The part about edges between some of the variables; paths may lead through the others.
 
         >>> Knowledge(required=[("a", "b")], roots=["a", "c"], causes=[("a", "b")]).among(["a", "b"])
         Knowledge(required=(('a', 'b'),), forbidden=(), tiers=(), max_parents=None, roots=('a',))

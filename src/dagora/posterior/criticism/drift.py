@@ -331,7 +331,7 @@ def largest_change(
     slopes: tuple[NDArray[np.float64], NDArray[np.float64]],
     rss: tuple[float, float],
 ) -> str:
-    """What changed most of a regression: a slope, the mean at the parents' means, or the spread."""
+    """The largest change of a regression: of a slope, of the mean at the parents' means, or of the spread."""
     one, other = moments
     deviations = [float(np.sqrt(left / each.n)) for left, each in zip(rss, moments, strict=True)]
     pooled = together(one, other)

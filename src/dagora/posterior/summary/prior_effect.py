@@ -33,7 +33,7 @@ class PriorEffect(NamedTuple):
     worth: float | None
 
     def lines(self) -> list[str]:
-        """What the prior changed most, in words."""
+        """The edges that the prior changed most, in words."""
         change = np.abs(self.with_prior - self.without)
         order = np.argsort(-change, axis=None, kind="stable")[:MOST_LINES]
         places = [divmod(int(k), len(self.names)) for k in order if change.flat[k] >= LEAST]

@@ -104,7 +104,7 @@ def common_schema(parts: Sequence[StoredStatistics]) -> Schema:
 
 
 def title(part: StoredStatistics, parts: Sequence[StoredStatistics]) -> str:
-    """How a part is called in a message: by its source, or by its number."""
+    """The name of a part in a message: its source, or its number."""
     named = part.sources[0].name if len(part.sources) == 1 else ""
     same = sum(len(other.sources) == 1 and other.sources[0].name == named for other in parts)
     return f"'{named}'" if named and same == 1 else f"part {list(parts).index(part) + 1}"

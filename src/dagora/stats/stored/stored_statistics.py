@@ -143,7 +143,7 @@ class StoredStatistics:
 
     @property
     def _description(self) -> dict[str, Any]:
-        """What the rows of a file mean."""
+        """The description of a file, from which its rows are understood."""
         columns = [
             {
                 "name": variable.name,
