@@ -110,3 +110,19 @@ def test_bad_input_is_one_line(
     assert ran.code == 2, ran.err
     assert re.search(said, ran.err), ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_a_posterior_from_statistics_is_that_of_the_rows(run: Callable, months: Path) -> None:
+    run("statistics", months / "all.csv", "-o", months / "all.stats", "--quiet")
+    line = ("--method", "exact", "--draws", "5", "--json", "--quiet")
+    known = months / "experts.csv"
+    known.write_text("from,to,probability\na,b,0.9\n")
+    ours = json.loads(run("sample", months / "all.stats", *line, "--knowledge", known).out)
+    theirs = json.loads(run("sample", months / "all.csv", *line, "--knowledge", known).out)
+    assert ours["edge_probability"] == theirs["edge_probability"]
+    assert ours["prior_effect"] == theirs["prior_effect"]
+    with_prior, without = next(edge[2:] for edge in ours["prior_effect"]["edges"] if edge[:2] == ["a", "b"])
+    assert with_prior > without
+    said = run("sample", months / "all.stats", "--method", "exact", "--knowledge", known).out
+    assert "edge probabilities with the prior, and without it:" in said
+    assert run("sample", months / "all.stats", "--discrete", "a").code == 2

@@ -23,6 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
+    from dagora.data.table import Table
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -208,15 +209,25 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     from dagora.cli.learn import is_jkl
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
+    from dagora.stats.stored.statistics_file import is_statistics_file, read_statistics
 
     request.check()
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table = request.read(reading, data, marked_column(interventions))
-    with naming(data):
-        check_rows(table.n_rows)
-    rows = read_rows(table, request.jobs, interventions=interventions)
+    table: Table | None = None
+    rows: Statistics
+    if is_statistics_file(data):
+        if not reading.is_default("error") or interventions is not None:
+            raise OptionError(
+                "statistics have no cells: leave out the options about columns and cells"
+            )
+        rows = read_statistics(Path(data))
+    else:
+        table = request.read(reading, data, marked_column(interventions))
+        with naming(data):
+            check_rows(table.n_rows)
+        rows = read_rows(table, request.jobs, interventions=interventions)
     if request.known_truth is not None:
         check_truth(request.truth or "", request.known_truth, rows.schema.names)
     with request.progress(table, data) as on_event:
