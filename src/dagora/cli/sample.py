@@ -219,9 +219,7 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     rows: Statistics
     if is_statistics_file(data):
         if not reading.is_default("error") or interventions is not None:
-            raise OptionError(
-                "statistics have no cells: leave out the options about columns and cells"
-            )
+            raise OptionError("statistics have no cells: leave out the options about columns and cells")
         rows = read_statistics(Path(data))
     else:
         table = request.read(reading, data, marked_column(interventions))

@@ -32,11 +32,20 @@ class PriorEffect(NamedTuple):
     without: Floats
     worth: float | None
 
+    def changed(self) -> list[tuple[int, int]]:
+        """The edges whose probability changed by more than `LEAST`, by how much.
+
+        >>> with_prior, without = np.array([[0, 0.9], [0, 0]]), np.array([[0, 0.4], [0, 0]])
+        >>> PriorEffect(("a", "b"), with_prior, without, None).changed()
+        [(0, 1)]
+        """
+        change = np.abs(self.with_prior - self.without)
+        order = np.argsort(-change, axis=None, kind="stable").tolist()
+        return [divmod(k, len(self.names)) for k in order if change.flat[k] >= LEAST]
+
     def lines(self) -> list[str]:
         """The edges that the prior changed most, in words."""
-        change = np.abs(self.with_prior - self.without)
-        order = np.argsort(-change, axis=None, kind="stable")[:MOST_LINES]
-        places = [divmod(int(k), len(self.names)) for k in order if change.flat[k] >= LEAST]
+        places = self.changed()[:MOST_LINES]
         if not places:
             return ["the prior changed no edge's probability by more than 0.005"]
         doubt = ""
