@@ -14,11 +14,13 @@ from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
 from dagora.base.wording import render
 from dagora.data.columns.reading_options import split_reading, takes_reading
+from dagora.data.series import Timing
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
+from dagora.learners.in_windows import knowing_time, score_of_the_past, windows_as_rows
 from dagora.learners.request import plain
 from dagora.learners.run import Run
-from dagora.learners.source import read_source
+from dagora.learners.source import Source, read_source
 from dagora.posterior.checks import (
     check_numbers,
     check_on_cluster,
@@ -38,7 +40,6 @@ from dagora.scores.edge_prior import EdgePriorScore, with_prior
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import LocalScore
 from dagora.scores.registry import Score
-from dagora.stats.statistics import Statistics
 
 # The most independent draws of a chain that are tried, and how many more than are expected to be needed.
 MOST_TRIED, MARGIN = 100_000, 1.3
@@ -61,6 +62,9 @@ def sample(
     budget: Budget | None = None,
     reweight: str | None = None,
     interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
+    time: str | None = None,
+    series: str | None = None,
+    lags: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
@@ -83,6 +87,12 @@ def sample(
         "qmc" or "bridge": graphs are sampled under the Laplace approximation of a Gaussian-process score and
         weighted by that more accurate estimator.
     {interventions}
+    time : str, optional
+        Column that says when a row was. The rows are then series, and the graphs are graphs in time.
+    series : str, optional
+        Column that says which series a row belongs to; by default there is one.
+    lags : int, optional
+        Steps back that a variable may depend on, with `time`. Default: 1.
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster run the chains: the same draws.
     {reading}
@@ -120,6 +130,7 @@ def sample(
         jobs,
         replace(reading, clock=clock, constants=False, trends=orders_numbers(score)),
         interventions,
+        Timing.read(time, series),
     )
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
@@ -127,12 +138,14 @@ def sample(
         raise OptionError(
             "these are sums with noise for privacy, of which a posterior would not know: use learn"
         )
-    statistics = source.rows
+    source = windows_as_rows(source, lags, jobs)
+    statistics = source.statistics
     if entry.own_model and source.interventions is not None:
         raise OptionError(
             f"the sampler {entry.name} has a model of its own, which knows of no interventions: take another"
         )
     check_rows(statistics.n_rows)
+    known = knowing_time(known, source)
     known.check_nodes(source.names)
     check_sampled_knowledge(entry, known)
     chosen = None if entry.own_model else choose_sampled_score(score, statistics.schema)
@@ -149,9 +162,9 @@ def sample(
             found = draw(statistics.rows())
         else:
             found, notes, errors, effect = draw_under_score(
-                draw, chosen, statistics, score_options, reweight, run
+                draw, chosen, source, score_options, reweight, run
             )
-    messages = (found.message, source.dropped_rows, source.rows_set)
+    messages = (found.message, source.windows_made, source.dropped_rows, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -165,6 +178,7 @@ def sample(
         "reweight": reweight,
         "knowledge": known.to_dict(),
         "time_limit": time_limit,
+        **({} if source.windows is None else {"lags": source.windows.lags}),
     }
     posterior = Posterior(
         draws=found,
@@ -187,13 +201,13 @@ def sample(
 def draw_under_score(
     draw: Callable[..., Draws],
     chosen: Score,
-    statistics: Statistics,
+    source: Source,
     options: dict[str, Any],
     reweight: str | None,
     run: Run,
 ) -> tuple[Draws, list[str], dict[str, float], PriorEffect | None]:
     """Draw graphs under a score; also return warnings about it, errors of estimates, what a prior did."""
-    notes = check_score(chosen)
+    notes, statistics = check_score(chosen), source.statistics
 
     def made(**more: Any) -> LocalScore:  # noqa: ANN401
         plain = chosen.make(statistics, **{**options, **more})
@@ -209,6 +223,7 @@ def draw_under_score(
         found = reweight_draws(found, local, asked, run)
     effect = effect_of_prior(draw, local, found)
     errors, warnings = estimation(asked)
+    found = replace(found, log_scores=found.log_scores - score_of_the_past(local, source))
     return found, [*notes, *warnings], errors, effect
 
 

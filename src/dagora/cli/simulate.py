@@ -131,8 +131,10 @@ def command(
             if value is not None:
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
         network = read_network(sem.removeprefix("bif:"))
-        if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
-            raise OptionError(f"{truth}: BIF holds discrete networks only; write others as .json")
+        if truth and find_format(truth).needs_tables and not isinstance(network, DiscreteNetwork):
+            raise OptionError(
+                f"{truth}: {find_format(truth).name} holds discrete networks only; write others as .json"
+            )
         graph, table = network.graph, sample_network(network, rows, seed)
     elif sem == "var":
         for value, flag in (
@@ -155,8 +157,11 @@ def command(
         )
     else:
         network = None
-        if truth and find_format(truth).name == "BIF":
-            raise OptionError(f"{truth}: a random graph has no tables for BIF; write the truth as .json")
+        if truth and find_format(truth).needs_tables:
+            raise OptionError(
+                f"{truth}: a random graph has no tables for {find_format(truth).name}; write the truth as "
+                ".json"
+            )
         graph, table = from_random_graph(
             kind or "er",
             nodes,
@@ -170,7 +175,7 @@ def command(
             relations=relations,
         )
     files = Files()
-    if network is not None and truth and find_format(truth).name == "BIF":
+    if network is not None and truth and find_format(truth).needs_tables:
         files.write(truth, partial(write_network, network))
     else:
         files.write(truth, partial(write_graph, graph))
@@ -189,6 +194,7 @@ def series_from_random_graph(
     in_time: dict[str, Any],
 ) -> tuple[DAG, Table]:
     """Draw a graph within a step, edges from earlier steps, and series from them."""
+    from dagora.graph.cpdag import require_dag
     from dagora.graph.random_graphs import random_dag
     from dagora.network.autoregression import simulate_series
 
@@ -196,7 +202,7 @@ def series_from_random_graph(
         raise OptionError("a random graph needs --nodes and --degree")
     graph = random_dag(kind, nodes, degree, seed)
     simulation = simulate_series(graph, rows, seed, noise_scale=noise_scale, **in_time)
-    return simulation.graph.window, simulation.table
+    return require_dag(simulation.graph.window), simulation.table
 
 
 def from_random_graph(

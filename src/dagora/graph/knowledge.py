@@ -229,6 +229,14 @@ class Knowledge:
         ends = (*self.roots, *self.leaves)
         return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier), *ends, *likely)))
 
+    def without_parents(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
+        """Marks of the nodes that have no parents by what they are, as those of earlier steps: none here.
+
+        >>> Knowledge().without_parents("ab").tolist()
+        [False, False]
+        """
+        return np.zeros(len(nodes), dtype=np.bool_)
+
     def allows(self, tail: str, head: str) -> bool:
         """Return True if tiers, roots, leaves, causes and forbidden edges permit tail → head."""
         ends = head in self.roots or tail in self.leaves

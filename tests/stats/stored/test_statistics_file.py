@@ -92,7 +92,11 @@ def nothing(note: dict) -> None:
             "no whole number in base 16",
         ),
         (nothing, lambda table: replaced(table, "sum", len(table) - 1, "-1"), "negative|beyond 1"),
-        (nothing, lambda table: replaced(table, "sum", len(table) - 2, "f" * 60), "a correlation is beyond 1"),
+        (
+            nothing,
+            lambda table: replaced(table, "sum", len(table) - 2, "f" * 60),
+            "a correlation is beyond 1",
+        ),
         (nothing, lambda table: replaced(table, "first", len(table) - 1, 99), "not there"),
         (nothing, lambda table: table.slice(0, len(table) - 1), "one sum for each"),
         (nothing, lambda table: table.drop_columns(["sum"]), "does not fit"),

@@ -12,7 +12,7 @@ from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.constraint.gaussian_sets import GaussianSets
-from dagora.learners.constraint.skeleton import SeparatorSearch, Skeleton, TestedSets
+from dagora.learners.constraint.skeleton import Marks, SeparatorSearch, Skeleton, TestedSets
 from dagora.learners.independence.cells import CellTest
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.features import FeatureTest
@@ -20,7 +20,9 @@ from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
+from dagora.learners.independence.seen_rows import SeenRowTest
 from dagora.learners.result import SeparatingSet
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
 # Tests for tables with both kinds of columns.
@@ -48,6 +50,8 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
     by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
     chosen = default_test(statistics) if by_columns else name
+    if isinstance(statistics, IncompleteStatistics):
+        return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
 
 
@@ -56,6 +60,8 @@ def default_test(statistics: Statistics) -> str:
     kinds = {variable.kind for variable in statistics.schema}
     if len(kinds) == 1:
         return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
+    if isinstance(statistics, IncompleteStatistics):
+        return "cells"
     try:
         statistics.rows()
     except RowsUnavailableError:
@@ -63,12 +69,14 @@ def default_test(statistics: Statistics) -> str:
     return "cells"
 
 
-def separator_search(test: IndependenceTest, owner: str, *, largest: bool) -> SeparatorSearch:
+def separator_search(
+    test: IndependenceTest, owner: str, *, largest: bool, roots: Marks | None = None
+) -> SeparatorSearch:
     """A search for separating sets with a test; raises if there are too few rows for any test."""
     search: SeparatorSearch = (
-        GaussianSets(test, largest=largest)
+        GaussianSets(test, largest=largest, roots=roots)
         if isinstance(test, FisherZ)
-        else TestedSets(test, largest=largest)
+        else TestedSets(test, largest=largest, roots=roots)
     )
     if search.max_given < 0:
         raise DataError(f"{owner} cannot make a single test: there are too few rows")

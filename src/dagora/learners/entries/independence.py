@@ -88,6 +88,7 @@ INDEPENDENCE = (
         ),
         any_kind=True,
         by_tests=True,
+        tests_seen_rows=True,
     ),
     Method(
         name="rfci",
@@ -101,6 +102,8 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
+        tests_seen_rows=True,
     ),
     Method(
         name="fci",
@@ -114,6 +117,8 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
+        tests_seen_rows=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),
@@ -132,5 +137,6 @@ INDEPENDENCE = (
             ),
         ),
         by_tests=True,
+        instead_in_time="pc",
     ),
 )

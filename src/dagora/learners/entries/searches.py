@@ -22,6 +22,15 @@ RESTARTS = (
     Option("max_steps", "int", None, "stop after this many moves", low=0),
 )
 
+BEST = Option(
+    "best",
+    "int",
+    1,
+    "number of classes of equivalent networks to find, best first, with proof and posterior odds",
+    low=1,
+    high=1000,
+)
+
 SEARCHES = (
     Method(
         name="auto",
@@ -150,7 +159,7 @@ SEARCHES = (
         learner="dagora.learners.search.exact.dynamic:dynamic",
         obeys=WITH_PRIOR,
         growth="exponential",
-        options=(MEMORY,),
+        options=(MEMORY, BEST),
     ),
     Method(
         name="astar",
@@ -180,7 +189,7 @@ SEARCHES = (
         obeys=WITH_CAUSES,
         growth="parent sets",
         needs=(SCIP,),
-        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes")),
+        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes"), BEST),
     ),
     Method(
         name="obs",
