@@ -148,3 +148,24 @@ def test_one_half_says_nothing() -> None:
     table = rows(9)
     half = {"prior": [[a, b, 0.5] for a in NAMES for b in NAMES if a != b]}
     assert dagora.learn(table, "tabu", knowledge=half).score == dagora.learn(table, "tabu").score
+
+
+def test_series_take_a_prior_and_paths_of_windows() -> None:
+    rng = np.random.default_rng(1)
+    series = {"t": list(range(120)), "x": rng.normal(size=120), "y": rng.normal(size=120)}
+    likely = {"prior": [["x[t-*]", "y", 1 - 1e-12]]}
+    plain = dagora.learn(series, "tabu", time="t")
+    found = dagora.learn(series, "tabu", time="t", knowledge=likely)
+    assert ("x[t-1]", "y") not in plain.graph.edges
+    assert ("x[t-1]", "y") in found.graph.edges
+    path = dagora.learn(series, "tabu", time="t", knowledge={"causes": [["x[t-1]", "y"]]})
+    assert "x[t-1]" in path.graph.ancestors("y")
+    with pytest.raises(KnowledgeError, match="forbids the edge y → x.t-1., which has a prior"):
+        dagora.learn(series, "tabu", time="t", knowledge={"prior": [["y", "x[t-1]", 0.9]]})
+
+
+def test_ranked_classes_take_no_directions() -> None:
+    with pytest.raises(OptionError, match="which a prior on directions or paths tell apart"):
+        dagora.learn(rows(1), "ilp", best=3, knowledge={"prior": [["a", "b", 0.8]]})
+    found = dagora.learn(rows(1), "ilp", best=2, knowledge={"prior_adjacent": [["a", "b", 0.8]]})
+    assert len(found.classes) == 2

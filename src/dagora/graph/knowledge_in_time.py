@@ -83,10 +83,8 @@ def knowledge_in_time(known: Knowledge, variables: Sequence[str], lags: int) -> 
                 "same edge some steps later"
             )
     paired = ("required", "forbidden", "causes", "not_causes", "prior", "prior_adjacent")
-    parts = {field.name: getattr(known, field.name) for field in fields(known)}
-    found = KnowledgeInTime(
-        **{key: tuple(over_lags(part, lags)) if key in paired else part for key, part in parts.items()}
-    )
+    parts: dict[str, Any] = {field.name: getattr(known, field.name) for field in fields(known)}
+    found = KnowledgeInTime(**parts | {key: tuple(over_lags(parts[key], lags)) for key in paired})
     found.check_nodes(window_names(variables, lags))
     return found
 

@@ -168,7 +168,7 @@ def learner_input(
         )
     if classes > 1 and (run.knowledge.prior or run.knowledge.ancestral):
         raise OptionError(
-            f"{setting('best')} ranks classes of equivalent graphs, which a prior on directions or known paths "
+            f"{setting('best')} ranks classes of equivalent graphs, which a prior on directions or paths "
             "tell apart: leave one of them out"
         )
     if score is None:
