@@ -160,7 +160,7 @@ def test_series_take_a_prior_and_paths_of_windows() -> None:
     assert ("x[t-1]", "y") in found.graph.edges
     path = dagora.learn(series, "tabu", time="t", knowledge={"causes": [["x[t-1]", "y"]]})
     assert "x[t-1]" in path.graph.ancestors("y")
-    with pytest.raises(KnowledgeError, match="forbids the edge y → x.t-1., which has a prior"):
+    with pytest.raises(KnowledgeError, match=r"forbids the edge y → x.t-1., which has a prior"):
         dagora.learn(series, "tabu", time="t", knowledge={"prior": [["y", "x[t-1]", 0.9]]})
 
 

@@ -21,7 +21,7 @@ KINDS = ("direction", "adjacency")
 def parse_opinions(text: str) -> dict[str, list[Opinion]]:
     r"""The entries `prior` and `prior_adjacent` of knowledge, from the text of a CSV file.
 
-    >>> parse_opinions("from,to,probability\\na,b,0.8\\na,b,0.5\\n")
+    >>> parse_opinions("from,to,probability\na,b,0.8\na,b,0.5\n")
     {'prior': [('a', 'b', 0.6666666666666666)], 'prior_adjacent': []}
     """
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
