@@ -52,7 +52,7 @@ def boss(score: LocalScore, run: Run, *, starts: int | None = None, start: DAG |
     starts = starts or STARTS
     if start is not None:
         start = align(start, names)
-        check_start(start, rules.apart, np.zeros_like(rules.apart), rules.max_parents)
+        check_start(start, rules.forbidden, np.zeros_like(rules.forbidden), rules.max_parents)
     search = orders_of(score, rules, run, starts, None if start is None else start.order_indices)
     in_time = search.finish()
     dag, value = search.best()
