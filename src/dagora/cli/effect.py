@@ -166,7 +166,7 @@ def command(
     if horizon is not None:
         raise OptionError("--horizon goes with --time, which says when a row was")
     conditions = dict(split_pair(pair, "--given") for pair in given)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = () if outcome is None else (outcome,)
     wanted = (*known.mentioned, *causes, *asked, *conditions)
     marks = marked_column(interventions)

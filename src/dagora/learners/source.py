@@ -104,13 +104,14 @@ class Source:
         return {} if self.noise is None else self.noise.defaults(method)
 
     def obeying(self, knowledge: Knowledge, method: Method) -> Knowledge:
-        """The knowledge, with the parent limit of noisy data where it has none; a higher one is refused."""
-        most = None if self.noise is None else self.noise.max_parents
+        """The knowledge, with the parent limit of noisy data or kept counts; a higher one is refused."""
+        most = capabilities_of(self.rows).max_parents if self.noise is None else self.noise.max_parents
         if most is None or method.own_objective:
             return knowledge
         if (knowledge.max_parents or 0) > most:
+            kept = "was released with noise" if self.noise is not None else "the statistics hold"
             raise OptionError(
-                f"{option('max_parents', knowledge.max_parents)} asks for more than was released with noise: "
+                f"{option('max_parents', knowledge.max_parents)} asks for more than {kept}: "
                 f"set {option('max_parents', most)}"
             )
         return as_knowledge(knowledge, most)
