@@ -23,7 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
-    from dagora.data.table import Table
+    from dagora.data.made_tables import ReadTable
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -222,7 +222,7 @@ def command(
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table: Table | None = None
+    table: ReadTable | None = None
     rows: Statistics
     timing, asked = in_time.timing, in_time.settings(request.settings)
     if is_statistics_file(data):
