@@ -40,6 +40,7 @@ from dagora.scores.edge_prior import EdgePriorScore, with_prior
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import LocalScore
 from dagora.scores.registry import Score
+from dagora.stats.capabilities import row_numbers
 
 # The most independent draws of a chain that are tried, and how many more than are expected to be needed.
 MOST_TRIED, MARGIN = 100_000, 1.3
@@ -164,7 +165,7 @@ def sample(
             found, notes, errors, effect = draw_under_score(
                 draw, chosen, source, score_options, reweight, run
             )
-    messages = (found.message, source.windows_made, source.dropped_rows, source.rows_set)
+    messages = (found.message, source.windows_made, *source.lost_cells, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -187,7 +188,7 @@ def sample(
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(statistics.n_rows), **errors, **found.stats},
+        stats={**row_numbers(statistics), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions={**versions(), **({"jax": version_of("jax")} if entry.own_model else {})},
         data=source.account,

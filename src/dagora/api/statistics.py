@@ -10,6 +10,7 @@ from dagora.base.errors import OptionError
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
+from dagora.data.made_tables import without_design
 from dagora.stats.stored.accepting_stored import are_stored, open_stored, without
 from dagora.stats.stored.make_statistics import statistics_of_table
 from dagora.stats.stored.stored_statistics import StoredStatistics
@@ -72,7 +73,7 @@ def statistics(
         return open_stored(data, minus)
     if minus is not None:
         return without(data, minus)
-    table = as_any_table(data, options)
+    table = without_design(as_any_table(data, options))
     assert not isinstance(table, IncompleteTable), "missing cells are refused where nothing models them"
     named = table.overview.source if table.overview is not None else None
     name = named or (Path(data).name if isinstance(data, str | Path) else "rows")

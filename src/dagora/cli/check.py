@@ -19,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   dagora check network.json patients.csv
   dagora check graph.dot patients.csv --permutations 1000 --report check.html
+  dagora check graph.dot visits.csv --group patient
   dagora check network.json april.stats --against march.stats --picture drift.svg
   dagora check graph.dot --implied
   dagora check graph.dot --separated drug,death --given severity
@@ -131,8 +132,8 @@ def command(
         check_report(report)
         check_overwriting([report], [graph, data])
     known, purpose = graph_of(graph)
-    table = reading.table(data, marks=marked_column(interventions), **with_marks(purpose, interventions))
-    require_kinds(table, purpose)
+    table = reading.any_table(data, marks=marked_column(interventions), **with_marks(purpose, interventions))
+    require_kinds(table.schema, purpose)
     live_line().phase("checking the graph")
     rows = read_rows(table, interventions=interventions)
     found = check_rows(known, rows, permutations=permutations, alpha=alpha, folds=folds, seed=seed)

@@ -26,7 +26,7 @@ from dagora.cli.rehearsal import rehearsing
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from dagora.data.incomplete import AnyTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
     from dagora.learners.candidates.candidates import Candidates
     from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -44,6 +44,8 @@ Examples:
   dagora learn plant.csv --time hour --series reactor --lags 2
   dagora learn 'sales/**/*.parquet' --method hill-climb
   dagora learn duckdb:shop.db --table orders --sample 100000
+  dagora learn visits.csv --group patient --bootstrap 200
+  dagora learn survey.csv --weights w --missing drop
   dagora learn marks.csv --covariance --rows 88 --method pc
   dagora learn march.stats april.stats --minus old.stats --start network.json
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
@@ -268,12 +270,15 @@ def learn_from_rows(
 ) -> None:
     """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
     from dagora.api.learn import learn
+    from dagora.data.columns.reading_options import always
     from dagora.learners.source import interventional_statistics, marked_column
-    from dagora.stats.accepting import statistics_of
+    from dagora.stats.accepting import as_statistics, is_folder, statistics_of
 
-    table: AnyTable | ScanStatistics
+    table: ReadTable | ScanStatistics | None
     rows: Statistics
-    if reading.scans(data):
+    if reading.given["counts"] is not None and is_folder(data):
+        table, rows = None, as_statistics(data, request.jobs, reading.options(why_not_model=always))
+    elif reading.scans(data):
         again.refuse_scanned(data)
         table = rows = request.scan(reading, data)
     elif again.bootstrap is None and interventions is None and (large := request.scan_large(reading, data)):

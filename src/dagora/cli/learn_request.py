@@ -21,7 +21,7 @@ from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
     from dagora.base.events import Budget, Observer
-    from dagora.data.incomplete import AnyTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.schema import Schema
     from dagora.data.series import Timing
     from dagora.data.table import Table
@@ -125,7 +125,7 @@ class CommonRequest:
         trends: bool = True,
         timing: Timing | None = None,
         completes: bool = False,
-    ) -> AnyTable:
+    ) -> ReadTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
@@ -216,7 +216,7 @@ class CommonRequest:
             check_report(self.report)
 
     @contextmanager
-    def progress(self, table: AnyTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
+    def progress(self, table: ReadTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
         """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
         from dagora.cli.progress import progress
 

@@ -44,6 +44,7 @@ COMMANDS = {
     "query": "Ask a network: probabilities, most probable levels, interventions.",
     "adjust": "Find what to adjust for to learn an effect from observed rows.",
     "effect": "Tell the effect of setting a variable, with its interval.",
+    "forecast": "Forecast series, with intervals; compare with simple rivals.",
     "check": "Check a graph against data: violated independences, rows held out, simulated tables.",
     "simulate": "Simulate a table from a random graph or a known network.",
     "compare": "Compare two graphs: SHD, TPR, FDR, FPR, F1.",

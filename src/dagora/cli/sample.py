@@ -23,7 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
-    from dagora.data.table import Table
+    from dagora.data.made_tables import ReadTable
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -33,6 +33,7 @@ Examples:
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
   dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
+  dagora sample survey.csv --weights w
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
   dagora sample plant.csv --time hour --series reactor --lags 2
 """
@@ -221,7 +222,7 @@ def command(
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table: Table | None = None
+    table: ReadTable | None = None
     rows: Statistics
     timing, asked = in_time.timing, in_time.settings(request.settings)
     if is_statistics_file(data):
@@ -229,7 +230,7 @@ def command(
             raise OptionError("statistics have no cells: leave out the options about columns and cells")
         rows = read_statistics(Path(data))
     else:
-        table = request.read(reading, data, marked_column(interventions), timing=timing)
+        table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
         with naming(data):
             check_rows(table.n_rows)
         rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)

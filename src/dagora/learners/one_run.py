@@ -30,7 +30,7 @@ from dagora.learners.source import Source
 from dagora.scores.edge_prior import with_prior
 from dagora.scores.local_score import LocalScore, graph_score
 from dagora.scores.registry import Score
-from dagora.stats.capabilities import capabilities_of
+from dagora.stats.capabilities import capabilities_of, row_numbers
 from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -145,7 +145,7 @@ def learner_input(
     classes: int = 1,
 ) -> tuple[object, list[str], dict[str, float]]:
     """Make the input of a method; also return warnings for the user and numbers about the work done."""
-    work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
+    work = {} if source.rows is None else row_numbers(source.rows)
     if method.takes == "statistics":
         return source.statistics, [], work
     if method.takes == "federation":

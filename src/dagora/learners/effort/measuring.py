@@ -28,6 +28,7 @@ from dagora.learners.effort.extrapolation import (
     part_widths,
 )
 from dagora.learners.request import PreparedRequest
+from dagora.stats.designed import DesignStatistics, rows_with_weights
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.related_columns import related_columns
 from dagora.stats.table import TableStatistics
@@ -55,7 +56,7 @@ class Trial:
         There is no time limit that the method knows of, as with one it may work differently: it is stopped.
         """
         rows = self.prepared.source.rows
-        assert isinstance(rows, TableStatistics | IncompleteStatistics)
+        assert isinstance(rows, TableStatistics | IncompleteStatistics | DesignStatistics)
         searching = self.prepared.searching
         budget = whole.at_most(None)
         timer = threading.Timer(limit, budget.stop, ("the time for an estimate is over",))
@@ -85,11 +86,12 @@ def measure(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
     source = trial.prepared.source
     columns = len(source.names)
     none = TimeEstimate(None, None, columns=columns, rows=0)
-    if not isinstance(source.rows, TableStatistics | IncompleteStatistics):
+    if not isinstance(source.rows, TableStatistics | IncompleteStatistics | DesignStatistics):
         return replace(none, reason="it needs a table in memory, without interventions")
     none = replace(none, rows=source.rows.n_rows)
     rows = source.rows
-    names = related_columns(rows.table if isinstance(rows, IncompleteStatistics) else rows.rows())
+    table = rows.table if isinstance(rows, IncompleteStatistics) else rows_with_weights(rows)[0]
+    names = related_columns(table)
     parts: list[Part] = []
     if column_options(trial.prepared):
         trial.part(source.names, 0.0, whole)  # refuses what only all columns together show to be wrong
