@@ -128,7 +128,7 @@ def command(
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
     if are_stored(list(data)) or minus:
         own = {**others, "--estimate": estimate or None, "--covariance": covariance or None, "--rows": rows}
-        own["--bootstrap"] = again.bootstrap
+        own |= {"--bootstrap": again.bootstrap, "--impute": again.impute}
         check_statistics(reading, own)
         return learn_from_statistics(request, data, minus, asked)
     file = one_data(data)
