@@ -26,7 +26,7 @@ from dagora.posterior.resample.strengths import Strengths
 from tests.attacks.fuzz import damage, tries
 
 TABLES = ("csv", "tsv", "json", "arff", "parquet", "feather", "xlsx")
-NETWORKS = ("bif", "json", "xml", "net", "dsc")
+NETWORKS = ("bif", "json", "xml", "net", "xdsl", "uai", "dsc")
 GRAPHS = ("json", "dot", "graphml", "csv", "txt")
 
 

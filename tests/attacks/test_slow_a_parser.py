@@ -9,7 +9,19 @@ import pytest
 
 from dagora.base.errors import DagoraError
 from dagora.base.parsing import parse_toml
-from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
+from dagora.formats import (
+    adjacency_csv,
+    bif,
+    dagitty,
+    dot,
+    graphml,
+    hugin,
+    json_format,
+    tetrad,
+    uai,
+    xdsl,
+    xmlbif,
+)
 from dagora.graph.knowledge import Knowledge
 
 SIZE = 50_000
@@ -139,6 +151,65 @@ GRAPHML = {
         + "</graph></graphml>"
     ),
 }
+CPT = '<cpt id="n{}"><state id="a"/><state id="b"/><probabilities>0.5 0.5</probabilities></cpt>'
+VARIABLES = '<VARIABLE TYPE="nature"><NAME>n{}</NAME><OUTCOME>a</OUTCOME><OUTCOME>b</OUTCOME></VARIABLE>'
+HUGIN = {
+    "nodes": lines_of('node n{} {{ states = ("a" "b"); }}\n'),
+    "nodes with originals": lines_of('node n{} {{\n% original name: "x"\nstates = ("a" "b"); }}\n'),
+    "one node again and again": around("", 'node a { states = ("a" "b"); }\n'),
+    "states": lambda size: "node a { states = (" + lines_of('"l{}" ')(size) + "); }",
+    "nested data": around("node a { states = (a b); } potential (a) { data = ", "(", ");}"),
+    "numbers": around("node a { states = (a b); } potential (a) { data = (", "0.5 ", ");}"),
+    "tables": lambda size: (
+        'node a { states = ("a" "b"); }\n' + "potential (a) { data = (0.5 0.5); }\n" * (size // 36)
+    ),
+    "statements": around("net {", "a = 1;"),
+    "percents": around("", "%\n"),
+    "originals that nobody wants": around("", "% original name: 1\n"),
+    "quotes": around("", '"'),
+    "backslashes": around('"', "\\"),
+    "open braces": around("", "{"),
+    "closed braces": around("", "}"),
+}
+XMLBIF = {
+    "variables": lambda size: f"<BIF><NETWORK>{lines_of(VARIABLES)(size)}</NETWORK></BIF>",
+    "numbers": around(
+        "<BIF><NETWORK><DEFINITION><FOR>a</FOR><TABLE>", "0.5 ", "</TABLE></DEFINITION></NETWORK></BIF>"
+    ),
+    "outcomes": lambda size: (
+        "<BIF><NETWORK><VARIABLE><NAME>a</NAME>"
+        + lines_of("<OUTCOME>l{}</OUTCOME>")(size)
+        + "</VARIABLE></NETWORK></BIF>"
+    ),
+    "nested": around("<BIF>", "<a>"),
+    "attributes": lambda size: "<BIF " + lines_of('k{}="1" ')(size) + "/>",
+    "comments": around("<BIF>", "<!---->", "</BIF>"),
+    "a declaration": around("<!DOCTYPE BIF [", "<!ELEMENT a ANY>", "]><BIF/>"),
+    "entities": around("<!DOCTYPE BIF [", '<!ENTITY a "b">', "]><BIF/>"),
+}
+XDSL = {
+    "nodes": lambda size: f'<smile id="n"><nodes>{lines_of(CPT)(size)}</nodes></smile>',
+    "parents": lambda size: (
+        '<smile id="n"><nodes><cpt id="a"><state id="a"/><parents>'
+        + lines_of("p{} ")(size)
+        + "</parents><probabilities>1</probabilities></cpt></nodes></smile>"
+    ),
+    "results": around(
+        '<smile id="n"><nodes><deterministic id="a"><state id="a"/><state id="b"/><resultingstates>',
+        "a ",
+        "</resultingstates></deterministic></nodes></smile>",
+    ),
+}
+UAI = {
+    "numbers": around("BAYES 1 2 1 1 0 2 ", "0.5 "),
+    "variables": lambda size: (
+        f"BAYES {size // 16} {'2 ' * (size // 16)} {size // 16} "
+        + "".join(f"1 {k} " for k in range(size // 16))
+        + "2 0.5 0.5 " * (size // 16)
+    ),
+    "one long word": around("BAYES ", "1"),
+    "levels": lambda size: f"BAYES 1 {size // 4} 1 1 0 {size // 4} {'0.5 ' * (size // 4)}",
+}
 NODES = {
     "a chain": lambda size: json.dumps(
         {
@@ -212,6 +283,10 @@ CASES = {
         for name, make in TEXTS.items()
     },
     **{f"graphml: {name}": (graphml.parse_graph, make) for name, make in GRAPHML.items()},
+    **{f"hugin: {name}": (hugin.parse, make) for name, make in HUGIN.items()},
+    **{f"xmlbif: {name}": (xmlbif.parse, make) for name, make in XMLBIF.items()},
+    **{f"xdsl: {name}": (xdsl.parse, make) for name, make in XDSL.items()},
+    **{f"uai: {name}": (uai.parse, make) for name, make in UAI.items()},
     **{f"json: {name}": (json_format.parse_graph, make) for name, make in NODES.items()},
     **{f"toml: {name}": (parse_toml, make) for name, make in TOML.items()},
     **{f"knowledge: {name}": (ask_knowledge, make) for name, make in KNOWLEDGE.items()},

@@ -9,7 +9,7 @@ import pytest
 
 import dagora
 from dagora.network.inference import sharing
-from dagora.network.inference.question import parse
+from dagora.network.inference.question_reader import parse
 from dagora.network.inference.settings import check_settings
 from dagora.network.inference.sharing import ask_all
 from tests.conftest import ROOT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
-from dagora.posterior.resample.row_draws import IN_WORDS, check_drawable, check_number, way_for
+from dagora.learners.run import Run
+from dagora.posterior.resample.completions import graph_to_impute
+from dagora.posterior.resample.row_draws import IMPUTE, IN_WORDS, check_drawable, check_number, way_for
 from dagora.posterior.resample.run_samples import identity, run_samples
 from dagora.posterior.resample.sample_file import SampleFile
 from dagora.posterior.resample.series_blocks import SeriesBlocks
@@ -63,8 +66,9 @@ def bootstrap(
     samples : int, default 200
         Number of samples.
     resample : str, default "auto"
-        How rows are drawn: "rows" (as many, with replacement), "halves" (half of them, without replacement)
-        or "half-rows" (half as many, with replacement). "auto" is "halves" for methods that test
+        How rows are drawn: "rows" (as many, with replacement), "halves" (half of them, without replacement),
+        "half-rows" (half as many, with replacement), or "impute" (all rows, with the missing values drawn:
+        multiple imputation, for any method). "auto" is "halves" for methods that test
         independence, whose tests fail on rows that occur twice, and "rows" for all others.
     score : str, optional
         As in `learn`.
@@ -121,11 +125,16 @@ def bootstrap(
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
         em_rounds=em_rounds,
+        completes=way == IMPUTE,
     )
     source, searching = prepared.source, prepared.searching
     check_drawable(source.statistics)
     blocks = SeriesBlocks.of(prepared, way, block)
-    if searching.score is not None:
+    if way == IMPUTE:
+        prepared = replace(
+            prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock))
+        )
+    elif searching.score is not None:
         searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
     if blocks is not None:

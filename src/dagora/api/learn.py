@@ -206,6 +206,7 @@ def learn(
         unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
         link_tests=outcome.link_tests,
+        classes=outcome.classes,
         data=source.account,
         interventions=source.regimes,
     )

@@ -24,6 +24,7 @@ class BootstrapRequest:
     resample: str
     block: int | None
     checkpoint: str | None
+    impute: int | None = None
 
     def check(self, method: str, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
         """Refuse what does not go together, before any data are read; the files are those of the command."""
@@ -32,7 +33,9 @@ class BootstrapRequest:
         from dagora.learners.registry import method_named
         from dagora.posterior.resample.row_draws import check_number, way_for
 
-        if self.bootstrap is None:
+        if self.impute is not None and self.bootstrap is not None:
+            raise OptionError("--impute draws completions and --bootstrap rows: leave one of them out")
+        if self.bootstrap is None and self.impute is None:
             for flag, given in (
                 ("--resample", self.resample != "auto"),
                 ("--block", self.block is not None),
@@ -41,11 +44,31 @@ class BootstrapRequest:
                 if given:
                     raise OptionError(f"{flag} goes with --bootstrap")
             return
-        check_number(self.bootstrap)
-        way_for(self.resample, method_named(method))
+        if self.impute is not None and self.resample != "auto":
+            raise OptionError("--resample goes with --bootstrap: --impute takes all rows")
+        check_number(self.samples)
+        way_for(self.way, method_named(method))
         if self.checkpoint:
             check_target(self.checkpoint)
             check_overwriting((*outputs, self.checkpoint), inputs)
+
+    @property
+    def samples(self) -> int | None:
+        """The number of samples, of either kind."""
+        return self.bootstrap if self.impute is None else self.impute
+
+    @property
+    def way(self) -> str:
+        """The way in which a sample comes about."""
+        return self.resample if self.impute is None else "impute"
+
+    def refuse_imputing(self, others: Mapping[str, object]) -> None:
+        """Refuse what does not go with --impute."""
+        from dagora.base.errors import OptionError
+
+        for flag, value in others.items():
+            if self.impute is not None and value:
+                raise OptionError(f"--impute completes rows in memory and does not go with {flag}")
 
     def refuse_scores(self, path: str) -> None:
         """Refuse a file of scores, which has no rows to draw."""
@@ -83,14 +106,14 @@ class BootstrapRequest:
         self, rows: Statistics, on_event: Observer, asked: Mapping[str, Any], cluster: object
     ) -> Strengths | None:
         """The strengths, where they were asked for; on a cluster, where there is one."""
-        if self.bootstrap is None:
+        if self.samples is None:
             return None
         from dagora.api.bootstrap import bootstrap
 
         return bootstrap(
             rows,
-            samples=self.bootstrap,
-            resample=self.resample,
+            samples=self.samples,
+            resample=self.way,
             block=self.block,
             checkpoint=self.checkpoint,
             on_event=on_event,
@@ -125,6 +148,13 @@ def bootstrap_options(command: F) -> F:
             "--checkpoint",
             metavar="FILE",
             help="File that keeps the samples of --bootstrap; the same command goes on from it.",
+        ),
+        click.option(
+            "--impute",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Where cells are missing: draw them N times, learn from each completed table by any method, "
+            "and show the edges that most of them have.",
         ),
     )
     return gather_options(command, BootstrapRequest, "again", options)

@@ -13,6 +13,7 @@ EXAMPLES = """\b
 Examples:
   dagora convert alarm.bif.gz alarm.json
   dagora convert learned.json learned.dot
+  dagora convert learned.bif for-genie.xdsl
 """
 
 
@@ -21,9 +22,12 @@ Examples:
 @click.argument("target", shell_complete=completing.files)
 @quiet_option()
 def command(*, source: str, target: str) -> None:
-    """Convert SOURCE to TARGET: .json .bif .dot .graphml .dagitty .tetrad .csv (also .gz), or .svg.
+    """Convert SOURCE to TARGET, whose endings name the formats.
 
-    Parameters are kept between .bif and .json. A note says what the new format cannot hold.
+    Known are .json .bif .xmlbif .net .xdsl .uai .dot .graphml .dagitty .tetrad .csv (also .gz), and .svg.
+
+    Parameters are kept between .json .bif .xmlbif .net .xdsl .uai. A note says what the new format cannot
+    hold.
     """
     from pathlib import Path
 

@@ -45,6 +45,8 @@ Examples:
   dagora learn duckdb:shop.db --table orders --sample 100000
   dagora learn marks.csv --covariance --rows 88 --method pc
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
+  dagora learn survey.csv --method pc --impute 20
+  dagora learn patients.csv --method ilp --option best=20
 """
 
 
@@ -113,6 +115,9 @@ def command(
         return learn_from_covariance(request, data, cast("int", rows), asked)
     if estimate:
         return say_time(request, reading, data, asked, again, others)
+    again.refuse_imputing(
+        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(data)}
+    )
     if dask is not None and again.bootstrap is None:
         check_reading_there(reading, {"--time": timing, "--interventions": interventions})
         return learn_on_cluster(request, reading, data, dask, asked)
@@ -133,6 +138,9 @@ def command(
     if timing is not None:
         with connect_cluster(dask) as cluster:
             return learn_in_time(request, reading, data, timing, interventions, asked, again, cluster)
+    if again.impute is not None:
+        again.refuse_imputing({"--interventions": interventions, "-o as a network": request.writes_tables})
+        return learn_from_completions(request, reading, data, asked, again, dask)
     with connect_cluster(dask) as cluster:
         return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
 
@@ -233,6 +241,35 @@ def learn_from_rows(
         result = learn(rows, on_event=on_event, **again.leaving_time(asked))
         strengths = again.run(rows, on_event, asked, cluster)
     return request.present(result, rows, Path(data).name, strengths)
+
+
+def learn_from_completions(
+    request: LearnRequest,
+    reading: Reading,
+    data: str,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    dask: str | None,
+) -> None:
+    """Learn from completions of a table with missing values; the result is what most of them have."""
+    from dagora.api.pooled_result import pooled_result
+    from dagora.base.dask_cluster import connect_cluster
+    from dagora.base.errors import OptionError
+    from dagora.stats.accepting import statistics_of
+
+    if reading.scans(data):
+        raise OptionError("--impute completes rows in memory: name one file that holds a table")
+    table = request.read_any(reading, data, completes=True)
+    rows = statistics_of(table, request.jobs)
+    request.check_data(rows.schema.names, rows.schema)
+    with (
+        connect_cluster(dask) as cluster,
+        request.progress(table, data) as on_event,
+        rehearsing(request.method),
+    ):
+        strengths = again.run(rows, on_event, asked, cluster)
+    if strengths is not None:
+        request.present(pooled_result(strengths), None, Path(data).name, strengths)
 
 
 def learn_on_cluster(

@@ -124,22 +124,23 @@ class CommonRequest:
         constants: bool = False,
         trends: bool = True,
         timing: Timing | None = None,
+        completes: bool = False,
     ) -> AnyTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
         `constants` says whether numbers that never change are kept, `trends` whether few whole numbers may be
         ordered. `timing` names the columns of time and
-        series, which are kept too.
+        series, which are kept too. `completes` says that missing values will be drawn.
         """
-        from dagora.data.columns.reading_options import welcome
+        from dagora.data.columns.reading_options import always, welcome
         from dagora.formats.registry import find_format, read_network
         from dagora.graph.knowledge import as_knowledge
         from dagora.learners.checks import numbers_for, orders_numbers, reason_against_model
         from dagora.learners.registry import method_named
         from dagora.network.networks import DiscreteNetwork
 
-        is_network = self.truth is not None and find_format(self.truth).name == "BIF"
+        is_network = self.truth is not None and find_format(self.truth).needs_tables
         network = read_network(self.truth) if self.truth and is_network else None
         levels = network.levels if isinstance(network, DiscreteNetwork) else {}
         wanted = (*self.known_truth.nodes,) if self.known_truth is not None else ()
@@ -158,7 +159,9 @@ class CommonRequest:
             marks=marks,
             clock=self.budget,
             check_width=method.check_width if method is not None else welcome,
-            why_not_model=partial(reason_against_model, method, self.score, marked=marks is not None)
+            why_not_model=always
+            if completes
+            else partial(reason_against_model, method, self.score, marked=marks is not None)
             if model and method
             else None,
             constants=constants,
@@ -282,7 +285,7 @@ class LearnRequest(CommonRequest):
         from dagora.formats.registry import find_format
 
         _ = self.settings
-        if self.output and find_format(self.output).name == "BIF":
+        if self.output and find_format(self.output).needs_tables:
             check_directed(self.output, self.settings["method"])
         self.check_pages()
         if self.known_truth is not None:
@@ -323,6 +326,13 @@ class LearnRequest(CommonRequest):
             return
         names = window_names(variables, lags)
         self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
+
+    @property
+    def writes_tables(self) -> bool:
+        """True if the output is a file of probability tables and nothing else."""
+        from dagora.formats.registry import find_format
+
+        return bool(self.output) and find_format(self.output or "").needs_tables
 
     @property
     def learns_pag(self) -> bool:
@@ -439,13 +449,14 @@ def untold(warnings: Sequence[str], statistics: Statistics | None) -> list[str]:
 def check_directed(path: str, method: str) -> None:
     """Refuse to write parameters of what a method returns, where that is a class of graphs."""
     from dagora.base.errors import FormatError
+    from dagora.formats.registry import find_format
     from dagora.learners.registry import method_named
 
     returns = method_named(method).returns
     if returns != "dag":
         raise FormatError(
-            f"{path}: BIF needs parameters, which the {returns.upper()} that {method} returns cannot have; "
-            "write .json"
+            f"{path}: {find_format(path).name} needs parameters, which the {returns.upper()} that {method} "
+            "returns cannot have; write .json"
         )
 
 

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from dagora.base.events import Budget
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
+    from dagora.graph.cpdag import CPDAG
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.graph.pag_metrics import PAGComparison
-    from dagora.learners.result import Result
+    from dagora.learners.result import RankedClass, Result
     from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 
@@ -90,13 +91,16 @@ def check_output(path: str, names: Sequence[str], schema: Schema | None, *, pag:
     from dagora.graph.dag import DAG
 
     known = find_format(path)
-    if known.name == "BIF":
+    if known.needs_tables:
         if schema is None:
             raise FormatError(
-                f"{path}: BIF needs parameters, which cannot be fitted without rows; write another format"
+                f"{path}: {known.name} needs parameters, which cannot be fitted without rows; "
+                "write another format"
             )
         if Kind.CONTINUOUS in schema.kinds:
-            raise FormatError(f"{path}: BIF holds networks of discrete columns only; write this one as .json")
+            raise FormatError(
+                f"{path}: {known.name} holds networks of discrete columns only; write this one as .json"
+            )
     else:
         with naming(path):
             text = render_pag(known, PAG(names)) if pag else known.render_graph(DAG(names))
@@ -128,29 +132,28 @@ def write_result(
     pseudocount: PseudoCount = ONE_ROW,
     budget: Budget | None = None,
 ) -> list[str]:
-    """Write the graph, to BIF and JSON with fitted parameters; return what should be said about the file.
+    """Write the graph, with parameters where the format holds them; return what should be said about it.
 
     JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
     """
     from dagora.api.fit import fit
     from dagora.api.fitted_parameters import fit_parameters
     from dagora.formats.json_format import render_result
-    from dagora.formats.registry import describe_arrows, find_format, write_graph, write_network
+    from dagora.formats.registry import describe_arrows, find_format, left_out, write_graph, write_network
     from dagora.graph.dag import DAG
 
-    name = find_format(path).name
-    if name == "JSON":
+    known = find_format(path)
+    if known.name == "JSON":
         network, mentioned = fit_parameters(result, statistics, pseudocount, budget)
         reason = None if mentioned is None else render(mentioned)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
-    if name == "BIF" and isinstance(result.graph, DAG) and statistics is not None:
-        write_network(fit(result, statistics, pseudocount=pseudocount, name="learned"), path)
-    else:
-        write_graph(result.graph, path)
-        if isinstance(result.graph, DAG):
-            return describe_arrows(path, result.open_edges)
-    return []
+    if known.needs_tables and isinstance(result.graph, DAG) and statistics is not None:
+        network = fit(result, statistics, pseudocount=pseudocount, name="learned")
+        write_network(network, path)
+        return left_out(network, path)
+    write_graph(result.graph, path)
+    return describe_arrows(path, result.open_edges) if isinstance(result.graph, DAG) else []
 
 
 def write_result_report(
@@ -224,6 +227,7 @@ def show_result(
             echo(f"  {one} {SHOWN[sign]} {other}")
     else:
         show_edges(result)
+    show_classes(result.classes)
     if comparison is not None:
         echo("")
         show_comparison(comparison)
@@ -257,6 +261,42 @@ def show_edges(result: Result) -> None:
         echo(f"  {line}")
     if len(unsure) > MOST_UNSURE:
         echo(f"  … {len(unsure) - MOST_UNSURE} more that rest on weak evidence")
+
+
+def show_classes(classes: Sequence[RankedClass]) -> None:
+    """Print the best classes: score, odds against the best, number of DAGs, and how their edges differ."""
+    from math import exp
+
+    from dagora.base.phrases import amount
+
+    if not classes:
+        return
+    best = classes[0]
+    echo(
+        "\nbest classes (odds of one of their DAGs against one of the best, all DAGs equally probable "
+        "before):"
+    )
+    for place, one in enumerate(classes, start=1):
+        dags = "" if one.dags is None else f", {amount(one.dags, 'DAG')}"
+        odds = exp(min(0.0, one.score - best.score))
+        echo(f"  {place}: {one.score:.4f}, odds {odds:.3g}{dags}{differences(best.graph, one.graph)}")
+
+
+def differences(best: CPDAG, other: CPDAG) -> str:
+    """The edges of a class that the best one has not, or otherwise, and those that it lacks."""
+    from dagora.base.phrases import some_of
+
+    before, after = edge_texts(best), edge_texts(other)
+    added = [text for pair, text in after.items() if before.get(pair) != text]
+    gone = [text for pair, text in before.items() if pair not in after]
+    parts = [*(f"+ {text}" for text in added), *(f"- {text}" for text in gone)]
+    return f": {some_of(parts, MOST_UNSURE)}" if parts else ""
+
+
+def edge_texts(graph: CPDAG) -> dict[frozenset[str], str]:
+    """Each edge as text, by its pair of nodes."""
+    found = {frozenset(edge): f"{edge[0]} → {edge[1]}" for edge in graph.edges}
+    return found | {frozenset(edge): f"{edge[0]} — {edge[1]}" for edge in graph.undirected}
 
 
 def describe_scale(stats: Mapping[str, float]) -> str:

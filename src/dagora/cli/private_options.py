@@ -101,7 +101,7 @@ class PrivateRequest:
         """Return True if the output holds a network and nothing else."""
         from dagora.formats.registry import find_format
 
-        return self.parameters == "open" and find_format(self.output or ".json").name == "BIF"
+        return self.parameters == "open" and find_format(self.output or ".json").needs_tables
 
     def party_data(self, path: str, drop: str = "") -> PartyData:
         """Read a file with its key column."""
@@ -231,10 +231,10 @@ def write_private(result: Result, path: str) -> list[str]:
     from dagora.formats.json_format import render_result
     from dagora.formats.registry import find_format, write_network
 
-    name = find_format(path).name
-    if "tables" not in result.settings or name not in {"BIF", "JSON"}:
+    known = find_format(path)
+    if "tables" not in result.settings or known.render_network is None:
         return write_result(result, None, path)
-    if name == "BIF":
+    if known.needs_tables:
         try:
             network = opened_network(result)
         except GraphError as error:

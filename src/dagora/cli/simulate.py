@@ -131,8 +131,10 @@ def command(
             if value is not None:
                 raise OptionError(f"{flag} does not go with --sem bif:FILE, which brings its own graph")
         network = read_network(sem.removeprefix("bif:"))
-        if truth and find_format(truth).name == "BIF" and not isinstance(network, DiscreteNetwork):
-            raise OptionError(f"{truth}: BIF holds discrete networks only; write others as .json")
+        if truth and find_format(truth).needs_tables and not isinstance(network, DiscreteNetwork):
+            raise OptionError(
+                f"{truth}: {find_format(truth).name} holds discrete networks only; write others as .json"
+            )
         graph, table = network.graph, sample_network(network, rows, seed)
     elif sem == "var":
         for value, flag in (
@@ -155,8 +157,11 @@ def command(
         )
     else:
         network = None
-        if truth and find_format(truth).name == "BIF":
-            raise OptionError(f"{truth}: a random graph has no tables for BIF; write the truth as .json")
+        if truth and find_format(truth).needs_tables:
+            raise OptionError(
+                f"{truth}: a random graph has no tables for {find_format(truth).name}; write the truth as "
+                ".json"
+            )
         graph, table = from_random_graph(
             kind or "er",
             nodes,
@@ -170,7 +175,7 @@ def command(
             relations=relations,
         )
     files = Files()
-    if network is not None and truth and find_format(truth).name == "BIF":
+    if network is not None and truth and find_format(truth).needs_tables:
         files.write(truth, partial(write_network, network))
     else:
         files.write(truth, partial(write_graph, graph))

@@ -24,6 +24,7 @@ from dagora.base.extras import SKLEARN
 
 SKLEARN.require("dagora.estimators")
 
+from dagora.estimators.augmented_bayes import KDBClassifier, NaiveBayesClassifier, TANClassifier  # noqa: E402
 from dagora.estimators.classifier import BayesianNetworkClassifier  # noqa: E402
 from dagora.estimators.effect import CausalEffect  # noqa: E402
 from dagora.estimators.imputer import NetworkImputer  # noqa: E402
@@ -32,7 +33,10 @@ from dagora.estimators.structure import PosteriorSampler, StructureLearner  # no
 __all__ = [
     "BayesianNetworkClassifier",
     "CausalEffect",
+    "KDBClassifier",
+    "NaiveBayesClassifier",
     "NetworkImputer",
     "PosteriorSampler",
     "StructureLearner",
+    "TANClassifier",
 ]

@@ -19,10 +19,70 @@ from dagora.estimators.reading import check_data, column_names, read_as_fitted, 
 from dagora.estimators.structure import GivenKnowledge, complete_or_not, fitted_network, learned_graph
 from dagora.graph.cpdag import require_dag
 from dagora.graph.dag import DAG
+from dagora.learners.result import Result
 from dagora.network.networks import DiscreteNetwork, MixedNetwork, Network
 
 
-class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The base of all classifiers: rows are read, a graph gets parameters, and Bayes' rule answers.
+
+    A classifier says how it finds the graph of a table that has the class as its last column.
+    """
+
+    target: str
+    random_state: Any
+    discrete: Iterable[Any]
+    continuous: Iterable[Any]
+    pseudocount: float
+    variance_smoothing: float
+
+    def _graph(self, table: IncompleteTable, names: tuple[str, ...], seed: int) -> DAG:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _fit(self, X: object, y: object) -> Self:
+        """Find a graph over the columns of X and the classes y, and its parameters."""
+        if not self.variance_smoothing > 0:
+            raise OptionError(f"variance_smoothing must be above 0, not {self.variance_smoothing!r}")
+        data = check_data(self, X, reset=True, rows=2)
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        check_classification_targets(y)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(data, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y has one class: a classifier needs at least 2")
+        names = column_names(data)
+        if self.target in names:
+            raise OptionError(f"a column of X is named '{self.target}', as the class is: say target=…")
+        read = read_for_fit(data, names, self.discrete, self.continuous)
+        columns = read.select(varying(read))
+        table = with_class(columns, self.target, class_levels(self.classes_), codes)
+        seed = seed_of(self.random_state)
+        fitted = fitted_network(self, self._graph(table, names, seed), complete_or_not(table), seed)
+        self.network_ = smooth(fitted, columns, self.variance_smoothing)
+        self._names, self._schema = names, columns.schema
+        return self
+
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
+        """P(class | all columns) of every row, a column for each of `classes_`."""
+        check_is_fitted(self)
+        data = check_data(self, X, reset=False)
+        columns = read_as_fitted(data, self._names, self._schema)
+        return class_chances(self.network_, self.target, columns)
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """The most probable class of every row; of equals the first."""
+        chances = self.predict_proba(X)
+        return np.asarray(self.classes_[chances.argmax(axis=1)])
+
+
+class BayesianNetworkClassifier(NetworkClassifier):
     """Learn a network over the columns of X and the class; `predict_proba` is P(class | all columns).
 
     The graph is learned by `method`, with `score_name`, `knowledge`, `max_parents`, `time_limit` and
@@ -74,52 +134,16 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.target = target
         self.options = options
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: object, y: object) -> Self:
         """Learn a network over the columns of X and the classes y."""
-        if not self.variance_smoothing > 0:
-            raise OptionError(f"variance_smoothing must be above 0, not {self.variance_smoothing!r}")
-        data = check_data(self, X, reset=True, rows=2)
-        if y is None:
-            raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        check_classification_targets(y)
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(data, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError("y has one class: a classifier needs at least 2")
-        names = column_names(data)
-        if self.target in names:
-            raise OptionError(f"a column of X is named '{self.target}', as the class is: say target=…")
-        read = read_for_fit(data, names, self.discrete, self.continuous)
-        columns = read.select(varying(read))
-        table = with_class(columns, self.target, class_levels(self.classes_), codes)
-        seed = seed_of(self.random_state)
-        self.result_ = None
+        self.result_: Result | None = None
+        return self._fit(X, y)
+
+    def _graph(self, table: IncompleteTable, names: tuple[str, ...], seed: int) -> DAG:
         if self.graph is not None:
-            graph = given_graph(self.graph, self.target, names, table.names)
-        else:
-            self.result_, graph = learned_graph(self, table, seed)
-        fitted = fitted_network(self, graph, complete_or_not(table), seed)
-        self.network_ = smooth(fitted, columns, self.variance_smoothing)
-        self._names, self._schema = names, columns.schema
-        return self
-
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
-        """P(class | all columns) of every row, a column for each of `classes_`."""
-        check_is_fitted(self)
-        data = check_data(self, X, reset=False)
-        columns = read_as_fitted(data, self._names, self._schema)
-        return class_chances(self.network_, self.target, columns)
-
-    def predict(self, X: object) -> NDArray[Any]:
-        """The most probable class of every row; of equals the first."""
-        chances = self.predict_proba(X)
-        return np.asarray(self.classes_[chances.argmax(axis=1)])
+            return given_graph(self.graph, self.target, names, table.names)
+        self.result_, graph = learned_graph(self, table, seed)
+        return graph
 
 
 def class_levels(classes: NDArray[Any]) -> tuple[str, ...]:

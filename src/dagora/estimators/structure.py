@@ -235,7 +235,7 @@ def learned_graph(asked: Any, table: IncompleteTable, seed: int) -> tuple[Result
 def fitted_network(asked: Any, graph: DAG, table: AnyTable, seed: int) -> Network:  # noqa: ANN401
     """The parameters of a graph as an estimator asks for them; pseudocounts are for what is discrete."""
     discrete = any(table.schema[table.schema.index(node)].kind is Kind.DISCRETE for node in graph)
-    interventions = (asked.options or {}).get("interventions")
+    interventions = (getattr(asked, "options", None) or {}).get("interventions")
     return fit(
         graph,
         table,

@@ -1,4 +1,4 @@
-"""Files of graphs and networks: JSON, BIF, DOT, GraphML, DAGitty, Tetrad and CSV, each also compressed."""
+"""Files of graphs (JSON, DOT, GraphML, DAGitty, Tetrad, CSV) and networks (JSON, BIF and its kin)."""
 
 from dagora.formats.registry import convert, read_graph, read_network, write_graph, write_network
 

@@ -33,12 +33,11 @@ from dagora.formats.bif_originals import (
     ORIGIN,
     Originals,
     check_levels,
-    from_words,
     in_words,
-    name_comment,
     origin_comment,
     parse_origin,
     parse_original,
+    restored,
 )
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
@@ -104,7 +103,7 @@ def render(network: DiscreteNetwork, *, originals: bool = True) -> str:
     kept = found if originals else Originals()
     graph, levels = plain.graph, plain.levels
     rests_on = origin_comment(network.origin) if originals else []
-    lines = [f"network {plain.name} {{", *name_comment(kept.network), *rests_on, "}"]
+    lines = [f"network {plain.name} {{", *kept.comments(None), *rests_on, "}"]
     for node in graph:
         listed = ", ".join(levels[node])
         lines += [
@@ -187,8 +186,7 @@ class BIFParser:
             axes = [listed.index(parent) for parent in graph.parents(node)]
             tables[node] = np.ascontiguousarray(self.tables[node].transpose([*axes, len(listed)]))
         network = DiscreteNetwork(graph, self.levels, tables, self.name)
-        if self.originals.has_changes:
-            network = from_words(network, self.originals)
+        network = restored(network, self.originals)
         return replace(network, origin=parse_origin(self.origin, network)) if self.origin else network
 
     def _variable(self) -> None:

@@ -25,13 +25,17 @@ import numpy as np
 
 from dagora.base.errors import FormatError
 from dagora.base.parsing import parse_json
-from dagora.formats.bif_words import level_words, network_word, variable_words
+from dagora.formats.bif_words import level_words, network_words, variable_words
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
 from dagora.network.origin import Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from numpy.typing import NDArray
+
+    Spelling = Callable[[Sequence[str]], list[str]]
 
 NEVER = "never"
 """The level that is added to a single one."""
@@ -54,17 +58,29 @@ class Originals:
         """Return True if any word differs from its original."""
         return self.network is not None or bool(self.names or self.levels)
 
-    def comments(self, word: str) -> list[str]:
-        """The comment lines of a variable."""
+    def texts(self, word: str | None) -> list[str]:
+        """The originals of a variable, or of the network (None), as lines of text."""
+        name = self.network if word is None else self.names.get(word)
         return [
-            *name_comment(self.names.get(word)),
-            *([f"  // original levels: {json.dumps(self.levels[word])}"] if word in self.levels else []),
+            *([] if name is None else [f"original name: {json.dumps(name)}"]),
+            *([f"original levels: {json.dumps(self.levels[word])}"] if word in self.levels else []),
         ]
 
+    def comments(self, word: str | None) -> list[str]:
+        """The comment lines of a variable, or of the network (None)."""
+        return [f"  // {text}" for text in self.texts(word)]
 
-def name_comment(name: str | None) -> list[str]:
-    """The comment line with an original name, if there is one."""
-    return [] if name is None else [f"  // original name: {json.dumps(name)}"]
+    def take(self, word: str | None, texts: Iterable[str], declared: tuple[str, ...]) -> None:
+        """Take the originals of a variable, or of the network (None), from texts; others are skipped."""
+        for text in texts:
+            found = parse_original(f"// {text.strip()}")
+            if isinstance(found, tuple) and word is not None:
+                check_levels(word, found, declared)
+                self.levels[word] = found
+            elif isinstance(found, str) and word is not None:
+                self.names[word] = found
+            elif isinstance(found, str):
+                self.network = found
 
 
 def origin_comment(origin: Origin | None) -> list[str]:
@@ -77,8 +93,17 @@ def parse_origin(comment: str, network: DiscreteNetwork) -> Origin:
     return Origin.from_dict(parse_json(comment.removeprefix(ORIGIN)), network.graph, network.levels)
 
 
-def in_words(network: DiscreteNetwork) -> tuple[DiscreteNetwork, Originals]:
-    """Write a network in words; return it with what they stand for.
+def in_words(
+    network: DiscreteNetwork,
+    variables: Spelling = variable_words,
+    levels_of: Spelling = level_words,
+    network_name: Spelling = network_words,
+    *,
+    second_levels: bool = True,
+) -> tuple[DiscreteNetwork, Originals]:
+    """Write a network in the words of a format; return it with what they stand for.
+
+    `second_levels` gives a variable with one level a second one of probability 0.
 
     >>> one = DiscreteNetwork(DAG(["a b"]), {"a b": ("x, y",)}, {"a b": np.ones(1)}, "n")
     >>> plain, originals = in_words(one)
@@ -86,20 +111,24 @@ def in_words(network: DiscreteNetwork) -> tuple[DiscreteNetwork, Originals]:
     ({'a_b': ('x_y', 'never')}, [1.0, 0.0], {'a_b': 'a b'})
     """
     graph = network.graph
-    name = network_word(network.name)
-    word = dict(zip(graph.nodes, variable_words(graph.nodes), strict=True))
+    (name,) = network_name([network.name])
+    word = dict(zip(graph.nodes, variables(graph.nodes), strict=True))
     originals = Originals(None if name == network.name else network.name)
     levels: dict[str, tuple[str, ...]] = {}
     for node in graph:
         given = tuple(network.levels[node])
-        spelled = level_words(given)
-        added = [NEVER if spelled[0] != NEVER else f"{NEVER}_2"] if len(given) == 1 else []
+        spelled = levels_of(given)
+        alone = second_levels and len(given) == 1
+        added = [NEVER if spelled[0] != NEVER else f"{NEVER}_2"] if alone else []
         levels[word[node]] = (*spelled, *added)
         if word[node] != node:
             originals.names[word[node]] = node
         if levels[word[node]] != given:
             originals.levels[word[node]] = given
-    tables = {word[node]: _with_second_levels(network.tables[node]) for node in graph}
+    tables = {
+        word[node]: _with_second_levels(network.tables[node]) if second_levels else network.tables[node]
+        for node in graph
+    }
     edges = [(word[tail], word[head]) for tail, head in graph.edges]
     return DiscreteNetwork(DAG(levels, edges), levels, tables, name), originals
 
@@ -120,6 +149,11 @@ def from_words(network: DiscreteNetwork, originals: Originals) -> DiscreteNetwor
         tables,
         network.name if originals.network is None else originals.network,
     )
+
+
+def restored(network: DiscreteNetwork, originals: Originals) -> DiscreteNetwork:
+    """The network with its original names, where words stand in their place."""
+    return from_words(network, originals) if originals.has_changes else network
 
 
 def parse_original(comment: str) -> str | tuple[str, ...] | None:

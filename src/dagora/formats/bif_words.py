@@ -28,6 +28,9 @@ LEVEL = re.compile(r"[+-]?[0-9]+|" + START + r"[A-Za-z0-9_.-]*")
 KEYWORDS = frozenset(
     {"network", "variable", "probability", "type", "discrete", "property", "table", "default"}
 )
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RESERVED = frozenset({"class", "data", "decision", "label", "net", "node", "position", "potential", "states"})
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LIKE_A_ROW = re.compile(r"(table|default)(?=[-+.eE0-9])")
 LIKE_A_BLOCK = re.compile(r"variable|probability")
 INTERVAL = re.compile(r"[(\[]\s*([^\s,]+)\s*,\s*([^\s,]+)\s*[)\]]")
@@ -78,6 +81,41 @@ def network_word(name: str) -> str:
     """
     word = variable_words([name])[0] if name else "unknown"
     return LIKE_A_BLOCK.sub(lambda found: f"{found[0][0]}_{found[0][1:]}", word)
+
+
+def network_words(names: Sequence[str]) -> list[str]:
+    """Words for names of networks, as `network_word` finds each."""
+    return [network_word(name) for name in names]
+
+
+def trimmed_words(names: Sequence[str]) -> list[str]:
+    r"""Words for names in XML: without control characters, and without blanks that a reader takes away.
+
+    >>> trimmed_words(["blood pressure", " age", "a<b", "nul\x00", ""])
+    ['blood pressure', 'age', 'a<b', 'nul_', 'V5']
+    """
+
+    def plain(name: str) -> bool:
+        return name == " ".join(name.split()) != "" and not NOT_XML.search(name)
+
+    return _different(names, plain, lambda name: " ".join(NOT_XML.sub("_", name).split()), "V")
+
+
+def identifier_words(names: Sequence[str]) -> list[str]:
+    """Words for names where only ASCII letters, digits and underscores may stand, and a letter first.
+
+    >>> identifier_words(["age", "blood pressure", "2020", "_a", "node"])
+    ['age', 'blood_pressure', 'V2020', 'a', 'node_']
+    """
+
+    def plain(name: str) -> bool:
+        return bool(IDENTIFIER.fullmatch(name)) and name not in RESERVED
+
+    def spell(name: str) -> str:
+        spelled = _ascii(name, "A-Za-z0-9_")
+        return f"{spelled}_" if spelled in RESERVED else spelled
+
+    return _different(names, plain, spell, "V")
 
 
 def _ascii(name: str, kept: str) -> str:

@@ -1,7 +1,7 @@
 """The formats by file extension, and the functions that read and write files.
 
-Every format reads and writes graphs; JSON and BIF also hold the parameters of a network. Each extension may
-be followed by `.gz`. Errors begin with the file's name.
+Every format reads and writes graphs; JSON and the formats of tables (BIF, XMLBIF, Hugin, XDSL, UAI) also hold
+the parameters of a network. Each extension may be followed by `.gz`. Errors begin with the file's name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,19 @@ from dagora.base.errors import FormatError
 from dagora.base.files import PathLike, naming, read_text, require_path, write_whole
 from dagora.base.phrases import some_of
 from dagora.base.wording import by_door
-from dagora.formats import adjacency_csv, bif, dagitty, dot, graphml, json_format, tetrad
+from dagora.formats import (
+    adjacency_csv,
+    bif,
+    dagitty,
+    dot,
+    graphml,
+    hugin,
+    json_format,
+    tetrad,
+    uai,
+    xdsl,
+    xmlbif,
+)
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import require_any_graph
 from dagora.graph.directions import without_arrows
@@ -45,22 +57,11 @@ class Format:
     render_graph: Callable[[Graph], str]
     render_network: Callable[[Network, bool], str] | None = None
     render_pag: Callable[[PAG], str] | None = None
-
-
-def _graph_in_bif(graph: Graph) -> str:
-    if graph.undirected:
-        raise FormatError(
-            "BIF holds networks with parameters, which a graph with undirected edges cannot have"
-        )
-    raise FormatError(
-        "BIF needs parameters and not only a graph; fit them by giving data, or use another format"
-    )
-
-
-def _network_in_bif(network: Network, originals: bool) -> str:
-    if not isinstance(network, DiscreteNetwork):
-        raise FormatError("BIF holds discrete networks only; write others as .json")
-    return bif.render(network, originals=originals)
+    needs_tables: bool = False
+    """True where a file is a discrete network with its tables, and can be nothing else."""
+    keeps_origin: bool = False
+    """True where a file says what the parameters rest on."""
+    keeps_names: bool = True
 
 
 def _network_in_json(network: Network, originals: bool) -> str:  # noqa: ARG001 (JSON holds any name)
@@ -77,6 +78,47 @@ def _only_graphs(
     return Format(name, extensions, parse, parse, render, render_pag=render_pag)
 
 
+def _tables(
+    name: str,
+    extensions: tuple[str, ...],
+    parse: Callable[[str], DiscreteNetwork],
+    render: Callable[..., str],
+    *,
+    keeps_origin: bool = False,
+    keeps_names: bool = True,
+) -> Format:
+    """A format of discrete networks with their tables."""
+
+    def parse_graph(text: str) -> AnyGraph:
+        return parse(text).graph
+
+    def render_graph(graph: Graph) -> str:
+        if graph.undirected:
+            raise FormatError(
+                f"{name} holds networks with parameters, which a graph with undirected edges cannot have"
+            )
+        raise FormatError(
+            f"{name} needs parameters and not only a graph; fit them by giving data, or use another format"
+        )
+
+    def render_network(network: Network, originals: bool) -> str:
+        if not isinstance(network, DiscreteNetwork):
+            raise FormatError(f"{name} holds discrete networks only; write others as .json")
+        return render(network, originals=originals)
+
+    return Format(
+        name,
+        extensions,
+        parse_graph,
+        parse,
+        render_graph,
+        render_network,
+        needs_tables=True,
+        keeps_origin=keeps_origin,
+        keeps_names=keeps_names,
+    )
+
+
 FORMATS = (
     Format(
         "JSON",
@@ -86,13 +128,18 @@ FORMATS = (
         json_format.render_graph,
         _network_in_json,
         json_format.render_pag,
+        keeps_origin=True,
     ),
-    Format("BIF", (".bif",), bif.parse_graph, bif.parse, _graph_in_bif, _network_in_bif),
+    _tables("BIF", (".bif",), bif.parse, bif.render, keeps_origin=True),
     _only_graphs("DOT", (".dot", ".gv"), dot.parse_graph, dot.render_graph, dot.render_pag),
     _only_graphs("GraphML", (".graphml",), graphml.parse_graph, graphml.render_graph),
     _only_graphs("DAGitty", (".dagitty",), dagitty.parse_graph, dagitty.render_graph, dagitty.render_pag),
     _only_graphs("Tetrad", (".tetrad",), tetrad.parse_graph, tetrad.render_graph, tetrad.render_pag),
     _only_graphs("CSV", (".csv",), adjacency_csv.parse_graph, adjacency_csv.render_graph),
+    _tables("XMLBIF", (".xmlbif", ".bifxml", ".xml"), xmlbif.parse, xmlbif.render),
+    _tables("Hugin", (".net",), hugin.parse, hugin.render),
+    _tables("XDSL", (".xdsl",), xdsl.parse, xdsl.render),
+    _tables("UAI", (".uai",), uai.parse, uai.render, keeps_names=False),
 )
 
 
@@ -145,7 +192,8 @@ def read_graph(path: PathLike) -> AnyGraph:
     Parameters
     ----------
     path : path
-        The ending names the format: .json .bif .dot .gv .graphml .dagitty .tetrad .csv (each also with .gz).
+        The ending names the format: .json .bif .dot .gv .graphml .dagitty .tetrad .csv .xmlbif .net .xdsl
+        .uai (each also with .gz).
 
     Returns
     -------
@@ -210,7 +258,7 @@ def read_network(path: PathLike) -> Network:
     Parameters
     ----------
     path : path
-        A .json or .bif file (also with .gz).
+        A .json, .bif, .xmlbif, .net, .xdsl or .uai file (also with .gz).
 
     Returns
     -------
@@ -245,10 +293,10 @@ def write_network(network: Network, path: PathLike, *, originals: bool = True) -
     network : DiscreteNetwork, GaussianNetwork or MixedNetwork
         From `fit` or `read_network`.
     path : path
-        A .json file, or .bif for a discrete network (also with .gz).
+        A .json file; for a discrete network also .bif, .xmlbif, .net, .xdsl or .uai (each also with .gz).
     originals : bool, default True
-        BIF gets names and levels that other programs can read; keep the original ones in comments, from which
-        `read_network` restores them.
+        Files other than JSON get names and levels that other programs can read; keep the original ones in
+        comments or properties, from which `read_network` restores them.
 
     Returns
     -------
@@ -284,13 +332,36 @@ def convert(source: PathLike, target: PathLike) -> list[str]:
         return []
     if writer.render_network is not None:
         write_network(content, target)
-        return []
+        return left_out(content, target)
     write_graph(content.graph, target)
     lost = LOST[type(content)]
     return [
         f"{target}: the {lost} were left out: {writer.name} holds only the graph.",
         *describe_arrows(target, _open_edges(content)),
     ]
+
+
+def left_out(network: Network, target: PathLike) -> list[str]:
+    """A sentence for each thing besides the parameters that the format of a file cannot hold.
+
+    >>> import numpy as np
+    >>> from dagora.graph.dag import DAG
+    >>> coin = DiscreteNetwork(DAG(["coin"]), {"coin": ("heads", "tails")}, {"coin": np.array([0.5, 0.5])})
+    >>> left_out(coin, "coin.uai")
+    ['coin.uai: names were left out: UAI numbers variables and levels (V0, V1, …; 0, 1, …).']
+    """
+    writer = find_format(target)
+    notes = []
+    if not writer.keeps_names:
+        notes.append(
+            f"{target}: names were left out: {writer.name} numbers variables and levels (V0, V1, …; 0, 1, …)."
+        )
+    if network.origin is not None and not writer.keeps_origin:
+        notes.append(
+            f"{target}: what the parameters rest on was left out (rows, intervals, open directions): "
+            f"{writer.name} has no place for it."
+        )
+    return notes
 
 
 def describe_arrows(path: PathLike, open_edges: Sequence[Edge]) -> list[str]:

@@ -59,6 +59,8 @@ def reason_against_model(
     """
     if marked:
         return f"{option('interventions')} needs complete rows"
+    if method.tests_seen_rows:
+        return ""
     if method.own_objective:
         return f"the method {method.name} needs complete rows"
     chosen = default_score_of(kinds) if score is None else score_named(score)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import ignore
-from dagora.base.wording import by_door
+from dagora.base.wording import by_door, option, setting
 from dagora.graph.dag import DAG
 from dagora.kernels.compilation import compilation
 from dagora.learners.candidates.candidates import Candidates, CandidateScore
+from dagora.learners.candidates.k_best_sets import find_k_best_sets
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.method import Method
 from dagora.learners.result import Outcome
@@ -51,7 +52,7 @@ class Searching:
         self, source: Source, local: LocalScore | None, run: Run
     ) -> tuple[Outcome, list[str], dict[str, float]]:
         """Run the method; also return warnings for the user and numbers about the work done."""
-        given, notes, work = learner_input(self.entry, source, local, run)
+        given, notes, work = learner_input(self.entry, source, local, run, self.classes)
         if self.entry.in_both_orders and self.score is not None and local is not None:
             ordered = in_name_order(source.statistics)
             same = ordered is source.statistics
@@ -68,11 +69,30 @@ class Searching:
             outcome = replace(outcome, status=status, message=late)
         return outcome, notes, work
 
+    @property
+    def classes(self) -> int:
+        """The number of best classes that are asked for; the score must not tell equivalent graphs apart."""
+        asked = self.method_options.get("best", 1)
+        if not isinstance(asked, int) or asked == 1:
+            return 1
+        if self.score is not None and not self.score.equivalent:
+            raise OptionError(
+                f"{setting('best')} ranks classes of equivalent graphs, to which {self.score.name} gives "
+                "several scores: choose a score such as bic, bdeu, bic-gaussian or bge"
+            )
+        return asked
+
     def with_missing(
         self, source: Source, local: LocalScore | None, run: Run, rounds: int
     ) -> tuple[Outcome, list[str], dict[str, float]]:
         """Run the method once, or, if values are missing, in rounds of structural EM."""
         penalty = cast("float", self.score_options.get("penalty", 1.0))
+        if self.classes > 1 and rounds and isinstance(source.rows, IncompleteStatistics):
+            raise OptionError(
+                f"{setting('best')} needs one score for every graph, which draws of missing values do not "
+                f"give: {option('em_rounds', 0)} scores what was seen, {option('missing', 'drop')} leaves "
+                "rows out"
+            )
         incomplete = source.rows if isinstance(source.rows, IncompleteStatistics) else None
         if incomplete is not None and self.entry.in_both_orders:
             # Draws follow the columns: by name, the graph does not depend on where they stand.
@@ -105,7 +125,7 @@ class Searching:
 
 
 def learner_input(
-    method: Method, source: Source, score: LocalScore | None, run: Run
+    method: Method, source: Source, score: LocalScore | None, run: Run, classes: int = 1
 ) -> tuple[object, list[str], dict[str, float]]:
     """Make the input of a method; also return warnings for the user and numbers about the work done."""
     work = {} if source.rows is None else {"rows": float(source.rows.n_rows)}
@@ -123,11 +143,15 @@ def learner_input(
         return score, [], work
     if method.takes == "score" and not method.in_both_orders:
         return CandidateScore(cast("Candidates", source.scored)), [], work
+    if score is None and classes > 1:
+        raise OptionError(
+            f"{setting('best')} needs rows: files of scores leave out sets that no best network has"
+        )
     if score is None:
         found = source.scored.obeying(run.knowledge) if source.scored is not None else None
     else:
         started = run.budget.elapsed
-        found = scored_candidates(score, run)
+        found = scored_candidates(score, run) if classes == 1 else find_k_best_sets(score, run, classes)
         work["scoring_seconds"] = run.budget.elapsed - started
     if found is None:
         raise OptionError(f"the method {method.name} needs a score")

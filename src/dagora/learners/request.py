@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
-from dagora.data.columns.reading_options import READING, ReadingOptions
+from dagora.data.columns.reading_options import READING, ReadingOptions, always
 from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
@@ -60,6 +60,9 @@ class PreparedRequest:
         in_time = self.searching.entry.in_time and self.lags is not None
         return window_names(self.source.names, self.lags or 0) if in_time else self.source.names
 
+    imputing: DAG | None = None
+    """The graph of the network that completes a table, where each sample is a completion of it."""
+
     def settings(self, time_limit: float | None) -> dict[str, Any]:
         """All that was asked for or filled in, as JSON can hold it."""
         asked = {
@@ -98,8 +101,11 @@ def prepare(
     score: str | None = None,
     knowledge: Knowledge | None = None,
     em_rounds: int = 0,
+    completes: bool = False,
 ) -> PreparedRequest:
     """Check a request and read its data; `options` are reading options and those of method and score.
+
+    `completes` says that missing values will be drawn before the method sees the rows.
 
     >>> rows = {"smoker": ["no", "yes"] * 20, "cough": [0, 1] * 20}
     >>> prepared = prepare(GivenData(rows), "tabu", {"patience": 5}, clock=Budget())
@@ -117,7 +123,9 @@ def prepare(
         trends=orders_numbers(score, options),
         clock=clock,
         check_width=entry.check_width,
-        why_not_model=partial(reason_against_model, entry, score, marked=given.interventions is not None),
+        why_not_model=always
+        if completes
+        else partial(reason_against_model, entry, score, marked=given.interventions is not None),
         constants=False,
     )
     scanned = None

@@ -62,6 +62,24 @@ class LinkTest(NamedTuple):
     value: float | None = None
 
 
+class RankedClass(NamedTuple):
+    """A class of equivalent networks with its score, and the number of DAGs in it where it was counted."""
+
+    graph: CPDAG
+    score: float
+    dags: int | None = None
+
+    def to_dict(self, best: float) -> dict[str, Any]:
+        """JSON form; `best` is the score of the best class, to which the odds compare."""
+        return {
+            "edges": [list(edge) for edge in self.graph.edges],
+            "undirected": [list(edge) for edge in self.graph.undirected],
+            "score": self.score,
+            "odds": float(np.exp(min(0.0, self.score - best))),
+            "dags": self.dags,
+        }
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
@@ -71,6 +89,7 @@ class Outcome:
     `raw_weights` are the weights before any threshold or cut, where a method keeps them.
     `separating_sets` say why variables are not adjacent, where that was tested, without empty sets.
     `link_tests` are the tests of edges that were kept, where a method keeps them.
+    `classes` are the best classes of equivalent networks, where several were asked for.
     """
 
     graph: AnyGraph
@@ -85,6 +104,7 @@ class Outcome:
     raw_weights: NDArray[np.float64] | None = None
     separating_sets: tuple[SeparatingSet, ...] = ()
     link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
+    classes: tuple[RankedClass, ...] = ()
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -163,6 +183,8 @@ class Result(NotebookView):
     link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
     """Of each edge the largest p-value of all tests of it, with the partial correlation; of methods that keep
     them."""
+    classes: tuple[RankedClass, ...] = ()
+    """The best classes of equivalent networks, best first, where several were asked for."""
 
     def __post_init__(self) -> None:
         render_fields(self, "message", "warnings")
@@ -351,6 +373,8 @@ class Result(NotebookView):
             ]
         if self.link_tests:
             content["link_tests"] = [[*edge, *test] for edge, test in self.link_tests.items()]
+        if self.classes:
+            content["classes"] = [one.to_dict(self.classes[0].score) for one in self.classes]
         if self.curves:
             content["curves"] = {name: list(values) for name, values in self.curves.items()}
         return content
@@ -382,6 +406,7 @@ class Result(NotebookView):
                 (tail, head): LinkTest(float(p), None if value is None else float(value))
                 for tail, head, p, value in content.get("link_tests", ())
             },
+            classes=tuple(classes_of(content)),
             **{key: content[key] for key in SCALARS},
         )
 
@@ -407,6 +432,15 @@ def graph_of(content: Mapping[str, Any]) -> AnyGraph:
     edges = [(tail, head) for tail, head in content["edges"]]
     undirected = [(tail, head) for tail, head in content["undirected"]]
     return DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected)
+
+
+def classes_of(content: Mapping[str, Any]) -> Iterator[RankedClass]:
+    """The best classes of a result's JSON form."""
+    for one in content.get("classes", ()):
+        graph = CPDAG(
+            content["nodes"], [tuple(edge) for edge in one["edges"]], [tuple(e) for e in one["undirected"]]
+        )
+        yield RankedClass(graph, float(one["score"]), None if one["dags"] is None else int(one["dags"]))
 
 
 def pairs_of(content: Mapping[str, Any], key: str) -> Iterator[Edge]:

@@ -14,10 +14,21 @@ from dagora.base.errors import GraphError, QueryError
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.network.drawing import as_drawn_table, check_rows, seed_sequence
-from dagora.network.inference.answer import Answer, ask
+from dagora.network.inference.answer import Answer
 from dagora.network.inference.answer_notes import with_notes
+from dagora.network.inference.asking import ask
 from dagora.network.inference.conditional_rows import draw_given
-from dagora.network.inference.question import SHAPE, Value, check_known, make_question, parse
+from dagora.network.inference.question import (
+    SHAPE,
+    Uncertain,
+    Value,
+    check_known,
+    make_question,
+    with_uncertain,
+)
+from dagora.network.inference.question_reader import parse
+from dagora.network.inference.sensitivity import SPREAD, sensitivity_of
+from dagora.network.inference.sensitivity_result import Sensitivity
 from dagora.network.inference.settings import SAMPLES, check_settings
 from dagora.network.model import NetworkModel
 from dagora.network.origin import Origin
@@ -45,6 +56,8 @@ class QueryableNetwork:
         of: str | Iterable[str] | Mapping[str, Value] | None = None,
         given: Mapping[str, Value] | None = None,
         do: Mapping[str, Value] | None = None,
+        likelihood: Uncertain | None = None,
+        soft: Uncertain | None = None,
         method: str = "auto",
         samples: int = SAMPLES,
         seed: int = 0,
@@ -54,8 +67,13 @@ class QueryableNetwork:
 
         `P(a, b | c=yes, x=1.5)` is a joint distribution given levels and values, `P(a=yes | …)` the
         probability of an event, `MAP(a, b | …)` the most probable levels together, `MAP(* | …)` of all that
-        is not given; `do(d=no)` after the bar sets a variable instead of observing it. Instead of the text,
-        `of`, `given` and `do` may be given; a mapping `of` is an event.
+        is not given; `do(d=no)` after the bar sets a variable instead of observing it. Ranges such as
+        `P(x > 140 | a < y <= b)` and contrasts such as `P(a=yes | b=no) - P(a=yes | b=yes)` are understood,
+        too. Instead of the text, `of`, `given` and `do` may be given; a mapping `of` is an event.
+
+        `likelihood={"test": {"yes": 0.8, "no": 0.2}}` is likelihood (virtual) evidence: how probable what was
+        noticed is at each level; of a number it is a measurement, {"value": 140, "sd": 5}. `soft` says which
+        probabilities the levels have once all is known (Jeffrey's rule).
 
         Answers are exact if they can be. `method="sampling"` estimates them from weighted samples; `auto`
         does so by itself only where a discrete node depends on continuous nodes that are not given. `memory`
@@ -63,12 +81,32 @@ class QueryableNetwork:
         """
         if (question is None) == (of is None) or (question is not None and (given or do)):
             raise QueryError(f"give either a text, or of=, given= and do=: {SHAPE}")
-        check_given(given, do)
+        check_given(given, do, likelihood, soft)
         if of is not None and not are_names(of):
             raise QueryError(f"of takes names of variables, or a mapping of them to levels, not {of!r}")
         asked = parse(question) if of is None else make_question("P", of, None, given, do)
+        asked = with_uncertain(asked, likelihood or {}, soft or {})
         settings = check_settings(method, samples, seed, memory)
         return with_notes(self.model, ask(self.model, asked, settings), settings)
+
+    def sensitivity(
+        self,
+        question: str,
+        *,
+        spread: float = SPREAD,
+        likelihood: Uncertain | None = None,
+        soft: Uncertain | None = None,
+        memory: int | str | None = None,
+    ) -> Sensitivity:
+        """Say how far each parameter, and each piece of evidence, moves the answer to a question.
+
+        The question has one number for an answer: the chance of an event, a mean, or a contrast of these.
+        Each parameter is moved down and up by `spread`, a share of its value; the others of its row of a
+        table keep their proportions.
+        """
+        check_given(likelihood, soft)
+        asked = with_uncertain(parse(question), likelihood or {}, soft or {})
+        return sensitivity_of(self.model, asked, check_settings("auto", 1, 0, memory), spread)
 
     def sample(
         self,

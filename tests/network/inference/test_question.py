@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from dagora.base.errors import DagoraError, QueryError
 from dagora.graph.dag import DAG
-from dagora.network.inference.question import Question, parse
+from dagora.network.inference.question import Question
+from dagora.network.inference.question_reader import parse
+from dagora.network.inference.ranges import Range
 from dagora.network.networks import Lines, MixedNetwork, Softmax
 
 NETWORK = MixedNetwork(
@@ -36,6 +38,19 @@ NETWORK = MixedNetwork(
         ('MAP("a b", c | d="it\'s")', Question("MAP", ("a b", "c"), {}, {"d": "it's"})),
         ("P(a | do=1)", Question("P", ("a",), {}, {"do": "1"})),
         ("map(*)", Question("MAP", ("*",))),
+        ("P(a | dose>=1)", Question("P", ("a",), given_within={"dose": Range(1, with_low=True)})),
+        ("P(a | dose > 1, b=<5)", Question("P", ("a",), {}, {"b": "<5"}, given_within={"dose": Range(1)})),
+        ("P(1 < 'a b' ≤ 2)", Question("P", ("a b",), within={"a b": Range(1, 2, with_high=True)})),
+        (
+            "P('a<b'=y, c>=0)",
+            Question("P", ("a<b", "c"), {"a<b": "y"}, within={"c": Range(0, with_low=True)}),
+        ),
+        ("P(a | soft(b, y=0.3, n=0.7))", Question("P", ("a",), soft={"b": {"y": 0.3, "n": 0.7}})),
+        (
+            "P(a=y) - P(a=n)",
+            Question("P", ("a",), {"a": "y"}, against=("-", Question("P", ("a",), {"a": "n"}))),
+        ),
+        ("P(a=y)/P(b)", Question("P", ("a",), {"a": "y"}, against=("/", Question("P", ("b",))))),
         (r"P('it\'s' | 'b\\'=1)", Question("P", ("it's",), {}, {"b\\": "1"})),
     ],
 )
@@ -76,9 +91,6 @@ def test_any_text_is_a_question_or_gets_one_line(text):
         ("P(cancer", "'P(cancer' ends too early"),
         ("P()", "'P()' has ')' where a name belongs"),
         ("P(cancer | smoker)", "what is known of 'smoker' in 'P(cancer | smoker)'? Write smoker=LEVEL"),
-        ("P(cancer | dose>1)", "evidence is one value, such as age=60, and not a range ('dose>1')"),
-        ("P(cancer | dose > 1)", "evidence is one value, such as age=60, and not a range ('>')"),
-        ("P(cancer | dose>=1)", "evidence is one value, such as age=60, and not a range ('dose>')"),
         ("P(cancer | smoker=very often)", "'P(cancer | smoker=very often)' has 'often' where , | = or ) belongs"),
         ("P(cancer | smoker='no)", "\"P(cancer | smoker='no)\" has a quote that does not end"),
         ("P(cancer) and", "'P(cancer) and' goes on where it should end"),

@@ -7,7 +7,7 @@ import pytest
 
 from dagora.graph.dag import DAG
 from dagora.network.fit import fit
-from dagora.network.inference.row_uncertainty import SECONDS, numbers_of
+from dagora.network.inference.row_uncertainty import SECONDS
 
 RNG = np.random.default_rng(5)
 WIDTH = 2 * 1.96  # of a normal interval of 95 %, in standard deviations
@@ -155,7 +155,7 @@ def test_it_takes_about_a_second_on_ten_columns():
 def test_the_interval_has_the_truth_as_often_as_it_says(question):
     """100 tables of 300 rows; 98 of 100 such runs have 90 to 99 hits at a probability of 0.95."""
     rng = np.random.default_rng(2)
-    truth = numbers_of(fit(GRAPH, mixed_rows(1_000_000, rng)).query(question))[-1]
+    truth = fit(GRAPH, mixed_rows(1_000_000, rng)).query(question).numbers()[-1]
     hits = 0
     for _ in range(100):
         low, high = fit(GRAPH, mixed_rows(300, rng)).query(question, samples=20_000).row_interval

@@ -20,7 +20,9 @@ from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
+from dagora.learners.independence.seen_rows import SeenRowTest
 from dagora.learners.result import SeparatingSet
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
 # Tests for tables with both kinds of columns.
@@ -48,6 +50,8 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
     one_kind = len({variable.kind for variable in statistics.schema}) == 1
     by_columns = name == "auto" or (one_kind and name in FOR_BOTH_KINDS)
     chosen = default_test(statistics) if by_columns else name
+    if isinstance(statistics, IncompleteStatistics):
+        return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
 
 
@@ -56,6 +60,8 @@ def default_test(statistics: Statistics) -> str:
     kinds = {variable.kind for variable in statistics.schema}
     if len(kinds) == 1:
         return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
+    if isinstance(statistics, IncompleteStatistics):
+        return "cells"
     try:
         statistics.rows()
     except RowsUnavailableError:

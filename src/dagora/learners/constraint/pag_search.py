@@ -28,6 +28,7 @@ from dagora.learners.constraint.named_tests import (
 )
 from dagora.learners.constraint.skeleton import Skeleton, find_skeleton
 from dagora.learners.independence.protocol import IndependenceTest
+from dagora.learners.independence.seen_rows import account
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order
@@ -93,7 +94,14 @@ def learn_pag(
     name, tester = named_test(in_name_order(statistics), test, owner)
     outcome = pag_by(tester, run, finder, owner, alpha=alpha, max_given=max_given, selection=selection)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
-    return replace(outcome, graph=outcome.graph.reorder(statistics.schema.names), message=message)
+    cautions, rows = account(tester)
+    return replace(
+        outcome,
+        graph=outcome.graph.reorder(statistics.schema.names),
+        message=message,
+        warnings=(*outcome.warnings, *cautions),
+        stats={**outcome.stats, **rows},
+    )
 
 
 def pag_by(

@@ -33,6 +33,7 @@ from dagora.learners.constraint.named_tests import (
 from dagora.learners.constraint.orientation import Separates, colliders, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import Given, Pair, Skeleton, find_skeleton, in_parts, sets_around
 from dagora.learners.independence.protocol import IndependenceTest
+from dagora.learners.independence.seen_rows import account
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order
@@ -65,7 +66,14 @@ def pc(
     name, tester = named_test(ordered, test, OWNER)
     outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
     message = f"{outcome.message}, by {name} at level {alpha:g}"
-    return replace(outcome, graph=outcome.graph.reorder(statistics.schema.names), message=message)
+    cautions, rows = account(tester)
+    return replace(
+        outcome,
+        graph=outcome.graph.reorder(statistics.schema.names),
+        message=message,
+        warnings=(*outcome.warnings, *cautions),
+        stats={**outcome.stats, **rows},
+    )
 
 
 def pc_by(

@@ -88,6 +88,7 @@ INDEPENDENCE = (
         ),
         any_kind=True,
         by_tests=True,
+        tests_seen_rows=True,
     ),
     Method(
         name="rfci",
@@ -102,6 +103,7 @@ INDEPENDENCE = (
         any_kind=True,
         by_tests=True,
         instead_in_time="svar-rfci",
+        tests_seen_rows=True,
     ),
     Method(
         name="fci",
@@ -116,6 +118,7 @@ INDEPENDENCE = (
         any_kind=True,
         by_tests=True,
         instead_in_time="svar-rfci",
+        tests_seen_rows=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
     replace(kernel_pc("kpc-dc", "distance covariance", "kpc_dc"), seldom=True),

@@ -24,6 +24,15 @@ RESTARTS = (
     Option("max_steps", "int", None, "stop after this many moves", low=0),
 )
 
+BEST = Option(
+    "best",
+    "int",
+    1,
+    "number of classes of equivalent networks to find, best first, with proof and posterior odds",
+    low=1,
+    high=1000,
+)
+
 SEARCHES = (
     Method(
         name="auto",
@@ -143,7 +152,7 @@ SEARCHES = (
         reference="Silander & Myllymäki 2006; Singh & Moore 2005",
         learner="dagora.learners.search.exact.dynamic:dynamic",
         growth="exponential",
-        options=(MEMORY,),
+        options=(MEMORY, BEST),
     ),
     Method(
         name="astar",
@@ -171,7 +180,7 @@ SEARCHES = (
         learner="dagora.learners.search.exact.ilp:ilp",
         growth="parent sets",
         needs=(SCIP,),
-        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes")),
+        options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes"), BEST),
     ),
     Method(
         name="obs",

@@ -1,9 +1,9 @@
-"""Answers to questions: how they are computed, their numbers, and their text."""
+"""Answers to questions: their numbers and their text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import floor, log10
 from typing import Any
@@ -12,19 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
-from dagora.network.inference.exact import joint_table, mixture, most_probable, reduce_question
-from dagora.network.inference.problem import NodeEvidence, set_up
-from dagora.network.inference.question import (
-    Question,
-    check_known,
-    check_targets,
-    check_value,
-    kinds_of,
-    quote,
-)
-from dagora.network.inference.settings import QuerySettings
-from dagora.network.inference.weighting import draw_weighted_rows
-from dagora.network.model import NetworkModel
+from dagora.network.inference.question import Question, quote
 
 Array = NDArray[np.float64]
 Ends = tuple[float, float]
@@ -90,6 +78,18 @@ class Answer:
     def content(self) -> dict[str, Any]:
         """The numbers, as plain objects."""
         raise NotImplementedError
+
+    def numbers(self) -> Array:
+        """The numbers that rows leave uncertain; refused where there are none."""
+        raise QueryError(f"{self.question} has no number that varies")
+
+    def listed(self) -> list[tuple[str, float, float | None]]:
+        """Labels with the numbers to compare, and standard errors where they were estimated."""
+        raise QueryError(f"{self.question} has no number to compare")
+
+    def with_row_uncertainty(self, errors: Array, interval: Interval) -> Answer:  # noqa: ARG002
+        """The same answer with what comes from the rows."""
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain lists, texts and numbers, as JSON has them."""
@@ -172,6 +172,24 @@ class Distribution(Answer):
         if self.standard_errors is None:
             return {}
         return dict(zip(self._keys(), self._numbers(self.standard_errors), strict=True))
+
+    def numbers(self) -> Array:
+        """The whole table."""
+        return self.table
+
+    def listed(self) -> list[tuple[str, float, float | None]]:
+        """Each level, or the event, with its probability."""
+        event = self.question.event
+        shown = [", ".join(key) if isinstance(key, tuple) else key for key in self.probabilities]
+        labels = [""] if event else shown
+        return list(
+            zip(labels, self.probabilities.values(), self._numbers_or_none(self.standard_errors), strict=True)
+        )
+
+    def with_row_uncertainty(self, errors: Array, interval: Interval) -> Distribution:
+        """The same answer with what comes from the rows; chances stay between 0 and 1."""
+        low, high = (np.clip(end, 0, 1) for end in interval)
+        return replace(self, row_errors=errors, row_interval=(low, high))
 
     def _keys(self) -> list[Any]:
         event = self.question.event
@@ -276,6 +294,24 @@ class Density(Answer):
         spread = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         return dict(zip(self.variables, spread.tolist(), strict=True))
 
+    def numbers(self) -> Array:
+        """The means."""
+        return np.asarray(self.weights @ self.means)
+
+    def listed(self) -> list[tuple[str, float, float | None]]:
+        """Each variable with its mean."""
+        errors = (
+            [None] * len(self.variables) if self.standard_errors is None else self.standard_errors.tolist()
+        )
+        return [
+            (f"mean of {name}", mean, error)
+            for (name, mean), error in zip(self.mean.items(), errors, strict=True)
+        ]
+
+    def with_row_uncertainty(self, errors: Array, interval: Interval) -> Density:
+        """The same answer with what comes from the rows."""
+        return replace(self, row_errors=errors, row_interval=interval)
+
     def lines(self) -> list[str]:
         """Mean and standard deviation of each variable, and the components."""
         mean, sd = self.mean, self.sd
@@ -346,106 +382,3 @@ class Explanation(Answer):
     def content(self) -> dict[str, Any]:
         """Levels and their joint probability."""
         return {"most_probable": dict(self.most_probable), "probability": self.probability}
-
-
-def ask(model: NetworkModel, question: Question, settings: QuerySettings) -> Answer:
-    """Answer a question: exactly, or by weighted samples where it is asked for or cannot be otherwise."""
-    known = check_known(model, question.given, question.do)
-    targets = check_targets(model, question, known)
-    if not targets:
-        raise QueryError("all variables are given: nothing is left to ask for")
-    discrete, continuous = kinds_of(model, targets)
-    if discrete and continuous:
-        raise QueryError(
-            f"'{discrete[0]}' is discrete and '{continuous[0]}' is continuous: ask for one kind at a time, "
-            "and give levels of the other"
-        )
-    for name, value in question.event.items():
-        if name in continuous:
-            raise QueryError(
-                f"'{name}' is continuous: a single value has no probability; ask P({name} | ...)"
-            )
-        check_value(model, name, value)
-    sampling = settings.method == "sampling"
-    if settings.method == "auto" and set_up(model, targets, known).open_choices:
-        sampling = True
-    if question.kind == "MAP":
-        return explain(model, question, targets, known, settings, sampling=sampling)
-    if sampling:
-        return estimate(model, question, targets, known, settings)
-    if continuous:
-        found = mixture(model, targets, known, settings.limits)
-        return Density(question, targets, None, found.weights, found.means, found.covariances)
-    reduced = reduce_question(model, targets, known, settings.limits)
-    table = joint_table(model, reduced, targets, known, settings.limits)
-    return Distribution(question, targets, None, {v: model.levels[v] for v in targets}, table)
-
-
-def explain(
-    model: NetworkModel,
-    question: Question,
-    targets: Sequence[str],
-    known: NodeEvidence,
-    settings: QuerySettings,
-    *,
-    sampling: bool,
-) -> Explanation:
-    """The most probable levels; of a Gaussian network the most probable values, which are the means."""
-    if sampling:
-        raise QueryError("MAP has exact answers only: it cannot be estimated from samples")
-    if targets[0] in model.levels:
-        codes, probability = most_probable(model, targets, known, settings.limits)
-        levels = {name: model.levels[name][code] for name, code in codes.items()}
-        return Explanation(question, tuple(targets), None, levels, probability)
-    found = mixture(model, targets, known, settings.limits)
-    if len(found.weights) > 1:
-        raise QueryError(
-            f"'{targets[0]}' has a mixture of {len(found.weights)} normal distributions: MAP needs one; "
-            "give the levels of its discrete ancestors"
-        )
-    values = dict(zip(targets, found.means[0].tolist(), strict=True))
-    return Explanation(question, tuple(targets), None, values, None)
-
-
-def estimate(
-    model: NetworkModel,
-    question: Question,
-    targets: Sequence[str],
-    known: NodeEvidence,
-    settings: QuerySettings,
-) -> Answer:
-    """Estimate a distribution from weighted samples."""
-    drawn = draw_weighted_rows(model, list(targets), known, settings.samples, settings.seed)
-    estimated = SampleEstimate(settings.samples, drawn.effective, settings.seed)
-    if targets[0] in model.levels:
-        levels = {name: model.levels[name] for name in targets}
-        shape = [len(levels[name]) for name in targets]
-        flat = np.ravel_multi_index(tuple(drawn.columns[name].astype(np.int64) for name in targets), shape)
-        share = np.asarray(np.bincount(flat, drawn.weights, int(np.prod(shape))), dtype=np.float64)
-        # Of an indicator f, Σ w²(f − m)² = (1 − 2m) Σ w² over its rows + m² Σ w² over all.
-        squares = np.asarray(np.bincount(flat, drawn.weights**2, len(share)), dtype=np.float64)
-        errors = np.sqrt(np.maximum((1 - 2 * share) * squares + share**2 * squares.sum(), 0.0))
-        # A level that no sample has, or all have, may still be off by the weight of one more sample.
-        errors = np.maximum(errors, 1 / (drawn.effective + 1)).reshape(shape)
-        return Distribution(
-            question,
-            tuple(targets),
-            estimated,
-            levels,
-            share.reshape(shape),
-            errors if estimated.reliable else None,
-        )
-    values = np.stack([drawn.columns[name] for name in targets], axis=1)
-    mean = drawn.weights @ values
-    off = values - mean
-    covariance = np.einsum("n,ni,nj->ij", drawn.weights, off, off)
-    errors = np.array([drawn.mean_and_error(column)[1] for column in values.T])
-    return Density(
-        question,
-        tuple(targets),
-        estimated,
-        np.ones(1),
-        mean[None],
-        covariance[None],
-        errors if estimated.reliable else None,
-    )

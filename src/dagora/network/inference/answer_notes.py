@@ -8,8 +8,10 @@ from dataclasses import replace
 from dagora.base.errors import QueryError
 from dagora.data.columns.study_design import describe_choice, is_case_column
 from dagora.graph.separation import d_separated
-from dagora.network.inference.answer import Answer, Density, Distribution, ask
+from dagora.network.inference.answer import Answer, Density, Distribution, Explanation
+from dagora.network.inference.asking import ask
 from dagora.network.inference.class_range import range_over_class
+from dagora.network.inference.contrast import AnswerContrast
 from dagora.network.inference.identify import adjustments_of, causal_notes
 from dagora.network.inference.question import Question, make_question, quote
 from dagora.network.inference.row_uncertainty import SECONDS, uncertainty_from_rows
@@ -19,6 +21,8 @@ from dagora.network.origin import Origin
 
 FEW_ROWS = 10
 """Rows with the same evidence below which an answer warns."""
+
+NOT_COMPUTED = "how far other rows would move it was not computed"
 
 MOST_EVIDENCE = 30
 """Pieces of evidence up to which the rows that have them are estimated."""
@@ -31,6 +35,8 @@ def with_notes(
 
     `seconds` is the time for the uncertainty that comes from the rows.
     """
+    if isinstance(answer, AnswerContrast):
+        return contrast_with_notes(model, answer, settings, seconds)
     set_ = adjustments_of(model, answer) if answer.question.do else []
     if model.origin is None:
         return replace(answer, notes=tuple(causal_notes(model, answer, set_))) if set_ else answer
@@ -40,16 +46,30 @@ def with_notes(
         *choice_notes(model, answer),
         *few_rows(model, answer.question, settings),
     ]
-    if isinstance(answer, Distribution | Density):
+    if not isinstance(answer, Explanation):
         rows = uncertainty_from_rows(model, answer, settings, seconds)
         if rows is None:
-            lines.append("how far other rows would move it was not computed")
+            lines.append(NOT_COMPUTED)
         else:
-            answer = replace(answer, row_errors=rows.errors, row_interval=rows.interval)
-        if set_:
-            answer = replace(answer, class_range=range_over_class(model, answer, settings, set_))
+            answer = answer.with_row_uncertainty(rows.errors, rows.interval)
+    if set_ and isinstance(answer, Distribution | Density):
+        answer = replace(answer, class_range=range_over_class(model, answer, settings, set_))
     lines += causal_notes(model, answer, set_) if set_ else ()
     return replace(answer, notes=tuple(lines))
+
+
+def contrast_with_notes(
+    model: NetworkModel, answer: AnswerContrast, settings: QuerySettings, seconds: float
+) -> Answer:
+    """A contrast with its uncertainty, and the lines of both answers."""
+    first, second = (with_notes(model, one, settings, 0.0) for one in (answer.first, answer.second))
+    lines = [line for line in dict.fromkeys([*first.notes, *second.notes]) if line != NOT_COMPUTED]
+    if model.origin is None:
+        return replace(answer, notes=tuple(lines))
+    rows = uncertainty_from_rows(model, answer, settings, seconds)
+    if rows is None:
+        return replace(answer, notes=(*lines, NOT_COMPUTED))
+    return replace(answer.with_row_uncertainty(rows.errors, rows.interval), notes=tuple(lines))
 
 
 def extrapolation(model: NetworkModel, question: Question) -> Iterator[str]:

@@ -21,11 +21,11 @@ from dagora.graph.dag import DAG
 from dagora.graph.directions import without_arrows
 from dagora.graph.parent_sets import MOST_CHOICES, parent_choices
 from dagora.network.gaussian_moments import implied_moments
-from dagora.network.inference.answer import Density, Distribution, ask
+from dagora.network.inference.answer import Density, Distribution
+from dagora.network.inference.asking import ask
 from dagora.network.inference.exact import joint_table, reduce_question
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.inference.question import check_known, make_question
-from dagora.network.inference.row_uncertainty import numbers_of
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 from dagora.network.regressions import Lines
@@ -49,7 +49,9 @@ def range_over_class(
     if origin is None or origin.directions is None:
         return None
     if not any(one.open_edges for one in found):
-        return numbers_of(answer), numbers_of(answer)
+        return answer.numbers(), answer.numbers()
+    if not question.is_certain:
+        return None
     class_ = without_arrows(model.graph, origin.directions.open)
     choices = islice(parent_choices(class_, question.do), MOST_CHOICES + 1)
     members = [member for _, member in choices]
@@ -62,7 +64,7 @@ def range_over_class(
             values += [answer.table] if values and answer.estimated is not None else []  # by other samples
         elif model.kind == "gaussian":
             networks = (directed_as(model, member.extension()) for member in members)
-            values = [numbers_of(ask(network, question, settings)) for network in networks]
+            values = [ask(network, question, settings).numbers() for network in networks]
         else:
             return None
     except QueryError:

@@ -24,7 +24,7 @@ def adjustments_of(model: NetworkModel, answer: Answer) -> list[Adjustment]:
     """The effects of setting variables in the class of the graph, on each variable asked for or given."""
     question, open_ = answer.question, directions_of(model).open
     graph = without_arrows(model.graph, open_)
-    return [Adjustment(graph, question.do, name) for name in (*answer.variables, *question.given)]
+    return [Adjustment(graph, question.do, name) for name in (*answer.variables, *question.known_of)]
 
 
 def directions_of(model: NetworkModel) -> Directions:

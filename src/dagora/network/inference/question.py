@@ -1,7 +1,6 @@
-"""Questions: `P(cancer | smoker=yes)`, `P(a=yes | do(b=no))`, `MAP(a, b | c=1, x=0.5)`.
+"""Questions: `P(cancer | smoker=yes)`, `P(a=yes | do(b=no))`, `MAP(a, b | c=1, x=0.5)`, `P(x > 1 | a=no)`.
 
-They are read from text, and their names, levels and numbers are looked up in a network. Names and levels that
-hold blanks or one of , | = ( ) ' " stand in quotes of either kind.
+`question_reader` reads them from text. Here their names, levels and numbers are looked up in a network.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dagora.base.errors import QueryError
 from dagora.base.phrases import among, repeated, some_of
 from dagora.network.inference.problem import NodeEvidence
+from dagora.network.inference.ranges import COMPARISON, Range
 from dagora.network.model import NetworkModel
 
-WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s,|=()'"]+)|([,|=()]))""")
 SHAPE = "questions look like P(a, b | c=yes, do(d=no)) or MAP(a, b | c=yes)"
 EVERYTHING = "*"
 MOST_NAMED = 10
@@ -24,13 +23,15 @@ MOST_NAMED = 10
 LARGEST = 1e150  # a number whose square is one, too
 
 Value = str | int | float
+Uncertain = Mapping[str, Mapping[str, float]]
+"""Of each variable a number for every level; or the value and the sd of a measurement."""
 
 
 @dataclass(frozen=True)
 class Question:
     """A question, before it is checked against a network.
 
-    >>> parse("P(cancer | smoker=yes, do(diet='very good'))")
+    >>> Question("P", ("cancer",), given={"smoker": "yes"}, do={"diet": "very good"})
     Question(P(cancer | smoker=yes, do(diet='very good')))
     """
 
@@ -41,16 +42,44 @@ class Question:
     """Levels whose probability is asked for, as in P(a=yes)."""
     given: Mapping[str, Value] = field(default_factory=dict)
     do: Mapping[str, Value] = field(default_factory=dict)
+    within: Mapping[str, Range] = field(default_factory=dict)
+    """Ranges whose probability is asked for, as in P(x > 1)."""
+    given_within: Mapping[str, Range] = field(default_factory=dict)
+    """Ranges that are known, as in P(a | x > 1)."""
+    likelihood: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Likelihood evidence: how probable what was noticed is at each level; or a measurement: value and sd."""
+    soft: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Soft evidence: the probabilities that levels have once all is known."""
+    against: tuple[str, Question] | None = None
+    """`-` or `/` and the question whose answer is taken from this one's, or divides it."""
+
+    @property
+    def known_of(self) -> tuple[str, ...]:
+        """The variables that are not set, but of which something is known."""
+        return (*self.given, *self.given_within, *self.likelihood, *self.soft)
+
+    @property
+    def is_certain(self) -> bool:
+        """True if all that is known are values of variables."""
+        return not (self.given_within or self.likelihood or self.soft)
 
     def __str__(self) -> str:
-        asked = [
-            f"{quote(name)}={quote(self.event[name])}" if name in self.event else quote(name)
-            for name in self.of
-        ]
-        known = [f"{quote(name)}={quote(value)}" for name, value in self.given.items()]
+        asked = [self._asked(name) for name in self.of]
+        known = [f"{quote_name(name)}={quote(value)}" for name, value in self.given.items()]
+        known += [range_.written(quote_name(name)) for name, range_ in self.given_within.items()]
         if self.do:
-            known.append(f"do({', '.join(f'{quote(n)}={quote(v)}' for n, v in self.do.items())})")
-        return f"{self.kind}({', '.join(asked)}{' | ' if known else ''}{', '.join(known)})"
+            known.append(f"do({', '.join(f'{quote_name(n)}={quote(v)}' for n, v in self.do.items())})")
+        for word, found in (("likelihood", self.likelihood), ("soft", self.soft)):
+            for name, numbers in found.items():
+                listed = ", ".join(f"{quote(level)}={number!r}" for level, number in numbers.items())
+                known.append(f"{word}({quote_name(name)}, {listed})")
+        alone = f"{self.kind}({', '.join(asked)}{' | ' if known else ''}{', '.join(known)})"
+        return alone if self.against is None else f"{alone} {self.against[0]} {self.against[1]}"
+
+    def _asked(self, name: str) -> str:
+        if name in self.within:
+            return self.within[name].written(quote_name(name))
+        return f"{quote_name(name)}={quote(self.event[name])}" if name in self.event else quote_name(name)
 
     def __repr__(self) -> str:
         return f"Question({self})"
@@ -70,137 +99,15 @@ def quote(value: object) -> str:
     return f"{mark}{escaped}{mark}"
 
 
-def words(text: str) -> list[tuple[str, bool]]:
-    """The words of a question; the second entry is True for punctuation."""
-    found: list[tuple[str, bool]] = []
-    position = 0
-    text = text.rstrip()
-    while position < len(text):
-        match = WORD.match(text, position)
-        if not match:
-            raise QueryError(f"{text!r} has a quote that does not end: {SHAPE}")
-        position = match.end()
-        inside = match.group(1) if match.group(1) is not None else match.group(2)
-        if inside is not None:
-            found.append((re.sub(r"\\(.)", r"\1", inside), False))
-        else:
-            found.append((match.group(3) or match.group(4), match.group(4) is not None))
-    return found
+def quote_name(name: str) -> str:
+    """Return a name as it can stand in a question, where signs that compare are not part of a name.
 
-
-def parse(text: object) -> Question:
-    """Read a question.
-
-    >>> question = parse("MAP(a, b | c=1)")
-    >>> question.kind, question.of, question.given
-    ('MAP', ('a', 'b'), {'c': '1'})
-    >>> parse("P(a")
-    Traceback (most recent call last):
-    dagora.QueryError: 'P(a' ends too early: questions look like P(a, b | c=yes, do(d=no)) or ...
+    >>> quote_name("a<b"), quote_name("a")
+    ("'a<b'", 'a')
     """
-    if not isinstance(text, str):
-        raise QueryError(f"a question is text, not a {type(text).__name__}: {SHAPE}")
-    return QuestionReader(text).question()
-
-
-class QuestionReader:
-    """Reads the words of one question from left to right."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.words = words(text)
-        self.position = 0
-
-    def question(self) -> Question:
-        """The whole question."""
-        kind, mark = self.next()
-        if mark or kind.upper() not in {"P", "MAP"}:
-            raise QueryError(f"{self.text!r} begins with neither P( nor MAP(: {SHAPE}")
-        self.expect("(")
-        of: list[str] = []
-        event: dict[str, Value] = {}
-        given: dict[str, Value] = {}
-        do: dict[str, Value] = {}
-        end = ","
-        while end == ",":
-            name = self.word()
-            of.append(name)
-            end = self.punctuation()
-            if end == "=":
-                event[name] = self.word()
-                end = self.punctuation()
-        if end == "|":
-            end = ","
-            while end == ",":
-                end = self.condition(given, do)
-        if end != ")" or self.position < len(self.words):
-            raise QueryError(f"{self.text!r} goes on where it should end: {SHAPE}")
-        return make_question(kind.upper(), of, event, given, do)
-
-    def condition(self, given: dict[str, Value], do: dict[str, Value]) -> str:
-        """One entry after the bar; returns the mark that follows."""
-        name = self.word()
-        mark = self.punctuation()
-        if name == "do" and mark == "(":
-            mark = ","
-            while mark == ",":
-                variable = self.word()
-                self.expect("=")
-                add_once(do, variable, self.word())
-                mark = self.punctuation()
-            if mark != ")":
-                raise QueryError(f"{self.text!r} has a do( that does not end: {SHAPE}")
-            return self.punctuation()
-        if mark != "=":
-            refuse_range(name)
-            raise QueryError(f"what is known of '{name}' in {self.text!r}? Write {name}=LEVEL: {SHAPE}")
-        add_once(given, name, self.word())
-        return self.punctuation()
-
-    def next(self) -> tuple[str, bool]:
-        """The next word."""
-        if self.position >= len(self.words):
-            raise QueryError(f"{self.text!r} ends too early: {SHAPE}")
-        self.position += 1
-        return self.words[self.position - 1]
-
-    def word(self) -> str:
-        """A name or a level."""
-        word, mark = self.next()
-        if mark:
-            raise QueryError(f"{self.text!r} has '{word}' where a name belongs: {SHAPE}")
-        return word
-
-    def punctuation(self) -> str:
-        """A mark."""
-        word, mark = self.next()
-        if not mark:
-            refuse_range(word)
-            raise QueryError(
-                f"{self.text!r} has '{word}' where , | = or ) belongs (quotes hold blanks): {SHAPE}"
-            )
-        return word
-
-    def expect(self, wanted: str) -> None:
-        """A certain mark."""
-        if self.punctuation() != wanted:
-            raise QueryError(f"{self.text!r} lacks a '{wanted}': {SHAPE}")
-
-
-def refuse_range(word: str) -> None:
-    """Refuse a word that compares, such as age>60."""
-    if re.search("[<>≤≥]", word):
-        raise QueryError(
-            f"evidence is one value, such as age=60, and not a range ('{word}'): ask for several values, or "
-            "learn with the column cut into intervals, which are levels then"
-        )
-
-
-def add_once(known: dict[str, Value], name: str, value: Value) -> None:
-    """Add the value of a variable; refuse a second one."""
-    if name in known:
-        raise QueryError(f"'{name}' is given twice: say once what is known of it")
-    known[name] = value
+    quoted = quote(name)
+    bare = quoted == name and COMPARISON.search(name)
+    return f"'{name}'" if bare else quoted
 
 
 def make_question(
@@ -209,6 +116,10 @@ def make_question(
     event: Mapping[str, Value] | None = None,
     given: Mapping[str, Value] | None = None,
     do: Mapping[str, Value] | None = None,
+    within: Mapping[str, Range] | None = None,
+    given_within: Mapping[str, Range] | None = None,
+    likelihood: Mapping[str, Mapping[str, float]] | None = None,
+    soft: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Question:
     """Make a question and check what needs no network.
 
@@ -220,21 +131,69 @@ def make_question(
         event = of
     asked = (of,) if isinstance(of, str) else tuple(of)
     event, given, do = dict(event or {}), dict(given or {}), dict(do or {})
+    within, ranges = dict(within or {}), dict(given_within or {})
+    weights, soft = dict(likelihood or {}), dict(soft or {})
     if not asked:
         raise QueryError(f"nothing is asked for: {SHAPE}")
     if (twice := repeated(asked)) is not None:
         raise QueryError(f"'{twice}' is asked for twice")
     for name in asked:
-        if name in given or name in do:
+        if name in given or name in do or name in ranges:
             raise QueryError(f"'{name}' is asked for and given: ask for it, or give it")
     for name in given:
         if name in do:
             raise QueryError(f"'{name}' is given twice: it was either seen or set by do({name}=...)")
-    if event and (len(event) < len(asked) or kind == "MAP"):
+    for name in (*ranges, *weights, *soft):
+        if name in given or name in do or sum(name in known for known in (ranges, weights, soft)) > 1:
+            raise QueryError(f"'{name}' is given twice: say once what is known of it")
+    if (event or within) and (len(event) + len(within) < len(asked) or kind == "MAP"):
         raise QueryError(
             "either all variables asked for have a level, as in P(a=yes, b=no), or none, as in P(a, b)"
         )
-    return Question(kind, asked, event, given, do)
+    return Question(kind, asked, event, given, do, within, ranges, weights, soft)
+
+
+def with_uncertain(question: Question, likelihood: Uncertain, soft: Uncertain) -> Question:
+    """The question with likelihood and soft evidence besides what it has; of a contrast, on both sides.
+
+    >>> with_uncertain(Question("P", ("a",)), {"b": {"yes": 0.8, "no": 0.2}}, {})
+    Question(P(a | likelihood(b, yes=0.8, no=0.2)))
+    """
+    if not likelihood and not soft:
+        return question
+    added = make_question(
+        question.kind,
+        question.of,
+        question.event,
+        question.given,
+        question.do,
+        question.within,
+        question.given_within,
+        {**question.likelihood, **by_level(likelihood)},
+        {**question.soft, **by_level(soft)},
+    )
+    for name in (*likelihood, *soft):
+        if name in question.likelihood or name in question.soft:
+            raise QueryError(f"'{name}' is given twice: say once what is known of it")
+    if question.against is None:
+        return added
+    sign, other = question.against
+    return replace(added, against=(sign, with_uncertain(other, likelihood, soft)))
+
+
+def by_level(uncertain: Uncertain) -> dict[str, dict[str, float]]:
+    """The numbers by level, checked."""
+    found: dict[str, dict[str, float]] = {}
+    for name, numbers in uncertain.items():
+        if not isinstance(numbers, Mapping):
+            raise QueryError(f"evidence of '{name}' has a number for every level: {{'yes': 0.8, 'no': 0.2}}")
+        found[name] = {}
+        for level, value in numbers.items():
+            number = find_number(value)
+            if number is None or isinstance(value, bool):
+                raise QueryError(f"evidence of '{name}' needs a finite number for '{level}', not {value!r}")
+            found[name][str(level)] = number
+    return found
 
 
 def check_variable(model: NetworkModel, name: object) -> str:
@@ -247,7 +206,6 @@ def check_variable(model: NetworkModel, name: object) -> str:
     """
     if isinstance(name, str) and name in model.parents:
         return name
-    refuse_range(str(name))
     near = difflib.get_close_matches(str(name), model.parents, n=1)
     hint = f"did you mean '{near[0]}'?" if near else among(model.parents)
     raise QueryError(f"there is no variable '{name}' in the network: {hint}")

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import QueryError
-from dagora.network.inference.answer import Answer, Density, Distribution, ask
+from dagora.network.inference.answer import Answer, Explanation
+from dagora.network.inference.asking import ask
 from dagora.network.inference.problem import relevant_nodes
-from dagora.network.inference.question import check_known
+from dagora.network.inference.question import Question, check_known, check_targets, check_variable
 from dagora.network.inference.settings import QuerySettings
 from dagora.network.model import NetworkModel
 from dagora.network.parameter_posterior import draw_parameters, parameter_posteriors
@@ -54,24 +55,23 @@ def uncertainty_from_rows(
     None where it is not known: no rows behind the network, no time to repeat the answer, or too few samples.
     """
     origin = model.origin
-    if seconds <= 0 or origin is None or not isinstance(answer, Distribution | Density):
+    if seconds <= 0 or origin is None or isinstance(answer, Explanation):
         return None
     until = time.thread_time() + seconds
-    known = check_known(model, answer.question.given, answer.question.do)
-    nodes = [node for node in relevant_nodes(model, answer.variables, known) if node not in known.do]
+    nodes = nodes_behind(model, answer.question)
     posteriors = parameter_posteriors(model, origin, nodes) if set(nodes) <= set(origin.rows) else None
     if posteriors is None:
         return None
     rng = np.random.default_rng(settings.seed)
-    numbers, centre = numbers_of(answer), np.zeros(())
+    numbers, centre = answer.numbers(), np.zeros(())
     drawn: list[Array] = []
     try:
         if answer.estimated is not None:
             settings = replace(settings, samples=min(settings.samples, SAMPLES))
-            centre = numbers_of(reliable(ask(model, answer.question, settings))) - numbers
+            centre = reliable(ask(model, answer.question, settings)).numbers() - numbers
         while len(drawn) < DRAWS and time.thread_time() < until:
             network = draw_parameters(model, posteriors, rng)
-            drawn.append(numbers_of(reliable(ask(network, answer.question, settings))) - centre)
+            drawn.append(reliable(ask(network, answer.question, settings)).numbers() - centre)
     except QueryError:
         return None
     if len(drawn) < FEWEST:
@@ -79,8 +79,6 @@ def uncertainty_from_rows(
     # These quantiles leave as much of the posterior outside, on average, however few the draws are.
     tails = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
     low, high = np.quantile(drawn, tails, axis=0, method="weibull")
-    if isinstance(answer, Distribution):
-        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
     interval = np.minimum(low, numbers), np.maximum(high, numbers)
     return RowUncertainty(np.asarray(np.std(drawn, axis=0, ddof=1)), interval)
 
@@ -92,10 +90,13 @@ def reliable(answer: Answer) -> Answer:
     return answer
 
 
-def numbers_of(answer: Answer) -> Array:
-    """The table of a distribution, or the means of a density."""
-    if isinstance(answer, Distribution):
-        return answer.table
-    if isinstance(answer, Density):
-        return answer.weights @ answer.means
-    raise QueryError("only distributions and densities have numbers")
+def nodes_behind(model: NetworkModel, question: Question) -> list[str]:
+    """The nodes whose parameters bear on a question."""
+    known = check_known(model, question.given, question.do)
+    named = [*check_targets(model, question, known), *(check_variable(model, n) for n in question.known_of)]
+    found = [node for node in relevant_nodes(model, named, known) if node not in known.do]
+    return (
+        found
+        if question.against is None
+        else [*dict.fromkeys([*found, *nodes_behind(model, question.against[1])])]
+    )

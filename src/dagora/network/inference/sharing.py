@@ -11,8 +11,9 @@ import numpy as np
 
 from dagora.base.errors import QueryError
 from dagora.graph.dag import DAG
-from dagora.network.inference.answer import Answer, Distribution, ask
+from dagora.network.inference.answer import Answer, Distribution
 from dagora.network.inference.answer_notes import with_notes
+from dagora.network.inference.asking import ask
 from dagora.network.inference.exact import impossible_evidence
 from dagora.network.inference.junction_tree import CalibratedTree, JunctionTree
 from dagora.network.inference.problem import NodeEvidence, relevant_nodes
@@ -62,7 +63,7 @@ def answer_all(model: NetworkModel, questions: Sequence[Question], settings: Que
     answers = []
     for question in questions:
         group = groups[evidence_key(question)]
-        alone = [one for one in group if one.kind == "P" and len(one.of) == 1 and one.of != (EVERYTHING,)]
+        alone = [one for one in group if shares_a_tree(one)]
         if (
             question not in alone
             or len(alone) < PAYING
@@ -88,6 +89,12 @@ def answer_all(model: NetworkModel, questions: Sequence[Question], settings: Que
             levels = {target: model.levels[target]}
             answers.append(Distribution(question, (target,), None, levels, tree.marginal(target)))
     return answers
+
+
+def shares_a_tree(question: Question) -> bool:
+    """Return True for a question about one variable, given values alone."""
+    simple = question.kind == "P" and len(question.of) == 1 and question.of != (EVERYTHING,)
+    return simple and question.is_certain and not question.within and question.against is None
 
 
 def evidence_key(question: Question) -> tuple[object, ...]:

@@ -13,7 +13,8 @@ from dagora.graph.bits import Rows, pack
 from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
 from dagora.learners.source import Source
-from dagora.posterior.resample.row_draws import drawn_rows, seeds_of, statistics_of_rows
+from dagora.posterior.resample.completions import completed
+from dagora.posterior.resample.row_draws import IMPUTE, drawn_rows, seeds_of, statistics_of_rows
 from dagora.posterior.resample.series_blocks import SeriesBlocks
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -33,16 +34,28 @@ class SampleGraph:
     refused: str = ""
 
 
+def sample_of(prepared: PreparedRequest, way: Way, random: np.random.Generator, seed: int) -> Statistics:
+    """The rows of a sample: some of them, blocks of steps, or all rows with their missing values drawn."""
+    statistics = prepared.source.statistics
+    if isinstance(way, SeriesBlocks):
+        return way.draw(statistics, random)
+    if way != IMPUTE:
+        return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))
+    if prepared.imputing is None or not isinstance(statistics, IncompleteStatistics):
+        raise DataError(f"no cell is missing, so all completions are alike: leave {IMPUTE} out")
+    return completed(statistics, prepared.imputing, random, seed)
+
+
 def learn_sample(
     prepared: PreparedRequest, way: Way, seed: int, sample: int, budget: Budget
 ) -> SampleGraph | None:
     """Draw rows and learn from them, on one thread; None where time was up before the end."""
     if budget.left <= 0.0:
         return None
-    source, searching = prepared.source, prepared.searching
+    searching = prepared.searching
     random, own_seed = seeds_of(seed, sample)
     try:
-        drawn = draw_statistics(source.statistics, way, random)
+        drawn = sample_of(prepared, way, random, own_seed)
         if isinstance(drawn, IncompleteStatistics):
             check_missing(drawn.schema.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)
@@ -58,10 +71,3 @@ def learn_sample(
     if graph.nodes != prepared.nodes:
         graph = graph.reorder(prepared.nodes)
     return SampleGraph(pack(graph.to_numpy().T))
-
-
-def draw_statistics(statistics: Statistics, way: Way, random: np.random.Generator) -> Statistics:
-    """Statistics of rows drawn anew, or of blocks of steps."""
-    if isinstance(way, SeriesBlocks):
-        return way.draw(statistics, random)
-    return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))

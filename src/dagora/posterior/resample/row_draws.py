@@ -36,6 +36,9 @@ IN_WORDS = {
     "half-rows": "half as many rows, drawn with replacement",
 }
 
+IMPUTE = "impute"
+IN_WORDS[IMPUTE] = "the rows with missing values drawn, from networks fitted to rows drawn with replacement"
+
 FEWEST, MOST = 2, 1_000_000  # one sample has no spread; a million bounds memory
 
 
@@ -56,12 +59,14 @@ def way_for(name: str, method: Method) -> str:
     """
     if method.returns == "pag":
         raise OptionError(
-            f"the bootstrap counts edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, "
-            "whose edges have marks: leave the bootstrap out, or use pc"
+            f"samples count edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, whose "
+            "edges have marks: leave the samples out, or use pc"
         )
+    if name == IMPUTE:
+        return name
     if name == "auto":
         return "halves" if method.by_tests else "rows"
-    find("way to draw rows", name, {"auto": None, **WAYS})
+    find("way to draw rows", name, {"auto": None, **WAYS, IMPUTE: None})
     return name
 
 

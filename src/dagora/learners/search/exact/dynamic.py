@@ -24,22 +24,26 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, Order
 from dagora.learners.search.exact.component_solver import ComponentAnswer, Watch, solve_exactly
+from dagora.learners.search.exact.k_best import best_by_subsets
 
 # Sets examined between two looks at the clock: well below 0.2 s.
 WORK_PER_ROUND = 20_000_000
 
 
-def dynamic(candidates: Candidates, run: Run, *, memory: float = 4.0) -> Outcome:
+def dynamic(candidates: Candidates, run: Run, *, memory: float = 4.0, best: int = 1) -> Outcome:
     """Find a best network, one component after the other; `memory` is the limit on the table, in GiB.
+
+    `best` is the number of classes of equivalent networks to find.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = dynamic(Candidates.of("ab", listed), Run())
     >>> outcome.status, outcome.score, outcome.graph.edges
     ('optimal', -3.0, (('b', 'a'),))
     """
-    return solve_exactly(
+    first = solve_exactly(
         candidates, run, solve, "dynamic programming", lambda size: refusal(size, memory), effort=4
     )
+    return first if best == 1 or first.status == "failed" else best_by_subsets(first, candidates, run, best)
 
 
 def refusal(size: int, memory: float) -> str:

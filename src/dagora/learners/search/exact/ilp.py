@@ -28,11 +28,7 @@ from dagora.learners.search.exact.component_solver import (
     improve_order,
     solve_exactly,
 )
-
-# The solver's values and ours may differ by this share of the values that it sees: its tolerance.
-AGREEMENT = 1e-6
-
-PHASE = "integer programming"
+from dagora.learners.search.exact.verification import AGREEMENT, PHASE, VerificationError
 
 # The local search before the solver ends after this many disturbances per variable without a gain, or after
 # so much work: variables times sets times disturbances, some seconds in all.
@@ -46,15 +42,13 @@ BYTES_A_SET = 10_000
 HAND_OVER, TAKE_BACK = 30e-6, 6e-6
 
 
-class VerificationError(Exception):
-    """The solver's answer disagrees with our own computation of its score."""
-
-
-def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float = 4.0) -> Outcome:
+def ilp(
+    candidates: Candidates, run: Run, *, facets: bool = True, memory: float = 4.0, best: int = 1
+) -> Outcome:
     """Find a best network and prove it optimal; where time runs out, return the best one found and its gap.
 
     `facets` adds inequalities on three to seven nodes to the cluster inequalities; `memory` is the solver's
-    limit, in GiB.
+    limit, in GiB; `best` is the number of classes of equivalent networks to find.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = ilp(Candidates.of("ab", listed), Run())
@@ -67,7 +61,12 @@ def ilp(candidates: Candidates, run: Run, *, facets: bool = True, memory: float 
         return solve(problem, order, watch, facets=facets, memory=memory)
 
     try:
-        return solve_exactly(candidates, run, solver, PHASE, lambda _: "", effort=0)
+        first = solve_exactly(candidates, run, solver, PHASE, lambda _: "", effort=0)
+        if best == 1 or first.status == "failed":
+            return first
+        from dagora.learners.search.exact.k_best import best_by_cuts
+
+        return best_by_cuts(first, candidates, run, best, facets=facets, memory=memory)
     except VerificationError as error:
         return failure(candidates, str(error))
 

@@ -71,13 +71,16 @@ SETTINGS = {
 
 
 class IlpProgram:
-    """The program of one problem with the sets `kept`, among them all that the order `start` needs."""
+    """The program of one problem with the sets `kept`, among them all that the order `start` needs.
+
+    Without an order to start from, no search over orders looks for better networks on the way.
+    """
 
     def __init__(
         self,
         problem: LocalProblem,
         kept: NDArray[np.int64],
-        start: Order,
+        start: Order | None,
         watch: Watch,
         *,
         cuts: list[Cut],
@@ -92,8 +95,9 @@ class IlpProgram:
         self.error: BaseException | None = None
         self.rounds = 0
         self.cuts: Counter[str] = Counter()
-        self.best = start
-        self.best_score = problem.score(start)
+        self.start = start
+        self.best = np.empty(0, dtype=np.int64) if start is None else start
+        self.best_score = -math.inf if start is None else problem.score(start)
         self._reported = -math.inf
         self._state = random_state(watch.run.seed, len(problem))
         self._columns: list[Variable] = []
@@ -111,7 +115,8 @@ class IlpProgram:
         for cut in cuts:
             self._add_first_cut(cut)
         self._add_handlers()
-        self.model.addSol(self._fill(self.model.createSol(), self.whole.choose(start)))
+        if start is not None:
+            self.model.addSol(self._fill(self.model.createSol(), self.whole.choose(start)))
 
     def _configure(self, memory: float) -> None:
         self.model.hideOutput()
@@ -178,7 +183,7 @@ class IlpProgram:
         self.model.optimizeNogil()
         if self.error is not None:
             raise self.error
-        if self.model.getNSols():
+        if self.start is not None and self.model.getNSols():
             order = self.order_of(self.model.getBestSol())
             if order is not None and self.whole.score(order) > self.best_score:
                 self.best, self.best_score = order, self.whole.score(order)
@@ -235,7 +240,7 @@ class IlpProgram:
         if self.watch.exhausted:
             self.interrupt()
         now = time.monotonic()
-        if now - self._reported > SECONDS_A_REPORT:
+        if self.start is not None and now - self._reported > SECONDS_A_REPORT:
             self._reported = now
             bound = max(self.best_score, self.bound)
             nodes = int(self.model.getNTotalNodes())
@@ -278,6 +283,8 @@ class IlpProgram:
 
     def improve(self, heuristic: Heur) -> int:
         """Search near the order that the LP solution suggests; offer SCIP a network that beats the best."""
+        if self.start is None:
+            return PY_SCIP_RESULT.DIDNOTRUN
         whole, tolerance = self.whole, self.whole.tie()
         order = order_along(arc_weights(self._point()))
         with Alarm(self.watch.run.budget) as stop:
