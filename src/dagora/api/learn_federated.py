@@ -9,6 +9,7 @@ from typing import Any
 from dagora.api.learn import learn
 from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.files import naming
+from dagora.base.wording import option
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.table import Table
@@ -95,6 +96,7 @@ def learn_federated(
     settings = {name: value for name, value in options.items() if name not in AT_SITES}
     chosen = {name: value for name, value in options.items() if name in AT_SITES}
     reading = ReadingOptions(**chosen, cuts=False, trends=False)
+    refuse_design(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
     if timing is not None:
@@ -126,6 +128,16 @@ def learn_federated(
     # How many rows were dropped is not covered by the promise, so it is not said.
     notes = [FROM_ROWS] * (codebook is None)
     return add_traffic(replace(result, warnings=(*result.warnings, *notes)), books())
+
+
+def refuse_design(settings: Mapping[str, object]) -> None:
+    """Refuse weights and groups of rows, which no sum over sites knows of."""
+    for name in ("weights", "group"):
+        if settings.get(name) is not None:
+            raise OptionError(
+                f"over sites every row counts once and by itself: leave {option(name)} out, or learn at one "
+                "site"
+            )
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:
