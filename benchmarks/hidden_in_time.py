@@ -4,8 +4,9 @@
 
 Series are drawn as in `pcmci.py`, of 6 variables with lags up to 2; the last variable is hidden. The truth is
 taken from the graph unrolled over many steps: two nodes are adjacent unless their observed causes separate
-them, an end has a tail where its node is a cause of the other, else an arrow. Both programs look 2 steps back at a
-level of 0.01; LPCMCI makes 4 preliminary rounds, as its authors advise. The peer is in `.bench/tigramite`.
+them, an end has a tail where its node is a cause of the other, else an arrow. Both programs look 2 steps back
+at a level of 0.01; LPCMCI makes 4 preliminary rounds, as its authors advise. The peer is in
+`.bench/tigramite`.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Tally:
     def line(self, autocorrelation: float, program: str) -> list[str]:
         """The rates."""
         return [
-            f"{autocorrelation:g}", program, f"{self.found / self.true:.2f}", f"{self.extra / self.absent:.3f}",
+            f"{autocorrelation:g}", program,
+            f"{self.found / self.true:.2f}", f"{self.extra / self.absent:.3f}",
             f"{self.right / max(1, self.right + self.wrong):.2f}",
             f"{self.open / max(1, self.open + self.right + self.wrong):.2f}", digits(median(self.seconds)),
         ]  # fmt: skip
