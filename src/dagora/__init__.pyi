@@ -7,6 +7,7 @@ from dagora.api.backtest import backtest as backtest
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.check import check as check
+from dagora.api.drift import drift as drift
 from dagora.api.effect import effect as effect
 from dagora.api.effect_federated import effect_federated as effect_federated
 from dagora.api.effect_in_time import effect_in_time as effect_in_time
@@ -25,6 +26,7 @@ from dagora.api.opened_network import opened_network as opened_network
 from dagora.api.read_covariance import read_covariance as read_covariance
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
+from dagora.api.statistics import statistics as statistics
 from dagora.base.errors import DagoraError as DagoraError
 from dagora.base.errors import DagoraWarning as DagoraWarning
 from dagora.base.errors import DataError as DataError
@@ -94,12 +96,14 @@ from dagora.network.time.row_scores import RowScores as RowScores
 from dagora.network.time.time_network import TimeNetwork as TimeNetwork
 from dagora.network.time.trajectory import Trajectory as Trajectory
 from dagora.posterior.criticism.check import Check as Check
+from dagora.posterior.criticism.drift import Drift as Drift
 from dagora.posterior.resample.strengths import Strengths as Strengths
 from dagora.posterior.summary.features import Estimate as Estimate
 from dagora.posterior.summary.posterior import Posterior as Posterior
 from dagora.report import write_report as write_report
 from dagora.stats.merged_parts import open_parts as open_parts
 from dagora.stats.statistics import Statistics as Statistics
+from dagora.stats.stored.stored_statistics import StoredStatistics as StoredStatistics
 
 __version__: str
 __all__: list[str]

@@ -11,6 +11,7 @@ from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.interventions import GivenInterventions, find_marks, warnings_of_marks
+from dagora.data.made_tables import without_design
 from dagora.data.table import Table
 from dagora.learners.source import marked_column
 from dagora.network.incomplete.imputation import Imputation
@@ -93,7 +94,7 @@ def impute(
     options, _ = split_reading(
         given, network.graph.nodes, why_not_model=always, levels=levels, numbers=numbers
     )
-    table = as_any_table(data, replace(options, marks=marked_column(interventions)))
+    table = without_design(as_any_table(data, replace(options, marks=marked_column(interventions))))
     nodes = network.graph.nodes
     if interventions is None:
         table = name_empty_marks(table, find_marks(table.schema, nodes))

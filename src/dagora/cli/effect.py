@@ -36,6 +36,7 @@ Examples:
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
   dagora effect sensors.csv --from load --to heat --graph graph.json --model gp --curve
+  dagora effect visits.csv --from drug --to death --graph graph.json --group patient
   dagora effect patients.csv --from drug --to death --report effect.html
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
   dagora effect sensors.csv --all --graph class.json
@@ -130,7 +131,6 @@ def command(
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_overwriting, check_report, check_target
-    from dagora.data.table import require_table
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
@@ -166,11 +166,11 @@ def command(
     if horizon is not None:
         raise OptionError("--horizon goes with --time, which says when a row was")
     conditions = dict(split_pair(pair, "--given") for pair in given)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = () if outcome is None else (outcome,)
     wanted = (*known.mentioned, *causes, *asked, *conditions)
     marks = marked_column(interventions)
-    table = require_table(reading.any_table(data, seed=seed, wanted=wanted, marks=marks))
+    table = reading.any_table(data, seed=seed, wanted=wanted, marks=marks)
     rows = read_rows(table, interventions=interventions)
     with overview_first(table, data, lambda _: None, brief=as_json):
         live_line().phase("effect")

@@ -87,6 +87,7 @@ def command(
     from dagora.cli.outputs import check_overwriting, check_target
     from dagora.data.columns.reading_options import always
     from dagora.data.interventions import find_marks, warnings_of_marks
+    from dagora.data.made_tables import without_design
     from dagora.data.readers import ENDINGS, WRITTEN, file_format
     from dagora.formats.registry import read_network
     from dagora.learners.source import marked_column
@@ -115,7 +116,7 @@ def command(
     known = read_network(network)
     levels = {} if isinstance(known, GaussianNetwork) else known.levels
     numbers = frozenset(known.graph.nodes) - set(levels)
-    table = reading.any_table(
+    read = reading.any_table(
         data,
         part=True,
         wanted=known.graph.nodes,
@@ -124,6 +125,7 @@ def command(
         why_not_model=always,
         marks=marked_column(interventions),
     )
+    table = without_design(read)
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)
     nodes = known.graph.nodes

@@ -34,6 +34,7 @@ COMMANDS = {
     "demo": "Learn a known network from simulated data and compare.",
     "inspect": "Show how a table is understood: types, missing values, columns left out.",
     "learn": "Learn a network from a table.",
+    "statistics": "Count and sum a table into a file, to learn from later without its rows.",
     "explore": "Learn and ask networks on a page in the browser.",
     "impute": "Fill the missing values of a table from a network.",
     "sample": "Sample networks from their posterior given a table.",

@@ -18,6 +18,7 @@ def read_series(
     """The table of a command, read for the variables of a network; `others` keeps all columns."""
     from dagora.api.network_in_time import read_time_source
     from dagora.data.columns.reading_options import always
+    from dagora.data.made_tables import without_design
     from dagora.network.time.time_network import TimeNetwork
 
     source = read_time_source(network, any_of_class=True)
@@ -29,14 +30,16 @@ def read_series(
         levels = {name: tuple(own[name]) for name in graph.variables if name in own}
         numbers = [name for name in graph.variables if name not in own]
     wanted = (*graph.variables, *timing.columns)
-    table = reading.any_table(
-        data,
-        wanted=wanted,
-        only=None if others or isinstance(source, TimeNetwork) else frozenset(wanted),
-        levels=levels,
-        numbers=(*numbers, timing.time),
-        why_not_model=always,
-        in_time=True,
+    table = without_design(
+        reading.any_table(
+            data,
+            wanted=wanted,
+            only=None if others or isinstance(source, TimeNetwork) else frozenset(wanted),
+            levels=levels,
+            numbers=(*numbers, timing.time),
+            why_not_model=always,
+            in_time=True,
+        )
     )
     if table.overview is not None and not live_line().silent:
         show_warnings(table.overview.warnings)

@@ -20,6 +20,7 @@ from dagora.base.wording import col, option
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import READING, always, split_reading
 from dagora.data.incomplete import AnyTable, IncompleteTable
+from dagora.data.made_tables import without_design
 from dagora.data.series import Timing, is_date, series_column, time_column
 from dagora.data.table import Table
 from dagora.data.time_steps import count_steps
@@ -113,7 +114,7 @@ def read_in_time(
     if unknown:
         name = next(iter(unknown))
         raise OptionError(f"there is no option '{name}' about rows in time{alike(name, READING)}")
-    table = as_any_table(data, replace(options, in_time=True))
+    table = without_design(as_any_table(data, replace(options, in_time=True)))
     if others or levels is None or not set(variables) & set(table.names):
         return table
     return table.select([name for name in table.names if name in wanted])
