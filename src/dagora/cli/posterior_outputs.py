@@ -187,7 +187,11 @@ def strength_lines(strengths: Strengths, learned: Graph) -> list[str]:
     ]
     if len(order) > MOST_EDGES:
         lines.append(f"  and {len(order) - MOST_EDGES} more pairs above {LEAST_PROBABLE:g}")
-    return [*lines, "* joined in the graph learned from all rows"]
+    pooled = strengths.settings.get("resample") == "impute"
+    return [
+        *lines,
+        f"* joined in {'more than half of these graphs' if pooled else 'the graph learned from all rows'}",
+    ]
 
 
 def _finite(value: float) -> float | None:
