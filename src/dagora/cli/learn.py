@@ -100,6 +100,9 @@ def command(
     again.check(request.method, outputs, (data, request.knowledge, request.truth))
     request.check_overwriting(data)
     timing = in_time.timing
+    again.refuse_imputing(
+        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(data)}
+    )
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
     if covariance or rows is not None:
@@ -109,9 +112,6 @@ def command(
         return say_time(request, reading, data, asked, again, others)
     if timing is not None:
         again.refuse_series()
-    again.refuse_imputing(
-        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(data)}
-    )
     if dask is not None and again.bootstrap is None:
         check_reading_there(reading, {"--time": timing, "--interventions": interventions})
         return learn_on_cluster(request, reading, data, dask, asked)
