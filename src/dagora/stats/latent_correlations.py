@@ -33,6 +33,9 @@ FLOOR = 1e-3
 
 LEAST = 1e-300
 STEP = 1e-3
+FEWEST = 4
+"""Rows that a table is worth at least."""
+
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -46,7 +49,7 @@ class PairEstimate(NamedTuple):
 class LatentCorrelations(NamedTuple):
     """Correlations of normal variables, with the rows that they are worth.
 
-    `rows` is the rows of numbers that would be as precise as the least precise pair; `moved` is the largest
+    `rows` is the harmonic mean over pairs of the rows of numbers that would be as precise, `moved` the largest
     change that a floor on eigenvalues made.
     """
 
@@ -131,7 +134,8 @@ def latent_correlations(
             found[i, j] = found[j, i] = pair.correlation
             rows.append(min(pair.rows, float(table.n_rows)))
     matrix, moved = with_floor(found)
-    return LatentCorrelations(matrix, max(1, round(min(rows, default=float(table.n_rows)))), moved)
+    worth = len(rows) / sum(1 / each for each in rows) if rows else float(table.n_rows)
+    return LatentCorrelations(matrix, max(FEWEST, round(worth)), moved)
 
 
 def correlation(
@@ -196,9 +200,10 @@ def best(loss: Callable[[float], float]) -> PairEstimate:
     """The correlation of the least loss; the curvature there says how precise it is, in rows of numbers."""
     found = minimize_scalar(loss, bounds=(-LARGEST, LARGEST), method="bounded", options={"xatol": 1e-7})
     rho = float(found.x)
-    centre = float(np.clip(rho, STEP - LARGEST, LARGEST - STEP))
-    curvature = (loss(centre + STEP) - 2 * loss(centre) + loss(centre - STEP)) / STEP**2
-    return PairEstimate(rho, max(1.0, (1 - centre**2) ** 2 * curvature))
+    if abs(rho) > LARGEST - 2 * STEP:  # one column as good as determines the other: no curvature to speak of
+        return PairEstimate(rho, np.inf)
+    curvature = (loss(rho + STEP) - 2 * loss(rho) + loss(rho - STEP)) / STEP**2
+    return PairEstimate(rho, max(float(FEWEST), (1 - rho**2) ** 2 * curvature))
 
 
 def both_below(across: Floats, down: Floats, rho: float) -> Floats:
