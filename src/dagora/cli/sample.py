@@ -23,6 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -33,6 +34,7 @@ Examples:
   dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
+  dagora sample survey.csv --method order --impute 20
 """
 
 
@@ -46,6 +48,7 @@ class SampleRequest(CommonRequest):
     reweight: str | None
     checkpoint: str | None
     dask: str | None
+    impute: int | None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -73,6 +76,7 @@ class SampleRequest(CommonRequest):
             "budget": self.budget,
             "reweight": self.reweight,
             "dask": self.dask,
+            **({} if self.impute is None else {"impute": self.impute}),
             **parse_pairs(tuple(written), known, owner),
         }
 
@@ -177,6 +181,12 @@ def sample_options(command: F) -> F:
         ),
         *COMMON_OPTIONS,
         dask_option("Run the chains", "."),
+        click.option(
+            "--impute",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Where cells are missing: draw them N times, and pool the draws given each completed table.",
+        ),
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
         REPORT,
@@ -208,15 +218,26 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     from dagora.cli.learn import is_jkl
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
+    from dagora.stats.accepting import statistics_of
 
     request.check()
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
-    table = request.read(reading, data, marked_column(interventions))
+    if request.impute is not None:
+        if interventions is not None:
+            raise OptionError("--impute does not go with --interventions: leave one of them out")
+        modelling = replace(reading, given={**reading.given, "missing": "model"})
+        table: AnyTable = request.read_any(modelling, data, completes=True)
+    else:
+        table = request.read(reading, data, marked_column(interventions))
     with naming(data):
         check_rows(table.n_rows)
-    rows = read_rows(table, request.jobs, interventions=interventions)
+    rows = (
+        read_rows(table, request.jobs, interventions=interventions)
+        if request.impute is None
+        else statistics_of(table, request.jobs)
+    )
     if request.known_truth is not None:
         check_truth(request.truth or "", request.known_truth, rows.schema.names)
     with request.progress(table, data) as on_event:

@@ -49,8 +49,8 @@ class PairEstimate(NamedTuple):
 class LatentCorrelations(NamedTuple):
     """Correlations of normal variables, with the rows that they are worth.
 
-    `rows` is the harmonic mean over pairs of the rows of numbers that would be as precise, `moved` the largest
-    change that a floor on eigenvalues made.
+    `rows` is the harmonic mean over pairs of the rows of numbers that would be as precise, `moved` the
+    largest change that a floor on eigenvalues made.
     """
 
     matrix: Floats
@@ -221,7 +221,7 @@ def both_below(across: Floats, down: Floats, rho: float) -> Floats:
     angles = half * (NODES + 1)
     sine, cosine = np.sin(angles), np.cos(angles) ** 2
     inside = np.exp(-(p[..., None] ** 2 + q[..., None] ** 2 - 2 * (p * q)[..., None] * sine) / (2 * cosine))
-    return ndtr(h) * ndtr(k) + np.where(finite, half * (inside @ WEIGHTS) / (2 * np.pi), 0.0)
+    return np.asarray(ndtr(h) * ndtr(k) + np.where(finite, half * (inside @ WEIGHTS) / (2 * np.pi), 0.0))
 
 
 def with_floor(correlations: Floats) -> tuple[Floats, float]:
