@@ -143,9 +143,9 @@ def sample(
                 **options,
             )
 
-        found = pooled_posterior(source.rows, number, seed, clock, sample_one)
-        settings = {**found.settings, "draws": draws, "impute": number, "time_limit": time_limit}
-        return replace(found, settings=settings, seconds=clock.elapsed, data=source.account)
+        pooled = pooled_posterior(source.rows, number, seed, clock, sample_one)
+        settings = {**pooled.settings, "draws": draws, "impute": number, "time_limit": time_limit}
+        return replace(pooled, settings=settings, seconds=clock.elapsed, data=source.account)
     if entry.own_model and (score is not None or reweight is not None):
         raise OptionError(f"the sampler {entry.name} has a model of its own and takes no score")
     if dask is not None:
