@@ -1,5 +1,6 @@
 """A coordinator wants an answer to a question that the plan does not hold."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -83,6 +84,15 @@ def test_odd_questions(plan):
             assert int(answer.sum()) == ROWS * len(question.sets)
             assert all(len(some) <= plan.columns_per_table for some in question.sets)
     assert answered == set(plan.questions)
+
+
+def test_a_name_with_a_line_break():
+    """Before, the line that refuses it was two lines."""
+    content = {**json.loads(PLAN.encode()), "colu\nmns": 1}
+    with pytest.raises(DagoraError) as refused:
+        RunPlan.decode(json.dumps(content, sort_keys=True).encode())
+    assert "colu\\nmns" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.full

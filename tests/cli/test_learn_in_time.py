@@ -122,11 +122,19 @@ def test_a_parquet_file_with_dates(run: Callable, tmp_path: Path, kind: pa.DataT
         ("-m dynotears --time when", "there is no column 'when'"),
         ("-m dynotears --time t --series series --lags 500", "'lags' must be at most 100"),
         ("-m dynotears --time t --series series --lags 2 --option lags=1", "leave one of them out"),
-        ("-m dynotears --time t --series series --bootstrap 5", "breaks series"),
+        ("-m dynotears --block 5", "--block goes with --bootstrap"),
+        ("-m tabu --bootstrap 5 --block 5", "--block goes with --time"),
         ("-m dynotears --time t --series series --discretise mean", "does not go with --time"),
         ("-m dynotears --time t --series series --interventions x0", "does not go with --time"),
         ("-m dynotears --time t --series series -o g.bif", "discrete columns only"),
-        ("-m tabu --time t --series series", "takes rows as independent of each other"),
+        ("-m tabu --time t --series series --discretise mean", "does not go with --time"),
+        ("-m tabu --time t --series series -o g.bif", "a graph in time has none"),
+        ("-m tabu --time t --series series --lags 101", "--lags must be a whole number from 1 to 100"),
+        (
+            "-m fci --time t --series series",
+            "the method fci does not learn from series: choose svar-rfci, or leave --time out",
+        ),
+        ("-m lingam --time t --series series", "choose var-lingam"),
     ],
 )
 def test_one_line_for_what_cannot_be(run: Callable, files: Path, line: str, said: str) -> None:
@@ -161,3 +169,54 @@ def test_simulating_what_cannot_be(run: Callable, tmp_path: Path, line: str, sai
     )
     assert made.code == 2
     assert said in made.err
+
+
+@pytest.mark.parametrize("method", ["auto", "ges", "pc", "var-lingam"])
+def test_any_method_from_series_to_files(run: Callable, files: Path, method: str) -> None:
+    common = ["--time", "t", "--series", "series", "--lags", "2"]
+    done = run(
+        *["learn", "s.csv", "-m", method, *common, "--truth", "t.json", "-o", "g.json"],
+        *["--picture", "g.svg", "--report", "g.html", "--bootstrap", "4", "--block", "9"],
+    )
+    assert done.code == 0, done.err
+    assert "from earlier steps, among 4 variables" in done.out
+    assert "\nlagged" in done.out
+    assert "blocks of 9 steps" in done.out
+    learned = json.loads((files / "g.json").read_text())
+    assert LaggedGraph.from_dict(learned).variables == ("x0", "x1", "x2", "x3")
+    assert learned["settings"]["lags"] == 2
+    assert "t − 2" in (files / "g.svg").read_text()
+    page = (files / "g.html").read_text()
+    for said in ("edges from earlier steps", "by time", "Lagged: those from earlier steps"):
+        assert said in page
+    compared = run(*["compare", "g.json", "t.json", "--json"])
+    assert json.loads(compared.out)["lagged"]["tpr"] > 0.2
+    printed = run("learn", "s.csv", "-m", method, *common, "--json")
+    assert json.loads(printed.out)["lagged_edges"] == learned["lagged_edges"]
+
+
+def test_sampling_from_series(run: Callable, files: Path) -> None:
+    done = run(
+        *[
+            "sample",
+            "s.csv",
+            "--time",
+            "t",
+            "--series",
+            "series",
+            "--lags",
+            "1",
+            "-m",
+            "exact",
+            "--draws",
+            "50",
+        ],
+        *["-o", "p.json", "--report", "p.html"],
+    )
+    assert done.code == 0, done.err
+    written = json.loads((files / "p.json").read_text())
+    assert written["settings"]["lags"] == 1
+    assert "398 windows of 2 steps" in written["message"]
+    refused = run("sample", "s.csv", "--lags", "1")
+    assert refused.code == 2
+    assert "--lags goes with --time" in refused.err

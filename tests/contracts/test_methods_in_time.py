@@ -10,7 +10,8 @@ import dagora
 from dagora.base.errors import DataError, KnowledgeError, OptionError, RowsUnavailableError
 from dagora.data.series import Timing
 from dagora.data.table import Table
-from dagora.graph.lagged_graph import window_names
+from dagora.graph.ancestral.pag import PAG
+from dagora.graph.lagged_graph import split_name, window_names
 from dagora.learners.method import Method
 from dagora.learners.registry import METHODS
 from dagora.learners.result import Result
@@ -20,6 +21,9 @@ from dagora.stats.table import TableStatistics
 
 IN_TIME = [method for method in METHODS if method.in_time and method.takes != "federation"]
 each_method = pytest.mark.parametrize("method", IN_TIME, ids=lambda method: method.name)
+each_on_sums = pytest.mark.parametrize(
+    "method", [method for method in IN_TIME if not method.needs_rows], ids=lambda method: method.name
+)
 
 
 @cache
@@ -36,6 +40,11 @@ def content(result: Result) -> str:
     return json.dumps(fields, sort_keys=True)
 
 
+def marked(result: Result) -> tuple[tuple[str, str, str], ...]:
+    assert isinstance(result.graph, PAG)
+    return result.graph.marked_edges
+
+
 @each_method
 def test_same_seed_same_answer_also_from_rows_in_another_order_and_with_two_threads(method: Method) -> None:
     plain = learn(method, series(), seed=4)
@@ -43,16 +52,21 @@ def test_same_seed_same_answer_also_from_rows_in_another_order_and_with_two_thre
     shuffled = series().take(np.random.default_rng(0).permutation(series().n_rows))
     again = learn(method, shuffled, seed=4, jobs=2)
     assert again.graph == plain.graph
-    assert (again.weights == plain.weights).all()
+    assert np.array_equal(
+        np.array(again.weights, dtype=float), np.array(plain.weights, dtype=float), equal_nan=True
+    )
 
 
 @each_method
 def test_the_result_is_a_graph_in_time_and_survives_json(method: Method) -> None:
     result = learn(method, series())
     assert result.graph.nodes == window_names(series().names[2:], 2)
-    assert result.lagged_graph is not None
     assert all("[t-" not in head for _, head in result.graph.edges)
     assert content(Result.from_json(result.to_json())) == content(result)
+    if method.returns == "pag":
+        assert all(split_name(one)[1] == 0 or split_name(other)[1] == 0 for one, _, other in marked(result))
+        return
+    assert result.lagged_graph is not None
     assert set(result.cpdag.edges) >= {edge for edge in result.graph.edges if "[t-" in edge[0]}
 
 
@@ -62,7 +76,7 @@ def test_any_order_of_the_columns(method: Method) -> None:
     assert set(learn(method, turned).graph.edges) == set(learn(method, series()).graph.edges)
 
 
-@each_method
+@each_on_sums
 def test_sums_are_enough(method: Method) -> None:
     """Only `lagged` is asked: statistics without rows, counts or moments of single steps will do."""
     whole = in_series(TableStatistics(series()), Timing("t", "series"), 1)
@@ -110,9 +124,3 @@ def test_refuses_what_does_not_fit_series(method: Method) -> None:
         learn(method, table)
     with pytest.raises(OptionError, match="learns from series"):
         dagora.bootstrap(series(), method.name, samples=2)
-
-
-@pytest.mark.parametrize("method", ["auto", "tabu", "pc", "notears"])
-def test_other_methods_refuse_series(method: str) -> None:
-    with pytest.raises(OptionError, match=f"the method {method} takes rows as independent of each other"):
-        dagora.learn(series(), method, time="t", series="series")

@@ -135,3 +135,39 @@ def test_rates_of_lagged_edges_count_pairs_of_an_earlier_and_a_present_node() ->
     found = compare(LaggedGraph("ab", 1, [("a", "b", 1)]).window, LaggedGraph("ab", 1).window)
     assert found.lagged is not None
     assert found.lagged.fpr == 1 / 4
+
+
+def test_lines_within_a_step_survive_the_window_and_files() -> None:
+    graph = LaggedGraph("abc", 1, [("a", "a", 1), ("c", "b", 0)], undirected=[("b", "a")])
+    window = graph.window
+    assert isinstance(window, CPDAG)
+    assert window.undirected == (("a", "b"),)
+    assert LaggedGraph.of_window(window) == graph
+    assert (
+        LaggedGraph.from_dict(parse_json(str(graph.to_dict()).replace("'", '"'), error=GraphError)) == graph
+    )
+    assert parse_graph(render_graph(window)) == window
+    assert graph.within == CPDAG("abc", [("c", "b")], [("a", "b")])
+    assert str(graph).splitlines() == ["c -> b", "a[t-1] -> a", "a -- b"]
+    assert class_in_time(window, graph.variables) == window
+    assert "t − 1" in draw_svg(window)
+
+
+def test_classes_in_time_are_compared_within_and_across_steps() -> None:
+    truth = LaggedGraph("abc", 1, [("a", "b", 0), ("b", "b", 1)])
+    found = LaggedGraph("abc", 1, [("b", "b", 1)], undirected=[("a", "b")])
+    comparison = compare(found.window, truth.window)
+    assert comparison.within is not None
+    assert comparison.lagged is not None
+    assert (comparison.skeleton.shd, comparison.within.shd, comparison.lagged.shd) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        CPDAG(["a", "b", "a[t-1]", "b[t-1]"], undirected=[("a", "b[t-1]")]),
+        CPDAG(["a", "b", "a[t-1]", "b[t-1]"], [("a", "a[t-1]")], [("a", "b")]),
+    ],
+)
+def test_lines_to_the_past_are_no_window(graph: CPDAG) -> None:
+    assert LaggedGraph.of_window(graph) is None

@@ -9,6 +9,8 @@ from scipy.stats import beta, chi2
 
 import dagora
 from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.graph.lagged_graph import window_names
 from dagora.scores.noise import chance_of_gain, noise_edges
 from dagora.scores.penalty import (
     COLUMNS_AN_EDGE,
@@ -58,6 +60,42 @@ def test_the_factor_is_the_smallest_that_keeps_the_budget():
         assert factor > 1
         assert DIRECTIONS * edges_by_chance(schema, rows, factor) < allowed
         assert DIRECTIONS * edges_by_chance(schema, rows, factor - 0.01) >= allowed
+
+
+@pytest.mark.parametrize(("d", "lags"), [(8, 1), (5, 4)])
+def test_of_windows_pairs_of_the_past_do_not_count_and_lagged_ones_have_one_direction(d, lags):
+    names = window_names([f"x{k}" for k in range(d)], lags)
+    schema, rows = Schema(Variable(name, Kind.CONTINUOUS) for name in names), 60
+    chance = chance_of_gain(1, rows, math.log(rows) / 2)
+    within, lagged = d * (d - 1) / 2, lags * d * d
+    assert edges_by_chance(schema, rows, 1.0) == pytest.approx((within + lagged) * chance, rel=1e-9)
+    factor = auto_penalty(schema, rows)
+    expected = [
+        (DIRECTIONS * within + lagged) * chance_of_gain(1, rows, c * math.log(rows) / 2)
+        for c in (factor, factor - 0.01)
+    ]
+    assert expected[0] < d / COLUMNS_AN_EDGE <= expected[1]
+
+
+@pytest.mark.full
+def test_noise_in_windows_brings_as_many_edges_as_expected():
+    """Independent white noise: the edges of 60 graphs in time, by the factor 1 and by `auto`."""
+    d, lags, steps = 10, 3, 150
+    names = window_names([f"x{k}" for k in range(d)], lags)
+    schema = Schema(Variable(name, Kind.CONTINUOUS) for name in names)
+    found = {"auto": 0, 1.0: 0}
+    for seed in range(60):
+        rows = np.random.default_rng(seed).normal(size=(steps, d))
+        table = Table.from_numpy(
+            np.column_stack([np.arange(steps), rows]), ["t", *names[:d]], continuous=["all"]
+        )
+        for penalty in found:
+            found[penalty] += len(
+                dagora.learn(table, "hill-climb", time="t", lags=lags, penalty=penalty).graph.edges
+            )
+    expected = 60 * edges_by_chance(schema, steps - lags, 1.0)
+    assert 0.8 * expected < found[1.0] < 1.3 * expected
+    assert found["auto"] < 4 * 60 * d / COLUMNS_AN_EDGE
 
 
 def test_many_rows_have_the_tail_of_chi_squared():

@@ -16,6 +16,7 @@ from dagora.base.events import Budget, Observer, ignore
 from dagora.base.files import PathLike
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
+from dagora.data.series import Timing
 from dagora.graph.bits import words_for
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances
@@ -26,6 +27,7 @@ from dagora.posterior.resample.completions import graph_to_impute
 from dagora.posterior.resample.row_draws import IMPUTE, IN_WORDS, check_drawable, check_number, way_for
 from dagora.posterior.resample.run_samples import identity, run_samples
 from dagora.posterior.resample.sample_file import SampleFile
+from dagora.posterior.resample.series_blocks import SeriesBlocks
 from dagora.posterior.resample.strengths import Strengths
 
 
@@ -47,6 +49,10 @@ def bootstrap(
     checkpoint: PathLike | None = None,
     interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
     em_rounds: int = EM_ROUNDS,
+    time: str | None = None,
+    series: str | None = None,
+    lags: int | str | None = None,
+    block: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     **options: Any,  # noqa: ANN401 - checked by prepare
 ) -> Strengths:
@@ -77,6 +83,15 @@ def bootstrap(
     checkpoint : path, optional
         A file that keeps finished samples: the same call continues from it, also with more samples.
     {interventions, em_rounds}
+    time : str, optional
+        Column that says when a row was. Samples are then blocks of steps that follow each other.
+    series : str, optional
+        Column that says which series a row belongs to; by default there is one.
+    lags : int or str, optional
+        Steps back that a variable may depend on, with `time`, as in `learn`; chosen once, on all rows.
+    block : int, optional
+        Steps of a block, with `time`. Default: 1.75 times the cube root of the number of windows, and at
+        least `lags` + 1.
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster learn from the samples: the same graphs.
     {reading}
@@ -103,7 +118,7 @@ def bootstrap(
     way = way_for(resample, method_named(method))
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        GivenData(data, jobs, interventions),
+        GivenData(data, jobs, interventions, Timing.read(time, series), lags),
         method,
         options,
         clock=clock,
@@ -114,6 +129,7 @@ def bootstrap(
     )
     source, searching = prepared.source, prepared.searching
     check_drawable(source.statistics)
+    blocks = SeriesBlocks.of(prepared, way, block)
     if way == IMPUTE:
         prepared = replace(
             prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock))
@@ -121,12 +137,14 @@ def bootstrap(
     elif searching.score is not None:
         searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
+    if blocks is not None:
+        settings["block"] = blocks.length
     warnings = [*filter(None, [prepared.penalty.warning]), *source.data_warnings]
     announce(warnings)
     file = SampleFile(checkpoint, identity(prepared, settings, seed) if checkpoint is not None else {})
     found, recalled = run_samples(
         prepared,
-        way,
+        blocks or way,
         samples,
         seed,
         budget=searching.entry.time_to_search(len(source.names), clock),
@@ -138,7 +156,7 @@ def bootstrap(
     learned = [found[number].marks for number in sorted(found)]
     graphs = [marks for marks in learned if marks is not None]
     refused = [found[number].refused for number in sorted(found) if found[number].refused]
-    words = f"{len(graphs)} samples of {IN_WORDS[way]}"
+    words = f"{len(graphs)} samples of {IN_WORDS[way] if blocks is None else blocks.in_words}"
     if recalled:
         words += f", {recalled} of them from a file"
     if len(found) < samples:
@@ -146,15 +164,16 @@ def bootstrap(
     if refused:
         warnings.append(f"{len(refused)} of {len(found)} samples could not be learned from: {refused[0]}")
         announce(warnings[-1:])
-    nodes = len(source.names)
+    nodes = len(prepared.nodes)
+    chosen_lags = "" if prepared.chosen_lags is None else prepared.chosen_lags.message
     return Strengths(
-        nodes=source.names,
+        nodes=prepared.nodes,
         marks=np.array(graphs, dtype=np.uint64).reshape(-1, nodes, words_for(nodes)),
         directed=searching.entry.returns == "dag",
         method=searching.entry.name,
         status="finished" if len(found) == samples else "time-limit" if graphs else "failed",
         message="; ".join(
-            filter(None, (words, prepared.penalty.message, *source.lost_cells, source.rows_set))
+            filter(None, (words, chosen_lags, prepared.penalty.message, *source.lost_cells, source.rows_set))
         ),
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,

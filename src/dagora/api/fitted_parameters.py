@@ -49,7 +49,8 @@ def fit_parameters(
     if isinstance(graph, PAG):
         return None, "a PAG allows for hidden causes, which have no parameters"
     if LaggedGraph.of_window(graph) is not None:
-        return None, "a graph in time has its weights instead"
+        instead = "its weights instead" if result.weights is not None else "none here"
+        return None, f"a graph in time has {instead}"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
     if not isinstance(statistics, TableStatistics | IncompleteStatistics):

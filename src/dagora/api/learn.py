@@ -19,6 +19,7 @@ from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import NOT_KNOWN, edge_evidence
+from dagora.learners.in_windows import of_the_present, score_of_the_past, watching_the_present
 from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
@@ -26,9 +27,11 @@ from dagora.learners.result import Result, TracePoint
 from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
+from dagora.learners.time.series_warnings import series_warnings
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import panel_behind
 
 # Seconds to find out what edges are worth where time is up; without that, no direction is determined.
 ENDING = 0.25
@@ -53,6 +56,7 @@ def learn(
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
+    lags: int | str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
     """Learn the structure of a Bayesian network from data.
@@ -69,9 +73,12 @@ def learn(
         both. Methods with an objective of their own take none.
     {knowledge, max_parents, seed, time_limit, jobs, on_event, budget, interventions, em_rounds}
     time : str, optional
-        Column that says when a row was, for methods that learn from series, such as dynotears.
+        Column that says when a row was. The rows are then series, and the graph is one in time.
     series : str, optional
         Column that says which series a row belongs to; by default there is one.
+    lags : int or str, optional
+        Steps back that a variable may depend on, with `time`. Default: 1. "auto" chooses by a score, "auto:6"
+        among 1 to 6.
     {reading}
     **options
         Options of the method and of the score; `dagora.methods()[NAME]` lists them.
@@ -97,7 +104,7 @@ def learn(
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
-        GivenData(data, jobs, interventions, Timing.read(time, series), scans=True),
+        GivenData(data, jobs, interventions, Timing.read(time, series), lags, scans=True),
         method,
         options,
         clock=clock,
@@ -117,12 +124,15 @@ def learn(
                 trace.append(TracePoint(clock.elapsed, sum(steps.values()), event.score))
         on_event(event)
 
-    run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, observe)
     local = None if chosen is None else searching.make(source.statistics)
+    past = score_of_the_past(local, source)
+    watched = watching_the_present(observe, past)
+    run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, watched)
     capabilities = ScoreCapabilities() if local is None else local.capabilities
     capabilities.check_knowledge(known)
     screened = screen(searching, source, local, run)
-    outcome, notes, work = searching.with_missing(source, local, run, em_rounds)
+    outcome, notes, work = searching.with_missing(source, local, run, prepared.em_rounds)
+    outcome = of_the_present(outcome, past)
     errors, warnings = estimation(local)
     evidence = NOT_KNOWN
     worth = chosen is not None and chosen.in_nats and source.noise is None
@@ -148,6 +158,12 @@ def learn(
         *source.data_warnings,
     ]
     warnings += determined_warnings(entry, source)
+    panel = panel_behind(source.rows)
+    if panel is not None and prepared.lags is not None and clock.left:
+        warnings += series_warnings(panel, prepared.lags, outcome.graph)
+    curves = dict(outcome.curves)
+    if prepared.chosen_lags is not None:
+        curves["steps back"] = prepared.chosen_lags.curve
     announce(warnings)  # those about reading were given when the data were read
     return Result(
         graph=outcome.graph,
@@ -158,6 +174,8 @@ def learn(
                 None,
                 (
                     outcome.message,
+                    source.windows_made,
+                    "" if prepared.chosen_lags is None else prepared.chosen_lags.message,
                     prepared.penalty.message,
                     *capabilities.messages(),
                     *source.lost_cells,
@@ -179,7 +197,7 @@ def learn(
         versions=versions(),
         warnings=(*source.reading_warnings, *warnings),
         dropped=outcome.dropped,
-        curves=outcome.curves,
+        curves=curves,
         raw_weights=outcome.raw_weights,
         class_only=not isinstance(outcome.graph, DAG)
         or (chosen is not None and chosen.tells_class_only and settings.get("order") is None),
@@ -187,6 +205,7 @@ def learn(
         absent_costs=evidence.costs,
         unseen_pairs=tuple(source.unseen_pairs),
         separating_sets=outcome.separating_sets,
+        link_tests=outcome.link_tests,
         classes=outcome.classes,
         data=source.account,
         interventions=source.regimes,

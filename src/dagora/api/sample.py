@@ -16,12 +16,14 @@ from dagora.base.version import version_of, versions
 from dagora.base.wording import option, render
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
+from dagora.data.series import Timing
 from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
+from dagora.learners.in_windows import knowing_time, score_of_the_past, windows_as_rows
 from dagora.learners.request import plain
 from dagora.learners.run import Run
-from dagora.learners.source import read_source
+from dagora.learners.source import Source, read_source
 from dagora.posterior.checks import (
     check_numbers,
     check_on_cluster,
@@ -37,7 +39,6 @@ from dagora.posterior.summary.reweighting import reweight as reweight_draws
 from dagora.scores.estimation import estimation
 from dagora.scores.registry import Score
 from dagora.stats.observed.statistics import IncompleteStatistics
-from dagora.stats.statistics import Statistics
 
 
 @takes_reading()
@@ -57,6 +58,9 @@ def sample(
     budget: Budget | None = None,
     reweight: str | None = None,
     interventions: str | Mapping[str, Any] | Sequence[Any] | None = None,
+    time: str | None = None,
+    series: str | None = None,
+    lags: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
     impute: int | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
@@ -80,6 +84,12 @@ def sample(
         "qmc" or "bridge": graphs are sampled under the Laplace approximation of a Gaussian-process score and
         weighted by that more accurate estimator.
     {interventions}
+    time : str, optional
+        Column that says when a row was. The rows are then series, and the graphs are graphs in time.
+    series : str, optional
+        Column that says which series a row belongs to; by default there is one.
+    lags : int, optional
+        Steps back that a variable may depend on, with `time`. Default: 1.
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster run the chains: the same draws.
     impute : int, optional
@@ -112,6 +122,7 @@ def sample(
             "interventions": interventions,
             "reweight": reweight,
             "checkpoint": options.get("checkpoint"),
+            "time": time,
         }
         for other, value in others.items():
             if value is not None:
@@ -160,6 +171,7 @@ def sample(
         jobs,
         replace(reading, clock=clock, constants=False, trends=orders_numbers(score)),
         interventions,
+        Timing.read(time, series),
     )
     if source.rows is None:
         raise OptionError("a .jkl file holds scores of some parent sets only: sample from a table")
@@ -167,12 +179,14 @@ def sample(
         raise OptionError(
             "these are sums with noise for privacy, of which a posterior would not know: use learn"
         )
-    statistics = source.rows
+    source = windows_as_rows(source, lags, jobs)
+    statistics = source.statistics
     if entry.own_model and source.interventions is not None:
         raise OptionError(
             f"the sampler {entry.name} has a model of its own, which knows of no interventions: take another"
         )
     check_rows(statistics.n_rows)
+    known = knowing_time(known, source)
     known.check_nodes(source.names)
     chosen = None if entry.own_model else choose_sampled_score(score, statistics.schema)
     if reweight is not None and chosen is not None:
@@ -186,8 +200,8 @@ def sample(
         if chosen is None:
             found = draw(statistics.rows())
         else:
-            found, notes, errors = draw_under_score(draw, chosen, statistics, score_options, reweight, run)
-    messages = (found.message, source.dropped_rows, source.rows_set)
+            found, notes, errors = draw_under_score(draw, chosen, source, score_options, reweight, run)
+    messages = (found.message, source.windows_made, source.dropped_rows, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -201,6 +215,7 @@ def sample(
         "reweight": reweight,
         "knowledge": known.to_dict(),
         "time_limit": time_limit,
+        **({} if source.windows is None else {"lags": source.windows.lags}),
     }
     posterior = Posterior(
         draws=found,
@@ -222,13 +237,13 @@ def sample(
 def draw_under_score(
     draw: Callable[..., Draws],
     chosen: Score,
-    statistics: Statistics,
+    source: Source,
     options: dict[str, Any],
     reweight: str | None,
     run: Run,
 ) -> tuple[Draws, list[str], dict[str, float]]:
     """Draw graphs under a score; also return warnings about the score, and the errors of its estimates."""
-    notes = check_score(chosen)
+    notes, statistics = check_score(chosen), source.statistics
     local = asked = chosen.make(statistics, **options)
     local.capabilities.check_knowledge(run.knowledge)
     found = draw(local)
@@ -238,4 +253,5 @@ def draw_under_score(
         asked = chosen.make(statistics, **{**options, "estimator": reweight})
         found = reweight_draws(found, local, asked, run)
     errors, warnings = estimation(asked)
+    found = replace(found, log_scores=found.log_scores - score_of_the_past(local, source))
     return found, [*notes, *warnings], errors

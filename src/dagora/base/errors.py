@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dagora.base.phrases import printable
 from dagora.base.wording import PYTHON, Words, chosen_words, mentions, render
 from dagora.base.wording import option as mention_option
 
@@ -43,7 +44,7 @@ class DagoraError(Exception):
     ) -> None:
         if option is not None and must:
             text = f"{mention_option(option)} must {must}, not {briefly(value)}"
-        super().__init__(render(text, PYTHON))
+        super().__init__(one_line(text, PYTHON))
         self.text = text
         self.option, self.value, self.must = option, value, must
         self.words: Words | None = None  # of the last door that it went through
@@ -60,12 +61,12 @@ class DagoraError(Exception):
 
     def with_text(self, text: str) -> Self:
         """Return the error with another text, most often its own `text` with more around it; parts stay."""
-        self.text, self.args = text, (render(text, PYTHON),)
+        self.text, self.args = text, (one_line(text, PYTHON),)
         return self
 
     def render(self, words: Words | None = None) -> str:
         """The text in the words of a door: by default of the last one that it went through or is in."""
-        return render(self.text, words or self.words)
+        return one_line(self.text, words or self.words)
 
     def __str__(self) -> str:
         return self.render()
@@ -73,6 +74,15 @@ class DagoraError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         value = self.value if isinstance(self.value, str | int | float | None) else briefly(self.value)
         return (rebuild, (type(self), {**self.__dict__, "words": None, "value": value}, self.args))
+
+
+def one_line(text: str, words: Words | None) -> str:
+    r"""A text in the words of a door; line breaks and other controls, which names may hold, are spelt out.
+
+    >>> print(one_line("there is no column 'a\n'", PYTHON))
+    there is no column 'a\n'
+    """
+    return printable(render(text, words))
 
 
 def rebuild(kind: type[DagoraError], content: dict[str, Any], args: tuple[Any, ...]) -> DagoraError:

@@ -22,6 +22,7 @@ class BootstrapRequest:
 
     bootstrap: int | None
     resample: str
+    block: int | None
     checkpoint: str | None
     impute: int | None = None
 
@@ -35,7 +36,11 @@ class BootstrapRequest:
         if self.impute is not None and self.bootstrap is not None:
             raise OptionError("--impute draws completions and --bootstrap rows: leave one of them out")
         if self.bootstrap is None and self.impute is None:
-            for flag, given in (("--resample", self.resample != "auto"), ("--checkpoint", self.checkpoint)):
+            for flag, given in (
+                ("--resample", self.resample != "auto"),
+                ("--block", self.block is not None),
+                ("--checkpoint", self.checkpoint),
+            ):
                 if given:
                     raise OptionError(f"{flag} goes with --bootstrap")
             return
@@ -82,14 +87,12 @@ class BootstrapRequest:
                 "sample (--sample 100000)"
             )
 
-    def refuse_series(self) -> None:
-        """Refuse series: rows drawn one by one would no longer follow each other in time."""
+    def refuse_block(self) -> None:
+        """Refuse a length of blocks where rows do not follow each other."""
         from dagora.base.errors import OptionError
 
-        if self.bootstrap is not None:
-            raise OptionError(
-                "--bootstrap draws rows one by one, which breaks series: leave it or --time out"
-            )
+        if self.block is not None:
+            raise OptionError("--block goes with --time, which says when a row was")
 
     def leaving_time(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `learn` on all rows: with a time limit, some time is left for the samples."""
@@ -111,6 +114,7 @@ class BootstrapRequest:
             rows,
             samples=self.samples,
             resample=self.way,
+            block=self.block,
             checkpoint=self.checkpoint,
             on_event=on_event,
             dask=cluster,
@@ -133,6 +137,12 @@ def bootstrap_options(command: F) -> F:
             default="auto",
             show_default="halves for methods that test, else rows",
             help="Samples: as many rows with replacement, half of them without, or half as many with.",
+        ),
+        click.option(
+            "--block",
+            type=click.IntRange(1),
+            metavar="STEPS",
+            help="With --time, samples are blocks of so many steps.  [default: from the number of steps]",
         ),
         click.option(
             "--checkpoint",

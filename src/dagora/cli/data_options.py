@@ -168,6 +168,7 @@ class CellReading:
         from dagora.base.files import naming
         from dagora.base.wording import COMMAND
         from dagora.data.series import Panel
+        from dagora.data.table import require_table
         from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
 
         live_line().phase(f"reading {path}")
@@ -187,7 +188,7 @@ class CellReading:
                 if timing is None:
                     return follow_codebook(table, codebook), None
                 panel = Panel.of_table(table, timing.time, timing.series)
-                return follow_codebook(panel.table, codebook), panel
+                return follow_codebook(require_table(panel.table), codebook), panel
 
     def _read(self, path: str, following: ReadingOptions) -> Table:
         """All rows of a file, of files, or of a database."""
@@ -264,6 +265,24 @@ def given_options(missing: str | None = None, names: Iterable[str] = ()) -> list
     return [option_of(entry) for entry in select_options(names, missing)]
 
 
+class LagsType(click.ParamType[int | str]):
+    """A whole number of at least 1, auto, or auto:N."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, _parameter: click.Parameter | None, _context: click.Context | None
+    ) -> int | str:
+        """Read the option."""
+        text = str(value)
+        word, colon, most = text.partition(":")
+        if word == "auto" and (not colon or (most.isdigit() and int(most) > 0)):
+            return text
+        if not text.isdigit() or not int(text):
+            self.fail(f"'{text}' is not a whole number of at least 1, auto, or auto:N")
+        return int(text)
+
+
 INTERVENTIONS = click.option(
     "--interventions",
     metavar="COLUMN",
@@ -284,9 +303,14 @@ TIME_OPTIONS = (
     click.option(
         "--lags",
         type=click.IntRange(1),
-        help="How many steps back a variable may depend on, for methods on series (the same as --option "
-        "lags=N).",
+        help="How many steps back a variable may depend on, with --time.  [default: 1]",
     ),
+)
+CHOSEN_LAGS = click.option(
+    "--lags",
+    type=LagsType(),
+    help="How many steps back a variable may depend on, with --time; auto chooses by a score, auto:N among 1 "
+    "to N.  [default: 1]",
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
 # Reading options that a site chooses by itself: the codebook has the columns.
@@ -319,7 +343,7 @@ class TimeRequest:
 
     time: str | None
     series: str | None
-    lags: int | None
+    lags: int | str | None
 
     @property
     def timing(self) -> Timing | None:
@@ -366,6 +390,11 @@ def site_time_options(command: F) -> F:
 def time_options(command: F) -> F:
     """Add the options about time to a command, which gets them as one argument `in_time`."""
     return gather_options(command, TimeRequest, "in_time", TIME_OPTIONS)
+
+
+def time_options_with_choice(command: F) -> F:
+    """The same for a command that can choose the number of lags."""
+    return gather_options(command, TimeRequest, "in_time", (*TIME_OPTIONS[:2], CHOSEN_LAGS))
 
 
 def data_options(command: F) -> F:

@@ -11,7 +11,13 @@ import click
 from dagora.cli import completing
 from dagora.cli.bootstrap_options import BootstrapRequest, bootstrap_options
 from dagora.cli.cluster_options import READING_THERE, check_reading_there, dask_option, rows_there
-from dagora.cli.data_options import INTERVENTIONS, Reading, TimeRequest, data_options_with_model, time_options
+from dagora.cli.data_options import (
+    INTERVENTIONS,
+    Reading,
+    TimeRequest,
+    data_options_with_model,
+    time_options_with_choice,
+)
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options
 from dagora.cli.learn_request import LearnRequest
@@ -34,7 +40,7 @@ Examples:
   dagora learn patients.csv --method astar --estimate
   dagora learn patients.csv --method tabu --bootstrap 200 --jobs 2 --report network.html
   dagora learn cells.csv --interventions drug:A=Mek,B=Raf+Mek
-  dagora learn plant.csv --method dynotears --time hour --series reactor --lags 2
+  dagora learn plant.csv --time hour --series reactor --lags 2
   dagora learn 'sales/**/*.parquet' --method hill-climb
   dagora learn duckdb:shop.db --table orders --sample 100000
   dagora learn marks.csv --covariance --rows 88 --method pc
@@ -68,7 +74,7 @@ Examples:
 )
 @click.option("--rows", type=click.IntRange(2), metavar="N", help="Rows behind the matrix of --covariance.")
 @bootstrap_options
-@time_options
+@time_options_with_choice
 @data_options_with_model
 def command(
     *,
@@ -103,6 +109,8 @@ def command(
     again.refuse_imputing(
         {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(data)}
     )
+    if timing is None:
+        again.refuse_block()
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
     if covariance or rows is not None:
@@ -110,8 +118,6 @@ def command(
         return learn_from_covariance(request, data, cast("int", rows), asked)
     if estimate:
         return say_time(request, reading, data, asked, again, others)
-    if timing is not None:
-        again.refuse_series()
     if dask is not None and again.bootstrap is None:
         check_reading_there(reading, {"--time": timing, "--interventions": interventions})
         return learn_on_cluster(request, reading, data, dask, asked)
@@ -130,7 +136,8 @@ def command(
             )
         return request.present(result, None, Path(data).name)
     if timing is not None:
-        return learn_in_time(request, reading, data, timing, asked, interventions)
+        with connect_cluster(dask) as cluster:
+            return learn_in_time(request, reading, data, timing, interventions, asked, again, cluster)
     if again.impute is not None:
         again.refuse_imputing({"--interventions": interventions, "-o as a network": request.writes_tables})
         return learn_from_completions(request, reading, data, asked, again, dask)
@@ -285,33 +292,31 @@ def learn_in_time(
     reading: Reading,
     data: str,
     timing: Timing,
-    asked: dict[str, Any],
     interventions: str | None,
+    asked: dict[str, Any],
+    again: BootstrapRequest,
+    cluster: object,
 ) -> None:
-    """Learn from series, and show the graph in time."""
+    """Learn from series, and from blocks of them where that was asked for; show the graph in time."""
     from dagora.api.learn import learn
     from dagora.base.errors import OptionError
+    from dagora.learners.in_windows import LAGS, refuse_series
     from dagora.learners.registry import method_named
     from dagora.learners.source import in_series
     from dagora.stats.accepting import statistics_of
 
-    method = method_named(request.method)
+    refuse_series(method_named(request.method))
     if interventions is not None:
         raise OptionError("--interventions does not go with --time: leave one of them out")
     if reading.given["discretise"] is not None:
         raise OptionError("--discretise does not go with --time: leave it out")
-    if not method.in_time:
-        raise OptionError(
-            f"the method {method.name} takes rows as independent of each other: choose -m dynotears for "
-            "series, or leave --time out"
-        )
     table = request.read_any(reading, data, timing=timing)
     rows = in_series(statistics_of(table, request.jobs), timing, request.jobs)
-    default = next(option.default for option in method.options if option.name == "lags")
-    request.check_windows(rows.schema.names, cast("int", asked.get("lags", default)))
+    request.check_windows(rows.schema.names, asked.get("lags", LAGS))
     with request.progress(table, data) as on_event, rehearsing(request.method):
-        result = learn(rows, on_event=on_event, **asked)
-    return request.present(result, rows, Path(data).name)
+        result = learn(rows, on_event=on_event, **again.leaving_time(asked))
+        strengths = again.run(rows, on_event, asked, cluster)
+    return request.present(result, rows, Path(data).name, strengths)
 
 
 def is_jkl(path: str) -> bool:

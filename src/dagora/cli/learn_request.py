@@ -104,11 +104,14 @@ class CommonRequest:
         *,
         constants: bool = False,
         trends: bool = True,
+        timing: Timing | None = None,
     ) -> Table:
         """Read the table; columns that truth or knowledge name are kept, and levels that a truth has."""
         from dagora.data.table import require_table
 
-        read = self.read_any(reading, data, marks, model=False, constants=constants, trends=trends)
+        read = self.read_any(
+            reading, data, marks, model=False, constants=constants, trends=trends, timing=timing
+        )
         return require_table(read)
 
     def read_any(
@@ -304,11 +307,23 @@ class LearnRequest(CommonRequest):
         more = () if said.lags is None else (f"lags={said.lags}",)
         return replace(self, options=(*self.options, *more))
 
-    def check_windows(self, variables: tuple[str, ...], lags: int) -> None:
-        """The same for a graph in time, whose nodes are variables at several steps."""
+    def check_windows(self, variables: tuple[str, ...], lags: int | str) -> None:
+        """The same for a graph in time, whose nodes are variables at several steps.
+
+        Where the number of lags is yet to be chosen, a truth is compared with what comes out.
+        """
+        from dagora.base.errors import FormatError
         from dagora.data.schema import Kind, Schema, Variable
+        from dagora.formats.registry import find_format
         from dagora.graph.lagged_graph import window_names
 
+        if self.output and find_format(self.output).name == "BIF":
+            raise FormatError(
+                f"{self.output}: BIF holds networks of discrete columns only, with parameters, and a graph "
+                "in time has none; write it as .json"
+            )
+        if isinstance(lags, str):
+            return
         names = window_names(variables, lags)
         self.check_data(names, Schema(Variable(name, Kind.CONTINUOUS) for name in names))
 

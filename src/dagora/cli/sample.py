@@ -13,7 +13,7 @@ from dagora.base.files import json_text
 from dagora.cli import completing
 from dagora.cli.cluster_options import dask_option
 from dagora.cli.command_line import command_line
-from dagora.cli.data_options import INTERVENTIONS, Reading, data_options
+from dagora.cli.data_options import INTERVENTIONS, Reading, TimeRequest, data_options, time_options
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT
@@ -35,6 +35,7 @@ Examples:
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
   dagora sample survey.csv --method order --impute 20
+  dagora sample plant.csv --time hour --series reactor --lags 2
 """
 
 
@@ -204,8 +205,11 @@ def sample_options(command: F) -> F:
 @click.argument("data", shell_complete=completing.files)
 @INTERVENTIONS
 @sample_options
+@time_options
 @data_options
-def command(*, data: str, interventions: str | None, request: SampleRequest, reading: Reading) -> None:
+def command(
+    *, data: str, interventions: str | None, request: SampleRequest, in_time: TimeRequest, reading: Reading
+) -> None:
     """Sample networks from their posterior given DATA (.csv .tsv .parquet .feather .xlsx .dta .sav .rds).
 
     Shows how probable each edge is, and whether the chains have converged. Ctrl-C or --time-limit returns
@@ -216,6 +220,8 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     from dagora.base.errors import OptionError
     from dagora.base.files import naming
     from dagora.cli.learn import is_jkl
+    from dagora.graph.lagged_graph import window_names
+    from dagora.learners.in_windows import check_lags
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
     from dagora.stats.accepting import statistics_of
@@ -224,22 +230,26 @@ def command(*, data: str, interventions: str | None, request: SampleRequest, rea
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
+    timing, asked = in_time.timing, in_time.settings(request.settings)
     if request.impute is not None:
-        if interventions is not None:
-            raise OptionError("--impute does not go with --interventions: leave one of them out")
+        for flag, value in (("--interventions", interventions), ("--time", timing)):
+            if value is not None:
+                raise OptionError(f"--impute does not go with {flag}: leave one of them out")
         modelling = replace(reading, given={**reading.given, "missing": "model"})
         table: AnyTable = request.read_any(modelling, data, completes=True)
     else:
-        table = request.read(reading, data, marked_column(interventions))
+        table = request.read(reading, data, marked_column(interventions), timing=timing)
     with naming(data):
         check_rows(table.n_rows)
     rows = (
-        read_rows(table, request.jobs, interventions=interventions)
+        read_rows(table, request.jobs, interventions=interventions, timing=timing)
         if request.impute is None
         else statistics_of(table, request.jobs)
     )
     if request.known_truth is not None:
-        check_truth(request.truth or "", request.known_truth, rows.schema.names)
+        names = rows.schema.names
+        nodes = names if timing is None else window_names(names, check_lags(asked.get("lags")))
+        check_truth(request.truth or "", request.known_truth, nodes)
     with request.progress(table, data) as on_event:
-        posterior = sample(rows, on_event=on_event, **request.settings)
+        posterior = sample(rows, on_event=on_event, **asked)
     request.present(posterior, rows, Path(data).name)

@@ -194,6 +194,7 @@ def series_from_random_graph(
     in_time: dict[str, Any],
 ) -> tuple[DAG, Table]:
     """Draw a graph within a step, edges from earlier steps, and series from them."""
+    from dagora.graph.cpdag import require_dag
     from dagora.graph.random_graphs import random_dag
     from dagora.network.autoregression import simulate_series
 
@@ -201,7 +202,7 @@ def series_from_random_graph(
         raise OptionError("a random graph needs --nodes and --degree")
     graph = random_dag(kind, nodes, degree, seed)
     simulation = simulate_series(graph, rows, seed, noise_scale=noise_scale, **in_time)
-    return simulation.graph.window, simulation.table
+    return require_dag(simulation.graph.window), simulation.table
 
 
 def from_random_graph(

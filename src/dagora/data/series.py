@@ -7,6 +7,7 @@ missing, a run of rows ends, and a warning tells of the first. Nothing is filled
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import among, some_of
 from dagora.base.wording import col, option
 from dagora.data.columns.dates import DAYS
+from dagora.data.columns.overview import Overview
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.data.time_steps import as_number, count_steps
@@ -52,7 +55,7 @@ class Timing:
 class Panel:
     """One or more series: run s is rows `starts[s]` to `starts[s + 1]` of the table, in the order of time.
 
-    table:    the variables alone
+    table:    the variables alone, perhaps with missing values
     labels:   the series of each run, of which one with gaps has several; one without a name is ""
     step:     the length of a step (`TimeSteps.length`); None where no series has two rows
     unit:     "month", "working day" …, where a step is one of the calendar, else ""
@@ -67,7 +70,7 @@ class Panel:
     dagora.DataError: the time 2 is there twice (column 'day'): every step needs one row; ...
     """
 
-    table: Table
+    table: AnyTable
     starts: NDArray[np.int64]
     labels: tuple[str, ...]
     step: float | None
@@ -75,8 +78,9 @@ class Panel:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of_table(cls, table: Table, time: str, series: str | None = None) -> Panel:
+    def of_table(cls, table: AnyTable, time: str, series: str | None = None) -> Panel:
         """Take the columns of time and series out of a table, and check the steps."""
+        refuse_holes(table, {"time": time, "series": series})
         moments = time_column(table, time)
         codes, labels = series_column(table, series, time)
         order = np.lexsort((moments, codes))
@@ -88,8 +92,7 @@ class Panel:
             raise DataError(
                 "there is no column besides those of time and series: a network needs 2 variables"
             )
-        kept = table.select(others)
-        rows = Table(kept.schema, tuple(column[order] for column in kept.columns), table.overview)
+        rows = in_row_order(table.select(others), order, table.overview)
         runs = np.union1d(starts, found.gap_rows).astype(np.int64)
         of_run = np.searchsorted(starts, runs[:-1], side="right") - 1
         named = tuple(labels[s] for s in of_run.tolist())
@@ -133,12 +136,33 @@ class Panel:
         return long, [f"{said}: {listed}"]
 
 
-def time_column(table: Table, time: str) -> NDArray[np.float64]:
+def in_row_order(table: AnyTable, order: NDArray[np.int64], overview: Overview | None) -> AnyTable:
+    """A table with its rows in another order."""
+    columns = tuple(column[order] for column in table.columns)
+    if isinstance(table, IncompleteTable):
+        return IncompleteTable(table.schema, columns, table.seen[:, order], overview)
+    return Table(table.schema, columns, overview)
+
+
+def refuse_holes(table: AnyTable, roles: Mapping[str, str | None]) -> None:
+    """Refuse missing values in the columns that say when a row was and which series it belongs to."""
+    if not isinstance(table, IncompleteTable):
+        return
+    for role, name in roles.items():
+        if name is not None and not table.seen[find_column(table, name, role)].all():
+            row = int(np.flatnonzero(~table.seen[table.schema.index(name)])[0]) + 1
+            raise DataError(
+                f"{col(name)} has a missing value in data row {row}, and {option(role)} needs it in every "
+                "row: fill it in, or leave the row out"
+            )
+
+
+def time_column(table: AnyTable, time: str) -> NDArray[np.float64]:
     """The column that says when: numbers, or dates that were read as numbers."""
     position = find_column(table, time, "time")
     variable = table.schema[position]
     if variable.kind is Kind.CONTINUOUS:
-        return table.values(position)
+        return table.columns[position]
     try:
         levels = np.array([float(level) for level in variable.levels])
     except ValueError:
@@ -148,11 +172,13 @@ def time_column(table: Table, time: str) -> NDArray[np.float64]:
             f"the column of time, '{time}', must hold numbers, dates (2024-01-31) or periods (2024-01, "
             "2024-Q1): number the steps 1, 2, 3, …"
         )
-    moments: NDArray[np.float64] = levels[table.codes(position)]
+    moments: NDArray[np.float64] = levels[table.columns[position]]
     return moments
 
 
-def series_column(table: Table, series: str | None, time: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def series_column(
+    table: AnyTable, series: str | None, time: str
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """The series of each row, by number, and their labels; without such a column there is one."""
     if series is None:
         return np.zeros(table.n_rows, dtype=np.int64), ("",)
@@ -166,14 +192,14 @@ def series_column(table: Table, series: str | None, time: str) -> tuple[NDArray[
     return codes.reshape(-1).astype(np.int64), tuple(labels)
 
 
-def find_column(table: Table, name: str, role: str) -> int:
+def find_column(table: AnyTable, name: str, role: str) -> int:
     """The position of a column that the user named."""
     if name not in table.names:
         raise OptionError(f"there is no {col(name)}, which {option(role)} names: {among(table.names)}")
     return table.schema.index(name)
 
 
-def is_date(table: Table, time: str) -> bool:
+def is_date(table: AnyTable, time: str) -> bool:
     """Return True if the numbers of a column are days since 1970."""
     if table.overview is None:
         return False

@@ -115,6 +115,14 @@ class Knowledge:
         edges = (name for edge in (*self.required, *self.forbidden) for name in edge)
         return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier))))
 
+    def without_parents(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
+        """Marks of the nodes that have no parents by what they are, as those of earlier steps: none here.
+
+        >>> Knowledge().without_parents("ab").tolist()
+        [False, False]
+        """
+        return np.zeros(len(nodes), dtype=np.bool_)
+
     def allows(self, tail: str, head: str) -> bool:
         """Return True if tiers and forbidden edges permit tail → head."""
         rank = self._rank

@@ -6,7 +6,8 @@ step never can, also not from a variable to itself.
 
 The *window* is the same as a `DAG`: the variable x has the nodes x (at t), x[t-1], …, x[t-p], and all edges
 lead to nodes at t. So a graph in time goes through every file format and comparison of graphs, and is
-recognised by the names of its nodes alone.
+recognised by the names of its nodes alone. Where the data leave the direction of some edges within a step
+open, the graph has lines there, and its window is a `CPDAG`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 
 from dagora.base.errors import GraphError
 from dagora.base.notebook import NotebookView
-from dagora.graph.cpdag import CPDAG
-from dagora.graph.dag import DAG
+from dagora.graph.cpdag import CPDAG, Graph
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.interventions import interventional_cpdag
 
 LAGGED = re.compile(r"(?P<variable>.*)\[t-(?P<lag>[1-9][0-9]*)\]", re.DOTALL)
@@ -61,7 +62,7 @@ def window_names(variables: Sequence[str], lags: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LaggedGraph(NotebookView):
-    """Edges within a step (lag 0) and from up to `lags` steps earlier.
+    """Edges within a step (lag 0) and from up to `lags` steps earlier; `undirected` are lines within a step.
 
     >>> graph = LaggedGraph(("rain", "river"), 1, [("rain", "river", 0), ("river", "river", 1)])
     >>> graph.within.edges, graph.lagged
@@ -73,13 +74,22 @@ class LaggedGraph(NotebookView):
     river[t-1] -> river
     >>> LaggedGraph.from_dict(graph.to_dict()) == graph
     True
+    >>> LaggedGraph("ab", 1, [("a", "b", 1)], undirected=[("b", "a")]).within.undirected
+    (('a', 'b'),)
     """
 
     variables: tuple[str, ...]
     lags: int
     edges: tuple[LaggedEdge, ...]
+    undirected: tuple[Edge, ...]
 
-    def __init__(self, variables: Iterable[str], lags: int, edges: Iterable[LaggedEdge] = ()) -> None:
+    def __init__(
+        self,
+        variables: Iterable[str],
+        lags: int,
+        edges: Iterable[LaggedEdge] = (),
+        undirected: Iterable[Edge] = (),
+    ) -> None:
         names = tuple(variables)
         if isinstance(lags, bool) or not isinstance(lags, int) or lags < 0:
             raise GraphError(f"lags must be a whole number, 0 or more, not {lags!r}")
@@ -92,26 +102,28 @@ class LaggedGraph(NotebookView):
             if isinstance(lag, bool) or not isinstance(lag, int) or not 0 <= lag <= lags:
                 raise GraphError(f"the edge {tail} → {head} has the lag {lag!r}: choose 0 to {lags}")
             listed.append((tail, head, lag))
-        nodes = window_names(names, lags)
-        window = DAG(nodes, [(lagged_name(tail, lag), head) for tail, head, lag in listed])
-        for _, head, _ in listed:
+        lines = list(undirected)
+        window = graph_of(window_names(names, lags), [window_edge(edge) for edge in listed], lines)
+        for head in [*(head for _, head, _ in listed), *(end for line in lines for end in line)]:
             if head not in names:
                 raise GraphError(f"there is no variable '{head}'")
         object.__setattr__(self, "variables", names)
         object.__setattr__(self, "lags", lags)
         ordered = ((split_name(tail), head) for tail, head in window.edges)
         object.__setattr__(self, "edges", tuple((tail, head, lag) for (tail, lag), head in ordered))
+        object.__setattr__(self, "undirected", window.undirected)
 
     @cached_property
-    def window(self) -> DAG:
-        """The same as a DAG over x, x[t-1], x[t-2]."""
+    def window(self) -> Graph:
+        """The same as a DAG over x, x[t-1], x[t-2], or as a CPDAG where some edges are undirected."""
         nodes = window_names(self.variables, self.lags)
-        return DAG(nodes, [(lagged_name(tail, lag), head) for tail, head, lag in self.edges])
+        return graph_of(nodes, [window_edge(edge) for edge in self.edges], self.undirected)
 
     @property
-    def within(self) -> DAG:
+    def within(self) -> Graph:
         """The edges within a step."""
-        return DAG(self.variables, [(tail, head) for tail, head, lag in self.edges if not lag])
+        edges = [(tail, head) for tail, head, lag in self.edges if not lag]
+        return graph_of(self.variables, edges, self.undirected)
 
     @property
     def lagged(self) -> tuple[LaggedEdge, ...]:
@@ -120,13 +132,13 @@ class LaggedGraph(NotebookView):
 
     @classmethod
     def of_window(cls, graph: object) -> LaggedGraph | None:
-        """The graph in time that a DAG is the window of; None where a graph is not one.
+        """The graph in time that a DAG or CPDAG is the window of; None where a graph is not one.
 
         >>> LaggedGraph.of_window(DAG(["x", "x[t-1]"], [("x[t-1]", "x")])).edges
         (('x', 'x', 1),)
         >>> LaggedGraph.of_window(DAG(["x", "y"]))
         """
-        if not isinstance(graph, DAG):
+        if not isinstance(graph, DAG | CPDAG):
             return None
         found = [split_name(node) for node in graph.nodes]
         lags = max((lag for _, lag in found), default=0)
@@ -134,35 +146,70 @@ class LaggedGraph(NotebookView):
         if not lags or set(found) != {(name, lag) for lag in range(lags + 1) for name in variables}:
             return None
         edges = [(*split_name(tail), *split_name(head)) for tail, head in graph.edges]
-        if any(later for *_, later in edges):
+        if any(later for *_, later in edges) or any(
+            split_name(end)[1] for line in graph.undirected for end in line
+        ):
             return None
-        return cls(variables, lags, [(tail, head, lag) for tail, lag, head, _ in edges])
+        try:
+            return cls(variables, lags, [(tail, head, lag) for tail, lag, head, _ in edges], graph.undirected)
+        except GraphError:
+            return None  # directed edges with a cycle, which a CPDAG may hold
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form; a file of it can also be read as the window, a graph."""
-        return {
+        content: dict[str, Any] = {
             "variables": list(self.variables),
             "lags": self.lags,
             "lagged_edges": [list(edge) for edge in self.edges],
             "nodes": list(self.window.nodes),
             "edges": [list(edge) for edge in self.window.edges],
         }
+        if self.undirected:
+            content["undirected"] = [list(edge) for edge in self.undirected]
+        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> LaggedGraph:
         """Undo `to_dict`."""
         try:
             edges = [(tail, head, lag) for tail, head, lag in content["lagged_edges"]]
-            return cls(content["variables"], content["lags"], edges)
+            lines = [(one, other) for one, other in content.get("undirected", ())]
+            return cls(content["variables"], content["lags"], edges, lines)
         except (KeyError, TypeError, ValueError) as error:
             raise GraphError(f"this is not a graph in time: {error!r}") from None
 
     def __str__(self) -> str:
         """One edge a line, as in the text format of graphs."""
-        return "\n".join(f"{tail} -> {head}" for tail, head in self.window.edges)
+        directed = [f"{tail} -> {head}" for tail, head in self.window.edges]
+        return "\n".join([*directed, *(f"{one} -- {other}" for one, other in self.undirected)])
 
 
-def class_in_time(window: DAG, variables: Sequence[str]) -> CPDAG:
+def window_edge(edge: LaggedEdge) -> Edge:
+    """The edge of the window that an edge in time is.
+
+    >>> window_edge(("a", "b", 1))
+    ('a[t-1]', 'b')
+    """
+    tail, head, lag = edge
+    return lagged_name(tail, lag), head
+
+
+def present_step(nodes: Sequence[str]) -> list[tuple[str, ...]]:
+    """The nodes at t of a window, as the regime that directs edges from earlier steps; none of other graphs.
+
+    >>> present_step(["x", "y", "x[t-1]", "y[t-1]"]), present_step(["x", "y"])
+    ([('x', 'y')], [])
+    """
+    present = tuple(node for node in nodes if not split_name(node)[1])
+    return [present] if len(present) < len(nodes) else []
+
+
+def graph_of(nodes: Sequence[str], edges: Sequence[Edge], undirected: Sequence[Edge]) -> Graph:
+    """A DAG, or a CPDAG where some edges are undirected."""
+    return CPDAG(nodes, edges, undirected) if undirected else DAG(nodes, edges)
+
+
+def class_in_time(window: Graph, variables: Sequence[str]) -> CPDAG:
     """All windows that the data cannot tell from this one: time directs the edges from earlier steps.
 
     What the directions of these edges imply for those within a step is found as for interventions.
@@ -171,4 +218,6 @@ def class_in_time(window: DAG, variables: Sequence[str]) -> CPDAG:
     >>> class_in_time(chain, ["x", "y"]).undirected
     ()
     """
+    if isinstance(window, CPDAG):
+        return window
     return interventional_cpdag(window, [tuple(variables)])

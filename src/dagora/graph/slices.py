@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dagora.graph.dag import Edge
+from dagora.base.errors import GraphError
+from dagora.graph.dag import DAG, Edge
 from dagora.graph.lagged_graph import LaggedGraph, lagged_name, split_name
 from dagora.graph.layout import NODE_HEIGHT, Point
 
@@ -108,7 +109,7 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     >>> plan.positions["b[t-1]"][0] < plan.positions["b"][0], plan.positions["a"][1] < plan.positions["b"][1]
     (True, True)
     """
-    rows = {name: row for row, name in enumerate(graph.within.order)}
+    rows = {name: row for row, name in enumerate(order_within(graph))}
     x = 0.0
     positions: dict[str, Point] = {}
     headings = []
@@ -134,3 +135,16 @@ def place_slices(graph: LaggedGraph, widths: Mapping[str, float], edges: Sequenc
     height = HEADING + NODE_HEIGHT + ROW_STEP * (len(rows) - 1)
     half = {node: widths[node] / 2 for node in positions}
     return TimeLayout(positions, tuple(headings), x + max(bows, default=0.0), height, half, arrivals, gaps)
+
+
+def order_within(graph: LaggedGraph) -> tuple[str, ...]:
+    """The variables in an order in which edges within a step lead down, as far as these are directed.
+
+    >>> order_within(LaggedGraph("abc", 1, [("c", "b", 0)], undirected=[("a", "b")]))
+    ('c', 'b', 'a')
+    """
+    within = graph.within
+    try:
+        return within.order if isinstance(within, DAG) else within.extension().order
+    except GraphError:
+        return graph.variables

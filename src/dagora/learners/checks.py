@@ -17,7 +17,6 @@ from dagora.learners.registry import methods_with
 from dagora.learners.source import Source
 from dagora.scores.registry import Score, default_score, default_score_of, score_named
 from dagora.stats.capabilities import capabilities_of
-from dagora.stats.lagged import SeriesStatistics
 
 TESTS_OF_LEVELS = frozenset({"x2", "g2", "g2-seen"})
 
@@ -117,17 +116,11 @@ def refuse_interventions(method: Method, source: Source) -> None:
         )
 
 
-def refuse_time(method: Method, source: Source) -> None:
-    """Refuse series to a method that takes rows as independent, and rows without a time to one in time."""
-    in_time = capabilities_of(source.rows).lagged is not None
-    if method.in_time and not in_time:
+def require_time(method: Method, source: Source) -> None:
+    """Refuse rows without a time to a method in time."""
+    if method.in_time and capabilities_of(source.rows).lagged is None:
         raise OptionError(
             f"the method {method.name} learns from series: {option('time')} says which column holds the time"
-        )
-    if in_time and not method.in_time and type(source.rows) is SeriesStatistics:
-        raise OptionError(
-            f"the method {method.name} takes rows as independent of each other: choose dynotears for series, "
-            f"or leave {option('time')} out"
         )
 
 

@@ -60,10 +60,9 @@ def edge_evidence(score: LocalScore, graph: Graph, run: Run) -> EdgeEvidence:
     if dag is None:
         return NOT_KNOWN
     place = {node: k for k, node in enumerate(dag.order_indices)}
-    absent = [
-        (a, b) if place[a] < place[b] else (b, a)
-        for a, b in sorted({(a, b) for a, _, b in v_structures(dag.to_numpy())})
-    ]
+    ends = sorted({(a, b) for a, _, b in v_structures(dag.to_numpy())})
+    absent = [(a, b) if place[a] < place[b] else (b, a) for a, b in ends]
+    absent = [(a, b) for a, b in absent if run.knowledge.allows(dag.nodes[a], dag.nodes[b])]
     if len(absent) > MOST_EDGES:
         return NOT_KNOWN
     asked: list[Family] = []
@@ -89,7 +88,7 @@ def edge_evidence(score: LocalScore, graph: Graph, run: Run) -> EdgeEvidence:
         (dag.nodes[first], dag.nodes[second]): -gain
         for (first, second), gain in zip(absent, differences[len(edges) :].tolist(), strict=True)
     }
-    weak = {edge: cost for edge, cost in costs.items() if cost < WEAK and run.knowledge.allows(*edge)}
+    weak = {edge: cost for edge, cost in costs.items() if cost < WEAK}
     return EdgeEvidence(dict(zip(edges, gains, strict=True)), weak)
 
 

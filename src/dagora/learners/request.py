@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget
@@ -14,19 +14,22 @@ from dagora.data.interventions import GivenInterventions
 from dagora.data.series import Timing
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.graph.lagged_graph import window_names
 from dagora.learners.checks import (
     choose_score,
     numbers_for,
     orders_numbers,
     reason_against_model,
     refuse_interventions,
-    refuse_time,
+    require_time,
     split_options,
 )
+from dagora.learners.in_windows import in_windows, knowing_time, with_lags
 from dagora.learners.large_sources import scan_if_large
 from dagora.learners.one_run import Searching
 from dagora.learners.registry import method_named
 from dagora.learners.source import Source, read_source
+from dagora.learners.time.lag_choice import ChosenLags, choose_lags
 from dagora.scores.penalty import ChosenPenalty
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -41,6 +44,22 @@ class PreparedRequest:
     knowledge: Knowledge
     em_rounds: int
     penalty: ChosenPenalty
+    chosen_lags: ChosenLags | None = None
+
+    @property
+    def lags(self) -> int | None:
+        """The steps that windows reach back; None where the graph is not one in time."""
+        if self.source.windows is not None:
+            return self.source.windows.lags
+        own = self.searching.method_options.get("lags") if self.searching.entry.in_time else None
+        return cast("int | None", own)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes of the graph: the columns, or those of a window."""
+        in_time = self.searching.entry.in_time and self.lags is not None
+        return window_names(self.source.names, self.lags or 0) if in_time else self.source.names
+
     imputing: DAG | None = None
     """The graph of the network that completes a table, where each sample is a completion of it."""
 
@@ -52,6 +71,8 @@ class PreparedRequest:
             "knowledge": self.knowledge.to_dict(),
             "time_limit": time_limit,
         }
+        if self.lags is not None:
+            asked["lags"] = self.lags
         if isinstance(self.source.rows, IncompleteStatistics):
             asked.update(missing="model", em_rounds=self.em_rounds)
         if isinstance(self.source.rows, InterventionalStatistics) and self.source.rows.marks is not None:
@@ -67,6 +88,7 @@ class GivenData:
     jobs: int = 1  # threads that read
     interventions: GivenInterventions | None = None
     timing: Timing | None = None
+    lags: int | str | None = None  # steps back that windows reach, where the rows are series
     scans: bool = False  # the rows of a large file may be scanned
 
 
@@ -115,7 +137,16 @@ def prepare(
         else Source(scanned)
     )
     refuse_interventions(entry, source)
-    if not entry.in_time:  # which may also know of earlier steps, and checks that itself
+    lags, chosen_lags = given.lags, None
+    if isinstance(lags, str):
+        chosen_lags = choose_lags(source, lags, choose_score(entry, score, source), options, known, clock)
+        lags = chosen_lags.lags
+    options = with_lags(entry, options, lags)
+    source = in_windows(entry, source, lags, given.jobs)
+    if source.windows is not None:
+        known = knowing_time(known, source)
+        em_rounds = 0  # a cell is in several windows, and would be filled in differently in each
+    elif not entry.in_time:  # which may also know of earlier steps, and checks that itself
         known.check_nodes(source.names)
     entry.check_knowledge(known, source.names)
     known = source.obeying(known, entry)
@@ -123,12 +154,13 @@ def prepare(
         raise OptionError(option="em_rounds", value=em_rounds, must="be a whole number, 0 or more")
     chosen = choose_score(entry, score, source)
     of_method, of_score = split_options(entry, chosen, {**source.noise_defaults(entry.name), **options})
-    refuse_time(entry, source)
+    require_time(entry, source)
     penalty = ChosenPenalty(1.0)
     if chosen is not None and "penalty" in of_score:
         penalty = chosen.penalty(source.statistics, of_score["penalty"])
         of_score["penalty"] = penalty.factor
-    return PreparedRequest(Searching(entry, chosen, of_method, of_score), source, known, em_rounds, penalty)
+    searching = Searching(entry, chosen, of_method, of_score)
+    return PreparedRequest(searching, source, known, em_rounds, penalty, chosen_lags)
 
 
 def plain(value: object) -> object:

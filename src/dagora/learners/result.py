@@ -6,7 +6,7 @@ it a `Result`, which goes to JSON and back without loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +27,8 @@ from dagora.graph.dag import DAG, Edge
 from dagora.graph.directions import Directions, directions_of, name_weak, without_arrows
 from dagora.graph.interventions import interventional_cpdag, shown_by_interventions
 from dagora.graph.knowledge import Knowledge
-from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.knowledge_in_time import knowledge_in_time
+from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.picture import Picture
 
 T = TypeVar("T")
@@ -52,6 +53,13 @@ class SeparatingSet(NamedTuple):
     second: str
     given: tuple[str, ...]
     p: float
+
+
+class LinkTest(NamedTuple):
+    """The test of an edge with the largest p-value, and its partial correlation where the test has one."""
+
+    p: float
+    value: float | None = None
 
 
 class RankedClass(NamedTuple):
@@ -80,6 +88,7 @@ class Outcome:
     `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
     `raw_weights` are the weights before any threshold or cut, where a method keeps them.
     `separating_sets` say why variables are not adjacent, where that was tested, without empty sets.
+    `link_tests` are the tests of edges that were kept, where a method keeps them.
     `classes` are the best classes of equivalent networks, where several were asked for.
     """
 
@@ -94,6 +103,7 @@ class Outcome:
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     raw_weights: NDArray[np.float64] | None = None
     separating_sets: tuple[SeparatingSet, ...] = ()
+    link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
     classes: tuple[RankedClass, ...] = ()
 
     def __post_init__(self) -> None:
@@ -170,6 +180,9 @@ class Result(NotebookView):
     """Pairs of which no data show whether they depend: one is seen at a single value of the other."""
     separating_sets: tuple[SeparatingSet, ...] = ()
     """The conditioning sets that make pairs independent, where that was tested, without empty ones."""
+    link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
+    """Of each edge the largest p-value of all tests of it, with the partial correlation; of methods that keep
+    them."""
     classes: tuple[RankedClass, ...] = ()
     """The best classes of equivalent networks, best first, where several were asked for."""
 
@@ -190,9 +203,14 @@ class Result(NotebookView):
         graph = without_pag(self.graph, "a class of equivalent DAGs")
         if isinstance(graph, CPDAG):
             return graph
-        if (in_time := self.lagged_graph) is not None:
-            return class_in_time(graph, in_time.variables)
-        return interventional_cpdag(graph, self.interventions, self.knowledge)
+        return interventional_cpdag(graph, *self._determining)
+
+    @property
+    def _determining(self) -> tuple[Sequence[Sequence[str]], Knowledge]:
+        """The regimes and the knowledge that determine directions; in time, of windows."""
+        if (in_time := self.lagged_graph) is None:
+            return self.interventions, self.knowledge
+        return [in_time.variables], knowledge_in_time(self.knowledge, in_time.variables, in_time.lags)
 
     @property
     def knowledge(self) -> Knowledge:
@@ -218,20 +236,20 @@ class Result(NotebookView):
         ()
         """
         graph = self.graph
-        if isinstance(graph, PAG) or not self.class_only or self.lagged_graph is not None:
+        if isinstance(graph, PAG) or not self.class_only:
             return Directions(graph.undirected, assumed_by="" if self.class_only else self.method)
         try:
             found = directions_of(
                 graph if isinstance(graph, DAG) else graph.extension(),
                 self.edge_gains,
-                self.interventions,
-                self.knowledge,
+                *self._determining,
                 self.absent_costs,
                 self.unseen_pairs,
                 checked=self.score_name is None or bool(self.edge_gains),
             )
         except GraphError:
             return Directions(graph.undirected)
+        found = replace(found, with_knowledge=self.knowledge.directs)
         if isinstance(graph, DAG):
             return found
         unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
@@ -259,13 +277,14 @@ class Result(NotebookView):
         """
         graph = self.graph
         edges = len(graph.edges) + len(graph.undirected)
-        if isinstance(graph, PAG) or self.lagged_graph is not None or not edges:
+        if isinstance(graph, PAG) or not edges:
             return ""
+        in_time = self.lagged_graph is not None
         if not self.class_only:
-            return f"every direction rests on what {self.method} assumes, not on independences alone"
-        words = (
-            f"{self.directions.determined_by} {edges - len(self.open_edges)} of {amount(edges, 'direction')}"
-        )
+            every = "time directs edges from earlier steps, and every other" if in_time else "every"
+            return f"{every} direction rests on what {self.method} assumes, not on independences alone"
+        determined = f"{edges - len(self.open_edges)} of {amount(edges, 'direction')}"
+        words = f"{'time and ' * in_time}{self.directions.determined_by} {determined}"
         if unchecked := len(self.directions.unchecked):
             rest, count = ("it rests", "it counts") if unchecked == 1 else ("they rest", "they count")
             words += (
@@ -352,6 +371,8 @@ class Result(NotebookView):
             content["separating_sets"] = [
                 [found.first, found.second, list(found.given), found.p] for found in self.separating_sets
             ]
+        if self.link_tests:
+            content["link_tests"] = [[*edge, *test] for edge, test in self.link_tests.items()]
         if self.classes:
             content["classes"] = [one.to_dict(self.classes[0].score) for one in self.classes]
         if self.curves:
@@ -381,6 +402,10 @@ class Result(NotebookView):
                 SeparatingSet(first, second, tuple(given), float(p))
                 for first, second, given, p in content.get("separating_sets", ())
             ),
+            link_tests={
+                (tail, head): LinkTest(float(p), None if value is None else float(value))
+                for tail, head, p, value in content.get("link_tests", ())
+            },
             classes=tuple(classes_of(content)),
             **{key: content[key] for key in SCALARS},
         )

@@ -9,26 +9,29 @@ from typing import Any
 
 from dagora.base.errors import OptionError
 from dagora.base.options import Value
+from dagora.base.phrases import amount
 from dagora.base.wording import option
 from dagora.data.columns.missing_pattern import check_missing, describe_missing
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.interventions import GivenInterventions, Interventions, Marks
 from dagora.data.series import Panel, Timing
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.method import Method
-from dagora.stats.accepting import as_statistics
+from dagora.stats.accepting import as_statistics, statistics_of
 from dagora.stats.capabilities import NoisyRelease, capabilities_of
-from dagora.stats.data_warnings import check_learnable, data_warnings
+from dagora.stats.data_warnings import check_learnable, data_warnings, fewer_rows
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.lagged import SeriesStatistics
+from dagora.stats.lagged import IncompleteSeries, SeriesStatistics, series_statistics
 from dagora.stats.observed.missing_tests import skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import Windows, windows_behind
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,32 @@ class Source:
         return self.rows
 
     @property
+    def windows(self) -> Windows | None:
+        """The windows of time that are the rows; None where the rows are something else."""
+        return windows_behind(self.rows)
+
+    @property
+    def windows_made(self) -> str:
+        """The number of windows and their length, in words; empty where the rows are something else."""
+        if self.windows is None:
+            return ""
+        steps = amount(self.windows.lags + 1, self.windows.panel.unit or "step")
+        return f"{amount(self.statistics.n_rows, 'window')} of {steps}"
+
+    @property
     def data_warnings(self) -> list[str]:
-        """Warnings about odd data."""
-        return [] if self.rows is None or self.noise is not None else data_warnings(self.rows)
+        """Warnings about odd data; of series about their steps, and about windows."""
+        if self.rows is None or self.noise is not None:
+            return []
+        if self.windows is None:
+            return data_warnings(self.rows)
+        few = fewer_rows(self.rows.n_rows, len(self.names), "windows", "columns in them")
+        return [*self.windows.warnings, *few, *data_warnings(statistics_of(self.windows.panel.table))]
 
     @property
     def unseen_pairs(self) -> list[tuple[str, str]]:
         """Pairs of columns of which no data show how they depend on each other, because of skip patterns."""
-        if not isinstance(self.rows, IncompleteStatistics):
+        if not isinstance(self.rows, IncompleteStatistics) or self.windows is not None:
             return []
         return [(one, other) for one, other, _ in skip_patterns(self.rows.table)]
 
@@ -137,7 +158,9 @@ class Source:
     def lost_cells(self) -> list[str]:
         """Sentences on the rows that were dropped and the missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
-            return [describe_missing(self.rows.table.pattern)]
+            steps = None if self.windows is None else self.windows.panel.table
+            table = steps if isinstance(steps, IncompleteTable) else self.rows.table
+            return [describe_missing(table.pattern)]
         return [self.dropped_rows]
 
     @property
@@ -212,11 +235,16 @@ def read_rows(
     return rows if interventions is None else interventional_statistics(rows, interventions, jobs)
 
 
-def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics:
+def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics | IncompleteSeries:
     """Statistics of a table whose rows follow each other in time."""
-    if type(rows) is not TableStatistics:
-        raise OptionError(f"{option('time')} needs a table of complete rows, not statistics of them")
-    return SeriesStatistics(Panel.of_table(rows.rows(), timing.time, timing.series), jobs)
+    table: AnyTable
+    if isinstance(rows, IncompleteStatistics) and windows_behind(rows) is None:
+        table = rows.table
+    elif type(rows) is TableStatistics:
+        table = rows.rows()
+    else:
+        raise OptionError(f"{option('time')} needs a table of rows, not statistics of them")
+    return series_statistics(Panel.of_table(table, timing.time, timing.series), jobs)
 
 
 def marked_column(interventions: GivenInterventions | None) -> str | None:

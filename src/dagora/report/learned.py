@@ -24,6 +24,7 @@ from dagora.report.line_chart import Line, draw_lines
 from dagora.report.page import Cell, Content, Section, attribute, facts, number, page, table, text
 from dagora.report.parameters import parameters
 from dagora.report.repeating import repeating
+from dagora.report.time_section import time_section
 from dagora.report.variables import data_section, variable_section
 from dagora.scores.prior_words import parameter_prior
 
@@ -31,6 +32,10 @@ LOST = (
     "Nats lost without it: by how much the score would fall if this edge alone were left out. Under BIC and "
     "the Bayesian scores, 3 nats make the graph with the edge about 20 times as probable as the one without. "
     "Where two paths say the same, both look weak, and only one could go."
+)
+TESTED = (
+    "Largest p-value: that of the weakest of all tests of the edge, each given other nodes. It is not the "
+    "chance that there is no edge, and where many pairs are tested, some come out below the level by chance."
 )
 CAUTION = (
     "An edge is an association that improved the method's objective. Data often do not determine its "
@@ -60,7 +65,8 @@ def result_page(
     if truth is not None:
         comparison = compare(result.graph, truth, result.dropped)
         sections.append(Section("Against the truth", comparison_table(comparison)))
-    sections += [edge_section(result, truth), *strengths]
+    in_time = result.lagged_graph
+    sections += [*([] if in_time is None else time_section(in_time)), edge_section(result, truth), *strengths]
     if len(result.trace) > 1:
         sections.append(trace_section(result))
     if result.curves:
@@ -85,7 +91,7 @@ def lead(result: Result) -> str:
         named = [
             ("variables", number(len(in_time.variables))),
             ("steps back", number(in_time.lags)),
-            ("edges within a step", number(len(in_time.edges) - len(in_time.lagged))),
+            ("edges within a step", number(number_of_edges(in_time.within))),
             ("edges from earlier steps", number(len(in_time.lagged))),
         ]
     if result.score is not None:
@@ -240,6 +246,9 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     head = ["from", "to", "direction"]
     gains = result.edge_gains
     head += ["weight"] * (result.weights is not None) + ["nats lost without it"] * bool(gains)
+    tests = result.link_tests
+    partial = any(test.value is not None for test in tests.values())
+    head += ["partial correlation"] * partial + ["largest p-value"] * bool(tests)
     head += ["verdict"] * (truth is not None)
     shown = shown_by_interventions(graph, result.interventions)
     verdicts = (
@@ -255,6 +264,11 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         if gains:
             gain = gains.get(edge)
             row.append(None if gain is None else Cell(f"{gain:.1f}".replace("-", "−"), gain))
+        if tests:
+            tested = tests.get(edge)
+            if partial:
+                row.append(None if tested is None else tested.value)
+            row.append(None if tested is None else Cell(f"{tested.p:.2g}", tested.p))
         if truth is not None and verdicts is not None:
             row.append(verdicts.of_edge(truth.index(edge[0]), truth.index(edge[1])))
         rows.append(row)
@@ -265,6 +279,8 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
     )
     if gains:
         note += f'<p class="soft">{text(LOST)}</p>'
+    if tests:
+        note += f'<p class="soft">{text(TESTED)}</p>'
     return Section("Edges", searchable(table(head, rows, sortable=True)) + note)
 
 

@@ -4,7 +4,9 @@ It is the smallest factor c ≥ 1, in hundredths, at which fewer than one false 
 columns is expected where all columns are independent (`noise`). Every pair is counted twice, once for each
 direction: a search that may add, turn and remove edges finds more than the pairs that gain by themselves.
 The formula needs the numbers of rows, columns and levels and nothing else, so that rows in memory, scanned
-rows and rows over sites have the same factor.
+rows and rows over sites have the same factor. Columns of earlier steps of a window have no parents: pairs
+of them do not count, a pair with one of them counts once, and false edges are allowed for the columns of
+the present step alone.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import cast
 
 from dagora.base.wording import setting
 from dagora.data.schema import Schema
+from dagora.graph.knowledge_in_time import earlier_nodes
 from dagora.scores.noise import noise_edges
 
 AUTO = "auto"
@@ -63,23 +66,48 @@ def choose_penalty(asked: object, schema: Schema, rows: int) -> ChosenPenalty:
 
 def auto_penalty(schema: Schema, rows: int) -> float:
     """The smallest factor, in hundredths, that keeps the expected number of false edges below the allowed."""
-    allowed = len(schema) / COLUMNS_AN_EDGE
+    past, present = split_in_time(schema)
+    allowed = len(present) / COLUMNS_AN_EDGE
     low, high = 99, math.ceil(LARGEST * 100)
     while high - low > 1:
         middle = (low + high) // 2
-        enough = DIRECTIONS * edges_by_chance(schema, rows, middle / 100) < allowed
+        price = price_at(rows, middle / 100)
+        # Of the present step both directions; all others once.
+        again = (DIRECTIONS - 1) * noise_edges(present, rows, price) - noise_edges(past, rows, price)
+        enough = noise_edges(schema, rows, price) + again < allowed
         low, high = (low, middle) if enough else (middle, high)
     return high / 100
 
 
 def edges_by_chance(schema: Schema, rows: int, factor: float) -> float:
-    """Expected number of pairs of independent columns that gain from an edge."""
-    return noise_edges(schema, rows, factor * math.log(max(1, rows)) / 2)
+    """Expected number of pairs of independent columns that gain from an edge, but for pairs of the past."""
+    price = price_at(rows, factor)
+    return noise_edges(schema, rows, price) - noise_edges(split_in_time(schema)[0], rows, price)
+
+
+def price_at(rows: int, factor: float) -> float:
+    """The price of a parameter, in nats."""
+    return factor * math.log(max(1, rows)) / 2
+
+
+def split_in_time(schema: Schema) -> tuple[Schema, Schema]:
+    """The columns of earlier steps, which are none where rows are no windows, and the others.
+
+    >>> from dagora.data.schema import Kind, Variable
+    >>> past, present = split_in_time(Schema(Variable(name, Kind.CONTINUOUS) for name in ("x", "x[t-1]")))
+    >>> past.names, present.names
+    (('x[t-1]',), ('x',))
+    """
+    earlier = earlier_nodes(schema.names).tolist()
+    past = (variable for variable, is_past in zip(schema, earlier, strict=True) if is_past)
+    present = (variable for variable, is_past in zip(schema, earlier, strict=True) if not is_past)
+    return Schema(past), Schema(present)
 
 
 def rows_are_few(schema: Schema, rows: int, factor: float) -> bool:
     """Return True if chance alone is expected to bring many edges at this factor."""
-    return edges_by_chance(schema, rows, factor) > max(FEWEST, PER_COLUMN * len(schema))
+    columns = len(split_in_time(schema)[1])
+    return edges_by_chance(schema, rows, factor) > max(FEWEST, PER_COLUMN * columns)
 
 
 def few_words(schema: Schema, rows: int, factor: float) -> str:

@@ -48,9 +48,7 @@ def check_learnable(
 def data_warnings(statistics: Statistics) -> list[str]:
     """Sentences about data that can be learned from, but whose results are easily misread."""
     schema, n = statistics.schema, statistics.n_rows
-    found = []
-    if n < len(schema):
-        found.append(f"there are fewer rows ({n}) than columns ({len(schema)}): expect unreliable edges")
+    found = fewer_rows(n, len(schema))
     discrete = [i for i, variable in enumerate(schema) if variable.kind is Kind.DISCRETE]
     constant, once = [], []
     for i, seen in zip(discrete, level_counts(statistics, discrete), strict=True):
@@ -65,6 +63,17 @@ def data_warnings(statistics: Statistics) -> list[str]:
     if isinstance(statistics, IncompleteStatistics):
         found += missing_value_warnings(statistics.table)
     return found
+
+
+def fewer_rows(rows: int, columns: int, named: str = "rows", beside: str = "columns") -> list[str]:
+    """A warning of fewer rows than columns.
+
+    >>> fewer_rows(3, 2), fewer_rows(2, 3)
+    ([], ['there are fewer rows (2) than columns (3): expect unreliable edges'])
+    """
+    if rows >= columns:
+        return []
+    return [f"there are fewer {named} ({rows}) than {beside} ({columns}): expect unreliable edges"]
 
 
 def level_counts(statistics: Statistics, columns: list[int]) -> list[NDArray[np.int64]]:

@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, RowsUnavailableError
+from dagora.base.events import Budget
 from dagora.base.wording import col, option
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.series import Panel
-from dagora.data.table import Table
+from dagora.data.table import Table, require_table
 from dagora.graph.lagged_graph import window_names
 from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments
 from dagora.stats.table import TableStatistics
 
@@ -82,7 +85,7 @@ class SeriesStatistics(TableStatistics):
     """
 
     def __init__(self, panel: Panel, jobs: int = 1) -> None:
-        super().__init__(panel.table, jobs)
+        super().__init__(require_table(panel.table), jobs)
         self.panel = panel
 
     @property
@@ -98,6 +101,31 @@ class SeriesStatistics(TableStatistics):
         moments = window_moments(self.panel, long, lags)
         told = (*self.panel.warnings, *warnings)
         return LaggedStatistics(names, lags, moments, told, self.panel.unit)
+
+
+class IncompleteSeries(IncompleteStatistics):
+    """Statistics of the steps of series with missing values, for windows as rows alone."""
+
+    def __init__(self, panel: Panel, table: IncompleteTable, clock: Budget | None = None) -> None:
+        super().__init__(table, clock)
+        self.panel = panel
+        self.clock = clock
+
+    def with_clock(self, clock: Budget) -> IncompleteSeries:
+        """The same statistics, for which EM of moments takes no more than its share of a time limit."""
+        return self if clock.limit is None else IncompleteSeries(self.panel, self.table, clock)
+
+    @property
+    def capabilities(self) -> StatisticsCapabilities:
+        """Those of a table with missing values, and windows, whose moments need complete rows."""
+        return replace(super().capabilities, lagged=lambda _: self.refuse("a method of series"))
+
+
+def series_statistics(panel: Panel, jobs: int = 1) -> SeriesStatistics | IncompleteSeries:
+    """Statistics of the steps of series, with missing values or without."""
+    if isinstance(panel.table, IncompleteTable):
+        return IncompleteSeries(panel, panel.table)
+    return SeriesStatistics(panel, jobs)
 
 
 def window_moments(panel: Panel, series: NDArray[np.int64], lags: int) -> Moments:

@@ -26,6 +26,7 @@ from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, Statistics
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import WindowStatistics
 
 
 def in_name_order(statistics: Statistics) -> Statistics:
@@ -40,7 +41,7 @@ def in_name_order(statistics: Statistics) -> Statistics:
     if list(names) == sorted(names) or capabilities_of(statistics).release is not None:
         return statistics
     if type(statistics) is TableStatistics or isinstance(
-        statistics, InterventionalStatistics | IncompleteStatistics
+        statistics, InterventionalStatistics | IncompleteStatistics | WindowStatistics
     ):
         return statistics.in_order(sorted(names))
     return NameOrder(statistics)

@@ -257,7 +257,7 @@ def test_by_majority_only_half_is_doubt(with_c: int, arrows: bool, doubtful: int
         adjacent[names.index(a), names.index(b)] = adjacent[names.index(b), names.index(a)] = True
     test = GivenValues(names, dict.fromkeys(sets[with_c - 1], 0.5))
     skeleton = Skeleton(adjacent, max_given=5, level=2)
-    separates, _ = by_votes(skeleton, test, 0.01, Run(), majority=True)
+    separates, _ = by_votes(skeleton, np.zeros_like(adjacent), test, 0.01, Run(), majority=True)
     assert separates(0, 2, 1) == (not arrows)
     only_c = Skeleton(adjacent.copy(), max_given=5, level=2)
     # Paths through others: no set separates their ends, so they are as the skeleton says, and never in doubt.

@@ -278,3 +278,14 @@ def test_a_mixed_network_without_noise_is_certain():
     np.testing.assert_allclose(network.query("P(a | x=1, y=3)").table, network.query("P(a | x=1)").table)
     with pytest.raises(QueryError, match="probability zero"):
         network.query("P(a | x=1, y=4)")
+
+
+def test_numbers_without_a_variance() -> None:
+    """Before, a standard deviation of 1e308 answered with infinity and a warning of NumPy."""
+    graph = DAG(["a", "b"], [("a", "b")])
+    wide = GaussianNetwork(graph, {"a": 0.0, "b": 0.0}, {"a": [], "b": [1.0]}, {"a": 1e308, "b": 1.0})
+    with pytest.raises(QueryError, match="'a' are so large that no float holds its variance"):
+        wide.query("P(b)")
+    far = GaussianNetwork(graph, {"a": 1e200, "b": 0.0}, {"a": [], "b": [1e200]}, {"a": 1, "b": 1.0})
+    with pytest.raises(QueryError, match="'b' are so large"):
+        far.query("P(b)")

@@ -122,7 +122,7 @@ def init(
     reading.options()  # refuses what does not go together
     timing = in_time.timing
     book, rows, step = columns_from(data, codebook, reading, rare, timing)
-    lags = (in_time.lags or 1) if timing is not None else 0
+    lags = int(in_time.lags or 1) if timing is not None else 0
     if not found.trial:
         rows *= max(1, len(certificates))
     drafted_from = ", ".join((*data, *([codebook] if codebook else [])))

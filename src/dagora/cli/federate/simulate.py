@@ -110,7 +110,7 @@ def simulate_in_time(
     table = require_table(request.read_any(reading, data, model=False, constants=True, timing=timing))
     statistics = in_series(statistics_of(table, request.jobs), timing, request.jobs)
     request.check_windows(statistics.schema.names, lags_of(request.method, request.settings))
-    codebook = codebook_of({data: statistics.panel.table})
+    codebook = codebook_of({data: require_table(statistics.panel.table)})
     split = split_series(table, timing, parties, seed=request.seed)
     parts = {f"site{k + 1}": part for k, part in enumerate(split)}
     if in_memory:

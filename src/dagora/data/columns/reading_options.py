@@ -145,6 +145,7 @@ class ReadingOptions:
         "text",
         "Column separator of a text file; default: comma, tab for .tsv, or what splits its first lines.",
         metavar="CHAR",
+        rare=True,
     )
     table: str | None = public(
         None,

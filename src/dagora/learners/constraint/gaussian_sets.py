@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.equivalence import Matrix
 from dagora.kernels.decorators import kernel
-from dagora.learners.constraint.skeleton import Pair, Separation
+from dagora.learners.constraint.skeleton import Marks, Pair, Separation
 from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.run import Run
 from dagora.scores.gaussian import COLLINEAR
@@ -30,9 +30,10 @@ NOTHING = 2.0
 class GaussianSets:
     """Looks for separating sets by Fisher's z."""
 
-    def __init__(self, test: FisherZ, *, largest: bool) -> None:
+    def __init__(self, test: FisherZ, *, largest: bool, roots: Marks | None = None) -> None:
         self._test = test
         self._largest = largest
+        self._roots = np.zeros(len(test.names), dtype=np.bool_) if roots is None else roots
 
     @property
     def max_given(self) -> int:
@@ -52,14 +53,15 @@ class GaussianSets:
             return self._marginal(adjacent, limit)
         best: dict[Pair, tuple[float, tuple[int, ...]]] = {}
         tests = 0
-        for x in range(len(adjacent)):
+        for x in np.flatnonzero(~self._roots).tolist():
             around = np.flatnonzero(adjacent[x])
             if len(around) <= size:
                 continue
             squares, sets, made, finished = self._walk(x, around, size, limit, run)
             tests += made
             if self._largest and finished:
-                shared = (adjacent[x] & adjacent[around[around < x]]).sum(axis=1)
+                walked = around[(around < x) & ~self._roots[around]]
+                shared = (adjacent[x] & adjacent[walked]).sum(axis=1)
                 tests -= sum(comb(common, size) for common in shared.tolist())
             for k in np.flatnonzero(squares <= limit).tolist():
                 y = int(around[k])

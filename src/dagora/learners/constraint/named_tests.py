@@ -12,7 +12,7 @@ from dagora.data.schema import Kind
 from dagora.graph.equivalence import Matrix
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.constraint.gaussian_sets import GaussianSets
-from dagora.learners.constraint.skeleton import SeparatorSearch, Skeleton, TestedSets
+from dagora.learners.constraint.skeleton import Marks, SeparatorSearch, Skeleton, TestedSets
 from dagora.learners.independence.cells import CellTest
 from dagora.learners.independence.counted import CountTest
 from dagora.learners.independence.features import FeatureTest
@@ -83,12 +83,14 @@ def default_test(statistics: Statistics) -> str:
     return "cells"
 
 
-def separator_search(test: IndependenceTest, owner: str, *, largest: bool) -> SeparatorSearch:
+def separator_search(
+    test: IndependenceTest, owner: str, *, largest: bool, roots: Marks | None = None
+) -> SeparatorSearch:
     """A search for separating sets with a test; raises if there are too few rows for any test."""
     search: SeparatorSearch = (
-        GaussianSets(test, largest=largest)
+        GaussianSets(test, largest=largest, roots=roots)
         if isinstance(test, FisherZ)
-        else TestedSets(test, largest=largest)
+        else TestedSets(test, largest=largest, roots=roots)
     )
     if search.max_given < 0:
         raise DataError(f"{owner} cannot make a single test: there are too few rows")

@@ -91,9 +91,10 @@ def pc_by(
     forbidden, required = known_edges(run.knowledge, names)
     one_way = forbidden.T & ~forbidden
     largest = orientation != "first"
-    search = separator_search(test, owner, largest=largest)
+    roots = run.knowledge.without_parents(names)
+    search = separator_search(test, owner, largest=largest, roots=roots)
     apart, joined = forbidden & forbidden.T, required | required.T
-    found = find_skeleton(search, alpha, run, apart, joined, max_given, names)
+    found = find_skeleton(search, alpha, run, apart, joined, max_given, names, roots)
     known, impossible = directions(found.adjacent, required, one_way)
     found.adjacent &= ~impossible
     doubtful = given_up = 0
@@ -101,9 +102,10 @@ def pc_by(
     if early:  # without all separating sets the tests determine no direction
         matrix = orient_in_haste(found.adjacent, known)
     else:
-        separates: Separates = votes_on_new_pairs(found, test, alpha, run)
+        separates: Separates = votes_on_new_pairs(found, known, test, alpha, run)
         if orientation in VOTES:
-            separates, doubtful = by_votes(found, test, alpha, run, majority=orientation == "majority")
+            majority = orientation == "majority"
+            separates, doubtful = by_votes(found, known, test, alpha, run, majority=majority)
             found.finished = not run.budget.exhausted
         matrix, given_up, new = orient(found.adjacent, separates, known, lambda a, b: -found.p_of(a, b))
     warnings = []
@@ -154,27 +156,37 @@ def directions(adjacent: Matrix, required: Matrix, one_way: Matrix) -> tuple[Mat
     return known, impossible
 
 
+def undecided(found: Skeleton, known: Matrix) -> list[tuple[int, int, int]]:
+    """The paths a — c — b whose ends are not adjacent, but those known to be a → c ← b."""
+    return [(a, c, b) for a, c, b in colliders(found.adjacent) if not (known[a, c] and known[b, c])]
+
+
 def by_votes(
-    found: Skeleton, test: IndependenceTest, alpha: float, run: Run, *, majority: bool
+    found: Skeleton, known: Matrix, test: IndependenceTest, alpha: float, run: Run, *, majority: bool
 ) -> tuple[Separates, int]:
     """A function that decides by votes if c separates a and b, and the number of ambiguous paths."""
-    paths = colliders(found.adjacent)
+    paths = undecided(found, known)
     separating = all_separating(found, test, alpha, {(a, b) for a, _, b in paths}, run)
     votes = {(a, c, b): share_with(found, separating[a, b], a, c, b) for a, c, b in paths}
     doubtful = sum(share == 0.5 if majority else 0 < share < 1 for share in votes.values())
 
     def separates(a: int, c: int, b: int) -> bool:
-        return votes[a, c, b] >= 0.5 if majority else votes[a, c, b] > 0
+        share = votes.get((a, c, b), 0.0)  # a path that is known to be a → c ← b has no votes
+        return share >= 0.5 if majority else share > 0
 
     return separates, doubtful
 
 
-def votes_on_new_pairs(found: Skeleton, test: IndependenceTest, alpha: float, run: Run) -> Separates:
+def votes_on_new_pairs(
+    found: Skeleton, known: Matrix, test: IndependenceTest, alpha: float, run: Run
+) -> Separates:
     """As the skeleton; pairs not tested before, because their edge is forbidden, are decided by majority."""
-    untested = {(a, b) for a, _, b in colliders(found.adjacent)} - found.separations.keys()
+    untested = {(a, b) for a, _, b in undecided(found, known)} - found.separations.keys()
     separating = all_separating(found, test, alpha, untested, run)
 
     def separates(a: int, c: int, b: int) -> bool:
+        if known[a, c] and known[b, c]:
+            return False
         if (a, b) in separating:
             return share_with(found, separating[a, b], a, c, b) >= 0.5
         return found.separates(a, c, b)
@@ -189,10 +201,13 @@ def all_separating(
 
     A node with a tested edge has no larger neighbourhood; one with only required edges may have.
     """
+    roots = run.knowledge.without_parents(test.names)
     separating: dict[Pair, list[Given]] = {pair: [] for pair in sorted(pairs)}
     sizes = range(min(found.max_given, found.level + 1) + 1) if found.level >= 0 else ()
     for size in sizes:
-        cases = ((pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size))
+        cases = (
+            (pair, given) for pair in separating for given in sets_around(found.adjacent, *pair, size, roots)
+        )
         for part, p_values in in_parts(test, cases, size, run):
             found.tests += len(part)
             for (pair, given), p in zip(part, p_values, strict=True):

@@ -1,9 +1,11 @@
 """The skeleton of PC: the pairs that no tested set separates (Spirtes & Glymour 1991).
 
-All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent to
-x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not depend on
-the order of the tests (“stable”, Colombo & Maathuis 2014). A pair that several sets of a level separate keeps
-the one with the largest p-value, or the first in the order of the columns.
+All pairs are adjacent at first. At level ℓ every adjacent pair x — y is tested given each ℓ nodes adjacent
+to x, and each ℓ adjacent to y. Edges are removed at the end of a level, so that the skeleton does not
+depend on the order of the tests (“stable”, Colombo & Maathuis 2014). A node that can have no parents, as
+one of an earlier step, is no descendant of the other end: what separates them is then adjacent to the other
+end alone. A pair that several sets of a level separate keeps the one with the largest p-value, or the first
+in the order of the columns.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from itertools import combinations, islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagora.base.events import Edges, Event
 from dagora.graph.equivalence import Matrix
@@ -24,6 +27,7 @@ from dagora.learners.run import Run
 Pair = tuple[int, int]
 Given = tuple[int, ...]
 Case = tuple[Pair, Given]
+Marks = NDArray[np.bool_]
 
 
 class Separation(NamedTuple):
@@ -79,19 +83,22 @@ def find_skeleton(
     required: Matrix,
     max_given: int | None = None,
     names: Sequence[str] = (),
+    roots: Marks | None = None,
 ) -> Skeleton:
     """Go from level to level until no neighbourhood is large enough.
 
-    `forbidden` pairs are never adjacent, `required` ones always. With `names`, events carry the skeleton from
-    level 1 on.
+    `forbidden` pairs are never adjacent, `required` ones always. Sets around `roots`, which have no parents,
+    are not looked at. With `names`, events carry the skeleton from level 1 on.
     """
+    looked_at = np.ones(len(forbidden), dtype=np.bool_) if roots is None else ~roots
     adjacent = ~forbidden & ~np.eye(len(forbidden), dtype=np.bool_)
     limit = search.max_given if max_given is None else min(max_given, search.max_given)
     skeleton = Skeleton(adjacent, limit)
     open_pairs = adjacent & ~required
     while skeleton.level < skeleton.max_given:
         # x and a set of `level + 1` others beside y.
-        enough = (adjacent & open_pairs) & (adjacent.sum(axis=1) - 1 > skeleton.level)[:, None]
+        large = looked_at & (adjacent.sum(axis=1) - 1 > skeleton.level)
+        enough = (adjacent & open_pairs) & large[:, None]
         if not enough.any():
             break
         skeleton.level += 1
@@ -127,9 +134,10 @@ class TestedSets:
 
     __test__ = False  # not a test of pytest
 
-    def __init__(self, test: IndependenceTest, *, largest: bool) -> None:
+    def __init__(self, test: IndependenceTest, *, largest: bool, roots: Marks | None = None) -> None:
         self._test = test
         self._largest = largest
+        self._roots = roots
 
     @property
     def max_given(self) -> int:
@@ -141,7 +149,8 @@ class TestedSets:
     ) -> tuple[dict[Pair, Separation], int]:
         """The pairs that a set separates, and the number of tests."""
         waiting = {
-            (x, y): sets_around(adjacent, x, y, size) for x, y in np.argwhere(np.triu(adjacent)).tolist()
+            (x, y): sets_around(adjacent, x, y, size, self._roots)
+            for x, y in np.argwhere(np.triu(adjacent)).tolist()
         }
         return separate_waiting(self._test, waiting, size, alpha, run, largest=self._largest)
 
@@ -195,8 +204,8 @@ def in_parts(
         yield part, test.p_values(pairs[:, 0], pairs[:, 1], given).tolist()
 
 
-def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[Given]:
-    """Sets of `size` nodes adjacent to x, then those adjacent to y that were not among them.
+def sets_around(adjacent: Matrix, x: int, y: int, size: int, roots: Marks | None = None) -> Iterator[Given]:
+    """Sets of `size` nodes adjacent to x, then those adjacent to y that were not among them; none at `roots`.
 
     >>> path = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)
     >>> list(sets_around(path, 0, 1, 1))
@@ -207,6 +216,8 @@ def sets_around(adjacent: Matrix, x: int, y: int, size: int) -> Iterator[Given]:
         return
     near_x, near_y = (
         [node for node in np.flatnonzero(adjacent[one]).tolist() if node != other]
+        if roots is None or not roots[one]
+        else []
         for one, other in ((x, y), (y, x))
     )
     yield from combinations(near_x, size)

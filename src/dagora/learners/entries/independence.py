@@ -117,6 +117,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
         tests_seen_rows=True,
     ),
     Method(
@@ -131,6 +132,7 @@ INDEPENDENCE = (
         options=FOR_HIDDEN,
         any_kind=True,
         by_tests=True,
+        instead_in_time="svar-rfci",
         tests_seen_rows=True,
     ),
     kernel_pc("kpc-hsic", "HSIC", "kpc_hsic"),
@@ -150,5 +152,6 @@ INDEPENDENCE = (
             ),
         ),
         by_tests=True,
+        instead_in_time="pc",
     ),
 )

@@ -16,6 +16,7 @@ NONGAUSSIAN = (
         learner="dagora.learners.nongaussian.direct_lingam:lingam",
         obeys=NO_PARENT_LIMIT,
         needs_rows=True,
+        instead_in_time="var-lingam",
     ),
     Method(
         name="ica-lingam",
@@ -30,5 +31,6 @@ NONGAUSSIAN = (
         obeys=NO_PARENT_LIMIT,
         options=(Option("max_steps", "int", 1000, "most steps of FastICA", low=1),),
         needs_rows=True,
+        instead_in_time="var-lingam",
     ),
 )

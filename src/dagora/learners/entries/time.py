@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dagora.base.options import Option
+from dagora.learners.entries.independence import LEVEL, MOST_GIVEN, TEST
 from dagora.learners.method import NO_PARENT_LIMIT, Method
 
+LAGS = Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100)
 IN_TIME = (
-    Option("lags", "int", 1, "how many steps back a variable may depend on", low=1, high=100),
+    LAGS,
     Option("lambda1", "float", 0.05, "L1 penalty on the weights within a step", low=0.0),
     Option("lambda_lagged", "float", 0.05, "L1 penalty on the weights from earlier steps", low=0.0),
     Option("threshold", "float", 0.3, "smaller weights within a step are dropped", low=0.0),
@@ -48,6 +50,88 @@ TIME = (
                 low=0,
             ),
         ),
+        in_time=True,
+    ),
+    Method(
+        name="pcmci-plus",
+        summary="PCMCI+: tests of independence given the past of both ends, for autocorrelated series",
+        takes="statistics",
+        returns="cpdag",
+        promise="the true class in time where every test is right; in any order of the columns, the same one",
+        reference="Runge 2020",
+        learner="dagora.learners.time.pcmci_plus:pcmci_plus",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            LAGS,
+            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            LEVEL,
+            Option(
+                "collider_rule",
+                "text",
+                "majority",
+                "when x → k ← y: k is in few of the sets that separate x and y (majority), in none of them "
+                "(conservative), or not in the one that was found first (none)",
+                choices=("majority", "conservative", "none"),
+            ),
+            Option("max_given", "int", None, "most variables of the same step that a test is given", low=0),
+            Option(
+                "max_lagged",
+                "int",
+                None,
+                "most earlier nodes of either end that a test is given, the strongest first",
+                low=0,
+            ),
+        ),
+        any_kind=True,
+        by_tests=True,
+        in_time=True,
+        reach=2,
+    ),
+    Method(
+        name="svar-rfci",
+        summary="rfci on windows of series, where causes may be hidden: a PAG in time, alike at every step",
+        takes="statistics",
+        returns="pag",
+        promise="every mark is right where every test is; there may be an edge that more tests would remove",
+        reference="Malinsky & Spirtes 2018; Colombo et al. 2012; Gerhardus & Runge 2020",
+        learner="dagora.learners.time.svar_rfci:svar_rfci",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            LAGS,
+            replace(TEST, summary=f"{TEST.summary}; over sites fisher-z alone"),
+            LEVEL,
+            Option(
+                "rounds",
+                "int",
+                2,
+                "how often the search is made, each time given the parents that the last one found",
+                low=1,
+                high=10,
+            ),
+            MOST_GIVEN,
+        ),
+        any_kind=True,
+        by_tests=True,
+        in_time=True,
+        reach=3,
+    ),
+    Method(
+        name="var-lingam",
+        summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
+        takes="statistics",
+        returns="dag",
+        promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns "
+        "where the noise may be normal",
+        reference="Hyvärinen, Zhang, Shimizu & Hoyer 2010; Shimizu et al. 2011",
+        learner="dagora.learners.time.var_lingam:var_lingam",
+        obeys=NO_PARENT_LIMIT,
+        options=(
+            LAGS,
+            Option(
+                "prune", "bool", True, "drop edges by BIC; without it, every edge that the order allows stays"
+            ),
+        ),
+        needs_rows=True,
         in_time=True,
     ),
 )

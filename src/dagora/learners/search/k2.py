@@ -43,7 +43,7 @@ def k2(score: LocalScore, run: Run, *, order: str | None = None) -> Outcome:
     if order is None:
         sequence = permitted_order(knowledge, names)
     else:
-        sequence = read_order(order, names)
+        sequence = earlier_first(knowledge.without_parents(names), order, names)
         check_order(knowledge, names, sequence)
     required = knowledge.required_matrix(names)
     start = [np.flatnonzero(required[:, child]).tolist() for child in range(len(names))]
@@ -63,7 +63,8 @@ def k2(score: LocalScore, run: Run, *, order: str | None = None) -> Outcome:
         message = f"stopped after {chooser.steps} edges: {run.budget.reason}; the graph so far is returned"
         return Outcome(graph, "time-limit", message, chooser.score, stats)
     whose = "the given order" if order is not None else "the order of the columns"
-    if order is None and sequence != list(range(len(names))):
+    roots = knowledge.without_parents(names)
+    if order is None and (places := [node for node in sequence if not roots[node]]) != sorted(places):
         whose = "an order that the knowledge permits"
     return Outcome(
         graph, "finished", f"no further parent helps any variable in {whose}", chooser.score, stats
@@ -174,6 +175,17 @@ def read_order(text: str, names: tuple[str, ...]) -> list[int]:
     return found
 
 
+def earlier_first(roots: NDArray[np.bool_], order: str, names: tuple[str, ...]) -> list[int]:
+    """Read an order of the nodes that can have parents; the others stand before them.
+
+    >>> earlier_first(np.array([False, False, True]), "b,a", ("a", "b", "a[t-1]"))
+    [2, 1, 0]
+    """
+    open_ = np.flatnonzero(~roots)
+    sequence = read_order(order, tuple(names[k] for k in open_.tolist()))
+    return [*np.flatnonzero(roots).tolist(), *open_[sequence].tolist()]
+
+
 def check_order(knowledge: Knowledge, names: tuple[str, ...], order: Sequence[int]) -> None:
     """Refuse an order that contradicts the knowledge."""
     place = {names[node]: position for position, node in enumerate(order)}
@@ -196,7 +208,8 @@ def check_order(knowledge: Knowledge, names: tuple[str, ...], order: Sequence[in
 def permitted_order(knowledge: Knowledge, names: tuple[str, ...]) -> list[int]:
     """The order nearest to that of the columns in which required edges and tiers lead forward."""
     required = knowledge.required_matrix(names)
-    before = required.copy()
+    roots = knowledge.without_parents(names)
+    before = required | (roots[:, None] & ~roots)
     index = {name: position for position, name in enumerate(names)}
     for rank, tier in enumerate(knowledge.tiers):
         later = [index[name] for following in knowledge.tiers[rank + 1 :] for name in following]

@@ -26,12 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, KnowledgeError, OptionError
+from dagora.base.errors import DataError, OptionError
 from dagora.base.memory import free_memory
 from dagora.base.phrases import amount
 from dagora.base.wording import option, setting
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_in_time import knowledge_in_time
 from dagora.graph.lagged_graph import window_names
 from dagora.learners.optimise.path.path_solver import WeightSolution, solve_by_path
 from dagora.learners.optimise.path.smooth_path import PathProgram
@@ -40,6 +41,7 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.capabilities import capabilities_of
+from dagora.stats.data_warnings import fewer_rows
 from dagora.stats.lagged import LaggedStatistics
 from dagora.stats.statistics import Statistics
 
@@ -96,7 +98,7 @@ def dynotears(
     sortability, warnings = judge_residuals(graph, program)
     objective = program.objective(solved.weights)
     late = run.budget.exhausted
-    few = windows.n_rows < len(windows.schema)
+    few = fewer_rows(windows.n_rows, len(windows.schema), "windows", "columns in them")
     return Outcome(
         graph,
         "time-limit" if late else solved.status,
@@ -111,7 +113,7 @@ def dynotears(
             "edges_lagged": float(np.count_nonzero(present[d:])),
         },
         weights,
-        (*windows.warnings, *([too_few(windows)] if few else []), *solved.dropped, *warnings),
+        (*windows.warnings, *few, *solved.dropped, *warnings),
     )
 
 
@@ -191,18 +193,8 @@ def edges_in_time(knowledge: Knowledge, variables: tuple[str, ...], lags: int) -
     >>> allowed.astype(int).tolist()
     [[0, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]]
     """
-    nodes, d = window_names(variables, lags), len(variables)
-    allowed = ~knowledge.forbidden_matrix(nodes)
-    required = knowledge.required_matrix(nodes)
-    backwards = np.argwhere(required[:, d:])
-    if len(backwards):
-        tail, head = nodes[int(backwards[0][0])], nodes[d + int(backwards[0][1])]
-        raise KnowledgeError(
-            f"the edge {tail} → {head} is required, and edges lead to the present step only: require the "
-            "same edge some steps later"
-        )
-    allowed[:, d:] = False
-    return np.ascontiguousarray(allowed), required
+    nodes, known = window_names(variables, lags), knowledge_in_time(knowledge, variables, lags)
+    return np.ascontiguousarray(~known.forbidden_matrix(nodes)), known.required_matrix(nodes)
 
 
 def judge_residuals(graph: DAG, program: PathProgram) -> tuple[dict[str, float], list[str]]:
@@ -223,11 +215,3 @@ def ending_message(solved: WeightSolution, run: Run, windows: LaggedStatistics, 
     effort = f"{run.budget.reason}, after {solved.effort}" if late else solved.effort
     steps = amount(windows.lags + 1, windows.unit or "step")
     return f"{effort}; {amount(windows.n_rows, 'window')} of {steps}"
-
-
-def too_few(windows: LaggedStatistics) -> str:
-    """A warning of fewer windows than columns."""
-    return (
-        f"there are fewer windows ({windows.n_rows}) than columns in them ({len(windows.schema)}): expect "
-        "unreliable edges"
-    )

@@ -123,11 +123,14 @@ def joint_moments(
         for k in range(len(parents)):
             column = Factor(line.discrete, line.lines.slopes[..., k]).align(discrete)
             slopes[:, k] = np.broadcast_to(column, shape).reshape(count)
-        means[:, i] = intercepts + (slopes * means[:, parents]).sum(axis=1)
-        before = np.einsum("kp,kpj->kj", slopes, covariances[:, parents, :])
-        covariances[:, i, :] = before
-        covariances[:, :, i] = before
-        covariances[:, i, i] = (slopes * before[:, parents]).sum(axis=1) + sds**2
+        with np.errstate(over="ignore", invalid="ignore"):
+            means[:, i] = intercepts + (slopes * means[:, parents]).sum(axis=1)
+            before = np.einsum("kp,kpj->kj", slopes, covariances[:, parents, :])
+            covariances[:, i, :] = before
+            covariances[:, :, i] = before
+            covariances[:, i, i] = (slopes * before[:, parents]).sum(axis=1) + sds**2
+        if not (np.isfinite(means[:, i]).all() and np.isfinite(covariances[:, i]).all()):
+            raise QueryError(f"the numbers of '{line.node}' are so large that no float holds its variance")
         position[line.node] = i
     return means, covariances
 

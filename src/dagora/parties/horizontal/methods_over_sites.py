@@ -37,16 +37,16 @@ def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = Fa
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:
-    """The number of lags of a method in time; 0 for others.
+    """The number of steps that windows of a method in time reach back; 0 for others.
 
-    >>> lags_of("dynotears", {"lags": 2}), lags_of("dynotears", {}), lags_of("notears", {})
-    (2, 1, 0)
+    >>> lags_of("dynotears", {"lags": 2}), lags_of("pcmci-plus", {}), lags_of("notears", {})
+    (2, 2, 0)
     """
     entry = method_named(method)
     if not entry.in_time:
         return 0
     known = next(option for option in entry.options if option.name == "lags")
-    return cast("int", known.check(settings.get("lags", known.default)))
+    return entry.reach * cast("int", known.check(settings.get("lags", known.default)))
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:

@@ -16,6 +16,7 @@ from dagora.base.events import Event, OutOfTimeError, Watch
 from dagora.base.options import GIBIBYTE
 from dagora.learners.run import Run
 from dagora.posterior.draws import Draws
+from dagora.posterior.exact.earlier_steps import WindowWeights
 from dagora.posterior.exact.graph_sums import GraphSums, bytes_needed, edge_posteriors
 from dagora.posterior.space.family_tables import FamilyTables, family_tables
 from dagora.posterior.space.priors import prior_named
@@ -50,11 +51,14 @@ def exact(
            [0.5, 0. ]])
     """
     names = score.schema.names
-    nodes = len(names)
+    roots = run.knowledge.without_parents(names)
+    nodes = int(np.count_nonzero(~roots))
     refuse_too_many(nodes, memory)
     assumed = prior_named(prior, edge_penalty=edge_penalty)
-    space = Space.full(nodes)
-    weights = full_log_weights(family_tables(score, space, assumed, run, memory=memory))
+    space = Space.full(len(names))
+    tables = family_tables(score, space, assumed, run, memory=memory)
+    windows = WindowWeights.of(tables, roots) if roots.any() else None
+    weights = full_log_weights(tables) if windows is None else windows.log_weights
     try:
         sums = GraphSums(weights, watch(run, "summing over graphs"))
     except OutOfTimeError:
@@ -65,11 +69,17 @@ def exact(
     if sums.log_total == -np.inf:
         raise DataError("no graph that the knowledge permits can be scored on these rows: get more rows")
     masks, log_scores = draw(sums, run, chains, draws)
+    if windows is not None:
+        earlier = np.random.default_rng([run.seed, 1])
+        masks, log_scores = windows.add_earlier(masks, log_scores, earlier)
     edges: NDArray[np.float64] | None = None
     # If no time is left, the draws are returned without exact edges: these are then counted among the draws.
     if not run.budget.exhausted:
         try:
-            edges = edge_posteriors(sums.families(watch(run, "summing over edges")))
+            families = sums.families(watch(run, "summing over edges"))
+            edges = edge_posteriors(families)
+            if windows is not None:
+                edges = windows.edges(families, edges)
         except OutOfTimeError:
             edges = None
     done = masks.shape[1] == draws and edges is not None
@@ -88,6 +98,7 @@ def exact(
         ),
         edges=edges,
         independent=True,
+        # Windows: the sum given the columns of earlier steps.
         stats={"log_sum": sums.log_total, "families": float(np.isfinite(weights).sum())},
     )
 

@@ -15,8 +15,12 @@ from dagora.learners.run import Run
 from dagora.learners.source import Source
 from dagora.posterior.resample.completions import completed
 from dagora.posterior.resample.row_draws import IMPUTE, drawn_rows, seeds_of, statistics_of_rows
+from dagora.posterior.resample.series_blocks import SeriesBlocks
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
+
+# How rows are drawn: by the name of a way, or in blocks of steps.
+Way = str | SeriesBlocks
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,11 @@ class SampleGraph:
     refused: str = ""
 
 
-def sample_of(prepared: PreparedRequest, way: str, random: np.random.Generator, seed: int) -> Statistics:
-    """The rows of a sample: some of them, or all of them with their missing values drawn."""
+def sample_of(prepared: PreparedRequest, way: Way, random: np.random.Generator, seed: int) -> Statistics:
+    """The rows of a sample: some of them, blocks of steps, or all rows with their missing values drawn."""
     statistics = prepared.source.statistics
+    if isinstance(way, SeriesBlocks):
+        return way.draw(statistics, random)
     if way != IMPUTE:
         return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))
     if prepared.imputing is None or not isinstance(statistics, IncompleteStatistics):
@@ -41,17 +47,17 @@ def sample_of(prepared: PreparedRequest, way: str, random: np.random.Generator, 
 
 
 def learn_sample(
-    prepared: PreparedRequest, way: str, seed: int, sample: int, budget: Budget
+    prepared: PreparedRequest, way: Way, seed: int, sample: int, budget: Budget
 ) -> SampleGraph | None:
     """Draw rows and learn from them, on one thread; None where time was up before the end."""
     if budget.left <= 0.0:
         return None
-    source, searching = prepared.source, prepared.searching
+    searching = prepared.searching
     random, own_seed = seeds_of(seed, sample)
     try:
         drawn = sample_of(prepared, way, random, own_seed)
         if isinstance(drawn, IncompleteStatistics):
-            check_missing(source.names, drawn.table.seen)
+            check_missing(drawn.schema.names, drawn.table.seen)
         local = None if searching.score is None else searching.make(drawn)
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
@@ -62,6 +68,6 @@ def learn_sample(
     if outcome.status == "failed":
         return SampleGraph(None, outcome.message)
     graph = outcome.plain_graph
-    if graph.nodes != source.names:
-        graph = graph.reorder(source.names)
+    if graph.nodes != prepared.nodes:
+        graph = graph.reorder(prepared.nodes)
     return SampleGraph(pack(graph.to_numpy().T))

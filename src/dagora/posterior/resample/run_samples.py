@@ -20,7 +20,7 @@ from dagora.base.events import Budget, Event, Observer
 from dagora.graph.bits import words_for
 from dagora.learners.request import PreparedRequest
 from dagora.posterior.resample.helpers import learned_by_many
-from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
+from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample
 from dagora.posterior.resample.sample_file import SampleFile, fingerprint
 from dagora.posterior.resample.sample_process import Answered, SampleWork, answer, learned_from
 
@@ -51,7 +51,7 @@ def identity(prepared: PreparedRequest, settings: Mapping[str, Any], seed: int) 
 
 def run_samples(
     prepared: PreparedRequest,
-    way: str,
+    way: Way,
     samples: int,
     seed: int,
     *,
@@ -65,7 +65,7 @@ def run_samples(
 
     They are learned on a `cluster`, where one is given, else by `jobs` processes.
     """
-    nodes = len(prepared.source.names)
+    nodes = len(prepared.nodes)
     kept = file.read(nodes, directed=prepared.searching.entry.returns == "dag")
     found = {number: learned for number, learned in kept.items() if number < samples}
     before = len(found)
@@ -89,7 +89,7 @@ def run_samples(
 
 def learned_samples(
     prepared: PreparedRequest,
-    way: str,
+    way: Way,
     seed: int,
     numbers: Iterable[int],
     budget: Budget,

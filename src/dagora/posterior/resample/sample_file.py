@@ -24,9 +24,11 @@ from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
+from dagora.posterior.resample.series_blocks import panel_marks
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
+from dagora.stats.windows import panel_behind
 
 VERSION = "dagora samples 1"
 SAVE_EVERY = 10.0  # seconds
@@ -113,6 +115,9 @@ def check_samples(
 def fingerprint(statistics: Statistics) -> str:
     """Fingerprint of the rows: names, levels, cells, missing values, and interventions."""
     digest = hashlib.sha256()
+    panel = panel_behind(statistics)
+    if panel is not None:
+        digest.update(panel_marks(panel))
     table = statistics.table if isinstance(statistics, IncompleteStatistics) else statistics.rows()
     for variable, column in zip(table.schema, table.columns, strict=True):
         digest.update(repr((variable.name, variable.kind.value, variable.levels)).encode())

@@ -17,11 +17,13 @@ from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
-from dagora.posterior.resample.one_sample import SampleGraph, learn_sample
+from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample
+from dagora.posterior.resample.series_blocks import same_panel
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
+from dagora.stats.windows import panel_behind
 
 # It imports from where its parent does, and never from the folder in which it is called.
 SCRIPT = """
@@ -37,7 +39,7 @@ class SampleWork:
     """The work that all samples have in common."""
 
     prepared: PreparedRequest
-    way: str
+    way: Way
     seed: int
 
     def ready_to_send(self) -> SampleWork:
@@ -48,6 +50,9 @@ class SampleWork:
 def rows_only(source: Source) -> Statistics:
     """Statistics of the same rows that have counted nothing yet."""
     statistics = source.statistics
+    panel = panel_behind(statistics)
+    if panel is not None:
+        return same_panel(panel, source.windows)
     if isinstance(statistics, IncompleteStatistics):
         return IncompleteStatistics(statistics.table)
     table = statistics.rows()

@@ -23,6 +23,7 @@ from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.interventions import directed_by_regimes, separated_by_regimes
+from dagora.graph.lagged_graph import present_step
 from dagora.posterior.resample.agreed_graph import agreed_class, agreed_dag
 from dagora.posterior.summary.draws_json import parent_lists, parent_rows
 from dagora.posterior.summary.features import PAIRS, DistinctGraphs, Estimate, distinct_graphs
@@ -107,7 +108,8 @@ class Strengths(WeightedGraphs[Graph]):
 
     @cached_property
     def _regimes_apart(self) -> NDArray[np.bool_]:
-        return separated_by_regimes(self.nodes, self.interventions)
+        """Pairs whose edge shows its direction: by interventions, or because one of them was earlier."""
+        return separated_by_regimes(self.nodes, [*self.interventions, *present_step(self.nodes)])
 
     def _class_of(self, graph: Marks) -> Marks:
         """The marks of the class of a graph; interventions make it smaller."""

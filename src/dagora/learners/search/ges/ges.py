@@ -61,6 +61,8 @@ def ges(
     limits = limits_of(run.knowledge, names)
     interventions = score.capabilities.interventions
     apart = None if interventions is None else separated_by_regimes(names, interventions.regimes)
+    if limits.exogenous.any():
+        apart = shown_by_roots(limits.exogenous, apart)
     search = EquivalenceSearch(score, run, limits, first_class(start, names, limits, apart))
     kinds = (INSERT, DELETE, TURN) if turning else (INSERT, DELETE)
     status = "local-optimum"
@@ -183,7 +185,7 @@ def first_class(
     if start is None:
         return ClassGraph(np.zeros((len(names), len(names)), dtype=np.bool_), apart)
     dag = align(start, names).to_numpy()
-    for i, j in np.argwhere(dag & limits.apart):
+    for i, j in np.argwhere(dag & limits.forbidden):
         raise KnowledgeError(f"the start graph breaks the knowledge: {names[i]} → {names[j]} is forbidden")
     counts = dag.sum(axis=0)
     if counts.max(initial=0) > limits.max_parents:
@@ -195,6 +197,30 @@ def first_class(
     first = class_of(dag, apart)
     assert first is not None, "a DAG has no cycle"
     return first
+
+
+def shown_by_roots(exogenous: NDArray[np.bool_], apart: Matrix | None) -> Matrix:
+    """The pairs whose edge has a known direction, with those of which one can have no parents.
+
+    It is as if all other nodes had been set in some rows (Hauser & Bühlmann 2012).
+
+    >>> shown_by_roots(np.array([True, False]), None).astype(int).tolist()
+    [[0, 1], [1, 0]]
+    """
+    shown: Matrix = exogenous[:, None] != exogenous[None, :]
+    return shown if apart is None else shown | apart
+
+
+def class_within(limits: ClassLimits, graph: DAG) -> CPDAG:
+    """The class of a graph, in which edges from nodes that can have no parents are directed.
+
+    >>> class_within(ClassLimits(np.array([[True, False], [True, True]]), 2), DAG("ab", [("a", "b")])).edges
+    (('a', 'b'),)
+    """
+    apart = shown_by_roots(limits.exogenous, None)
+    found = class_of(graph.to_numpy(), apart)
+    assert found is not None, "a DAG has no cycle"
+    return CPDAG.from_numpy(found.matrix, graph.nodes)
 
 
 def describe(status: str, steps: int, run: Run, *, turning: bool) -> str:

@@ -36,10 +36,18 @@ MOST_CLIQUES = 1024
 
 @dataclass(frozen=True)
 class ClassLimits:
-    """Limits from knowledge: `apart[i, j]` says that i and j must not be adjacent."""
+    """Limits from knowledge: `forbidden[i, j]` says that i must not be a parent of j.
 
-    apart: NDArray[np.bool_]
+    That is so in both directions, but for nodes that can have no parents at all.
+    """
+
+    forbidden: NDArray[np.bool_]
     max_parents: int
+
+    @property
+    def exogenous(self) -> NDArray[np.bool_]:
+        """Marks of the nodes that can have no parents."""
+        return np.asarray(self.forbidden.all(axis=0))
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ def insertions(
         cliques, everything = graph.cliques(y, MOST_CLIQUES)
         cliques = [clique for clique in cliques if len(parents) + len(clique) < limits.max_parents]
         found.append((y, cliques, everything))
-        free = ~(graph.adjacent[y] | limits.apart[y])
+        free = ~(graph.adjacent[y] | limits.forbidden[:, y])
         free[y] = False
         for clique in cliques:
             outside = [node for node in neighbours if node not in clique]
@@ -145,6 +153,8 @@ def turns(graph: ClassGraph, limits: ClassLimits, y: int, cliques: list[tuple[in
     parents, neighbours = graph.parents(y), graph.neighbours(y)
     found: list[Change] = []
     for x in (*graph.children(y), *neighbours):
+        if limits.forbidden[x, y]:
+            continue
         line = x in neighbours
         common = set(graph.common(y, x))
         parents_of_x = graph.parents(x)

@@ -15,11 +15,10 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
-from dagora.learners.search.ges.ges import ges, limits_of
+from dagora.learners.search.ges.ges import class_within, ges, limits_of
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.learners.search.order.best_places import ListedOrders
@@ -47,7 +46,7 @@ def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
     form = form_of_many(score)
     if form is not None:
         wide = search_wide(score, form, rules, run, hill_climb(score, run), starts)
-        return replace(wide, graph=CPDAG.from_dag(cast("DAG", wide.graph)))
+        return replace(wide, graph=class_within(rules, cast("DAG", wide.graph)))
     starts = starts or STARTS
     search = orders_of(score, rules, run, starts)
     in_time = search.finish()

@@ -91,7 +91,7 @@ class GrowShrinkTrees:
         """Give nodes of one size their branches: the additions that improve the score, best first."""
         depth = sets.shape[1]
         children = self._child[nodes]
-        free = ~self._rules.apart[children]
+        free = ~self._rules.forbidden[:, children].T
         free[np.arange(len(nodes)), children] = False
         np.put_along_axis(free, sets, values=False, axis=1)
         if depth >= self._rules.max_parents:

@@ -149,7 +149,7 @@ class MomentOrders:
             for x, group in enumerate(form.group.tolist())
         ]
         most = min(rules.max_parents, nodes - 1)
-        self._limits = TreeLimits(rules.apart, most, TIE * abs(sum(alone)))
+        self._limits = TreeLimits(rules.forbidden.T.copy(), most, TIE * abs(sum(alone)))
         self._way = Way.of(nodes, nodes)
         self._sums = np.empty((2, nodes + 1))
         self._trees = bare_trees(nodes, max(FIRST_ROOM, 4 * nodes))

@@ -22,7 +22,7 @@ from dagora.base.errors import DataError
 from dagora.base.files import naming
 from dagora.data.schema import Schema
 from dagora.data.series import Panel, Timing
-from dagora.data.table import Table
+from dagora.data.table import Table, require_table
 from dagora.data.time_steps import same_step
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.coded_rows import (
@@ -250,6 +250,5 @@ def in_series(sites: Sequence[Site], timing: Timing) -> tuple[list[Site], float]
                     "series lives whole at one site; if these are two, give them two names"
                 )
             homes[label] = name
-    return [Site(name, panel.table, panel=panel) for name, panel in found.items()], steps.get(
-        first
-    ) or ANY_STEP
+    ordered = [Site(name, require_table(panel.table), panel=panel) for name, panel in found.items()]
+    return ordered, steps.get(first) or ANY_STEP

@@ -70,7 +70,7 @@ class WideOrders:
         most = min(rules.max_parents, columns - 1)
         self._alone = sum(alone)
         tolerance = TIE * abs(self._alone)
-        self._limits = GrowthLimits(rules.apart, bool(rules.apart.any()), most, tolerance)
+        self._limits = GrowthLimits(rules.forbidden.T.copy(), bool(rules.forbidden.any()), most, tolerance)
         random = np.random.default_rng(run.seed)
         begins = [random.permutation(columns) for _ in range(starts - (first is not None))]
         self.orders = [Order.of(each) for each in ([] if first is None else [first]) + begins]
