@@ -117,7 +117,7 @@ TIME = (
     ),
     Method(
         name="var-lingam",
-        summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
+        summary="VAR-LiNGAM: linear relations in time; noise that is not normal shows directions",
         takes="statistics",
         returns="dag",
         promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns "

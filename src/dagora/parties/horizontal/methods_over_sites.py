@@ -37,16 +37,25 @@ def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = Fa
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:
-    """The number of steps that windows of a method in time reach back; 0 for others.
+    """The number of lags of a method in time; 0 for others.
 
     >>> lags_of("dynotears", {"lags": 2}), lags_of("pcmci-plus", {}), lags_of("notears", {})
-    (2, 2, 0)
+    (2, 1, 0)
     """
     entry = method_named(method)
     if not entry.in_time:
         return 0
     known = next(option for option in entry.options if option.name == "lags")
-    return entry.reach * cast("int", known.check(settings.get("lags", known.default)))
+    return cast("int", known.check(settings.get("lags", known.default)))
+
+
+def window_lags(method: str, settings: Mapping[str, Any]) -> int:
+    """The number of steps that windows of a method in time reach back; 0 for others.
+
+    >>> window_lags("dynotears", {"lags": 2}), window_lags("pcmci-plus", {"lags": 2})
+    (2, 4)
+    """
+    return method_named(method).reach * lags_of(method, settings)
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
@@ -67,7 +76,7 @@ def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
 
 def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
     """The statistics for a method: sums over rows or, for a method in time, over windows of series."""
-    lags = lags_of(method, settings)
+    lags = window_lags(method, settings)
     return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
 
 
