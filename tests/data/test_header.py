@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import dagora
-
 from dagora.base.errors import DataError
 from dagora.data.header import find_separator, read_header, suggested_mark
 
@@ -102,7 +101,7 @@ def test_a_guess_at_the_separator(tmp_path: Path) -> None:
 def test_runs_of_blanks_are_named_and_no_separator_is_advised(tmp_path, text, options):
     file = tmp_path / "t.csv"
     file.write_text(text)
-    with pytest.raises(DataError, match="runs of blanks.*one comma or tab between cells"):
+    with pytest.raises(DataError, match=r"runs of blanks.*one comma or tab between cells"):
         dagora.read_table(file, **options)
 
 
