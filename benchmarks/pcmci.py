@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import warnings
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter, process_time
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dagora
+from dagora.base.errors import DagoraWarning
 from dagora.data.series import Panel
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph
@@ -297,6 +299,7 @@ def main() -> None:
     parser.add_argument("--wide", action="store_true", help="100 variables over 10⁵ steps")
     parser.add_argument("--output", type=Path, help="write the report to this file too")
     arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DagoraWarning)  # that rows resemble the row before them
     if arguments.peer:
         require([PEER])
     problems = [

@@ -76,6 +76,10 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     echo("")
     for line in edge_lines(posterior):
         echo(line)
+    if posterior.prior_effect is not None:
+        echo("")
+        for line in posterior.prior_effect.lines():
+            echo(line)
     echo("")
     if draws.independent or draws.particles:
         echo(f"draws: {posterior.diagnostics.verdict}")

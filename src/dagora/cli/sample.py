@@ -23,6 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
+    from dagora.data.made_tables import ReadTable
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -32,6 +33,7 @@ Examples:
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
   dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
+  dagora sample survey.csv --weights w
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
   dagora sample plant.csv --time hour --series reactor --lags 2
 """
@@ -214,16 +216,24 @@ def command(
     from dagora.learners.in_windows import check_lags
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
+    from dagora.stats.stored.statistics_file import is_statistics_file, read_statistics
 
     request.check()
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
+    table: ReadTable | None = None
+    rows: Statistics
     timing, asked = in_time.timing, in_time.settings(request.settings)
-    table = request.read(reading, data, marked_column(interventions), timing=timing)
-    with naming(data):
-        check_rows(table.n_rows)
-    rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
+    if is_statistics_file(data):
+        if timing is not None or not reading.is_default("error") or interventions is not None:
+            raise OptionError("statistics have no cells: leave out the options about columns and cells")
+        rows = read_statistics(Path(data))
+    else:
+        table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
+        with naming(data):
+            check_rows(table.n_rows)
+        rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
     if request.known_truth is not None:
         names = rows.schema.names
         nodes = names if timing is None else window_names(names, check_lags(asked.get("lags")))

@@ -18,6 +18,7 @@ from dagora.data.columns.formulas import formula_warning
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
 from dagora.data.columns.odd_values import value_warnings
 from dagora.data.columns.rows_alike import hash_rows, numbers_of
+from dagora.data.columns.spoilt_numbers import RowNumber
 from dagora.data.columns.study_design import design_warnings
 from dagora.data.columns.units import CONVERSIONS, Conversion
 from dagora.data.schema import Kind
@@ -48,11 +49,14 @@ OFTEN = 0.05  # share of rows with one value
 MOST_LOOKED_AT = 100  # numbers whose digits are counted
 
 
-def column_warnings(typed: Sequence[Column]) -> Iterator[str]:
-    """Sentences about columns that count or weigh rows, mix units or copy another one."""
+def column_warnings(typed: Sequence[Column], row_number: RowNumber | None = None) -> Iterator[str]:
+    """Sentences about columns that count or weigh rows, mix units or copy another one.
+
+    Without `row_number` no sentence names a row.
+    """
     yield from count_warnings(typed)
     yield from design_warnings(typed)
-    yield from value_warnings(typed)
+    yield from value_warnings(typed, row_number)
     yield from sheet_day_warning(typed)
     yield from total_warning(typed)
     mixed = [(column.variable.name, found) for column in typed if (found := mixed_units(column))]
@@ -232,7 +236,8 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
         elif IS_WEIGHT.match(name) or (MAY_BE_WEIGHT.match(name) and averages_one(column)):
             yield (
                 f"column '{name}' seems to hold weights of rows: it is taken as a variable, and every row "
-                f"counts the same; leave it out if it is none ({option('drop', name)})"
+                f"counts the same; {option('weights', name)} makes rows count by it, {option('drop', name)} "
+                "leaves it out"
             )
 
 

@@ -38,10 +38,10 @@ def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = Fa
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:
-    """The number of steps that windows reach back, also of a method for rows on series; 0 without time.
+    """The number of lags of a method in time, or of windows that another learns from; 0 without time.
 
     >>> lags_of("dynotears", {"lags": 2}), lags_of("pcmci-plus", {}), lags_of("notears", {})
-    (2, 2, 0)
+    (2, 1, 0)
     >>> lags_of("tabu", {"lags": 2})
     2
     """
@@ -49,7 +49,16 @@ def lags_of(method: str, settings: Mapping[str, Any]) -> int:
     if not entry.in_time:
         return check_lags(settings["lags"]) if settings.get("lags") is not None else 0
     known = next(option for option in entry.options if option.name == "lags")
-    return entry.reach * cast("int", known.check(settings.get("lags", known.default)))
+    return cast("int", known.check(settings.get("lags", known.default)))
+
+
+def window_lags(method: str, settings: Mapping[str, Any]) -> int:
+    """The number of steps that windows of a method in time reach back; 0 for others.
+
+    >>> window_lags("dynotears", {"lags": 2}), window_lags("pcmci-plus", {"lags": 2})
+    (2, 4)
+    """
+    return method_named(method).reach * lags_of(method, settings)
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
@@ -70,7 +79,7 @@ def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
 
 def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
     """The statistics for a method: sums over rows or, for a method in time, over windows of series."""
-    lags = lags_of(method, settings)
+    lags = window_lags(method, settings)
     return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
 
 
@@ -120,7 +129,7 @@ def check_columns(
     dagora.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
     """
     entry = method_named(method)
-    if lags_of(method, settings or {}):
+    if not entry.in_time and lags_of(method, settings or {}):
         refuse_discrete(schema, "a method on series over sites")
     if entry.own_objective and not entry.takes_any_kind(settings or {}):
         # Others that take discrete columns need rows, and were refused as such.

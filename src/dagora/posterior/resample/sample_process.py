@@ -19,6 +19,7 @@ from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample
 from dagora.posterior.resample.series_blocks import same_panel
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -55,6 +56,8 @@ def rows_only(source: Source) -> Statistics:
         return same_panel(panel, windows_behind(statistics))
     if isinstance(statistics, IncompleteStatistics):
         return IncompleteStatistics(statistics.table)
+    if isinstance(statistics, DesignStatistics):
+        return DesignStatistics(statistics.designed, known=statistics.effective)
     table = statistics.rows()
     if isinstance(statistics, InterventionalStatistics):
         return InterventionalStatistics(table, statistics.interventions)
