@@ -20,6 +20,8 @@ from dagora.parties.horizontal.methods_over_sites import (
     check_over_sites,
     check_release,
     default_over_sites,
+    lags_of,
+    over_windows,
     privacy_terms,
     statistics_over,
     timing_for,
@@ -99,6 +101,7 @@ def learn_federated(
     refuse_design(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
+    settings = over_windows(method, timing, settings)
     if timing is not None:
         reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=True)
     parties = read_sites(sites, minimum if secure else 1, reading)
@@ -113,7 +116,8 @@ def learn_federated(
     if terms is None:
         check_over_sites(method, **settings)  # also the default
     else:
-        check_release(method, settings.get("score"), settings.get("max_parents"), terms)
+        lags = lags_of(method, settings)
+        check_release(method, settings.get("score"), settings.get("max_parents"), terms, lags)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")

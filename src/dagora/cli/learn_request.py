@@ -273,9 +273,26 @@ class LearnRequest(CommonRequest):
             "jobs": self.jobs,
             "budget": self.budget_to_learn,
             **self._truth_for(method),
+            **self._lags_for(method),
             **self._start_for(method),
-            **parse_options(self.method, self.score, self.options),
+            **parse_options(self.method, self.score, self._written_for(method)),
         }
+
+    def _written_for(self, method: Method) -> tuple[str, ...]:
+        """The options as written, without the number of lags where the method has no such option."""
+        own = method.in_time
+        return tuple(pair for pair in self.options if own or pair.partition("=")[0] != "lags")
+
+    def _lags_for(self, method: Method) -> dict[str, int]:
+        """The number of lags of windows, where a method for rows was given one as an option."""
+        from dagora.base.errors import OptionError
+
+        written = [pair.partition("=")[2] for pair in self.options if pair.partition("=")[0] == "lags"]
+        if method.in_time or not written:
+            return {}
+        if not written[-1].isdecimal():
+            raise OptionError(option="lags", value=written[-1], must="be a whole number from 1 to 100")
+        return {"lags": int(written[-1])}
 
     def _start_for(self, method: Method) -> dict[str, AnyGraph]:
         """The graph to start from as an argument; refused by a method that takes none."""

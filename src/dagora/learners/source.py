@@ -26,7 +26,7 @@ from dagora.stats.capabilities import NoisyRelease, capabilities_of
 from dagora.stats.data_warnings import check_learnable, data_warnings, fewer_rows
 from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.lagged import IncompleteSeries, SeriesStatistics, series_statistics
+from dagora.stats.lagged import IncompleteSeries, LaggedStatistics, SeriesStatistics, series_statistics
 from dagora.stats.observed.missing_tests import skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -55,16 +55,16 @@ class Source:
         return self.rows
 
     @property
-    def windows(self) -> Windows | None:
-        """The windows of time that are the rows; None where the rows are something else."""
-        return windows_behind(self.rows)
+    def windows(self) -> Windows | LaggedStatistics | None:
+        """The windows of time that are the rows, or sums over them; None where there are none."""
+        return self.rows if isinstance(self.rows, LaggedStatistics) else windows_behind(self.rows)
 
     @property
     def windows_made(self) -> str:
         """The number of windows and their length, in words; empty where the rows are something else."""
         if self.windows is None:
             return ""
-        steps = amount(self.windows.lags + 1, self.windows.panel.unit or "step")
+        steps = amount(self.windows.lags + 1, self.windows.unit or "step")
         return f"{amount(self.statistics.n_rows, 'window')} of {steps}"
 
     @property
@@ -75,6 +75,8 @@ class Source:
         if self.windows is None:
             return data_warnings(self.rows)
         few = fewer_rows(self.rows.n_rows, len(self.names), "windows", "columns in them")
+        if isinstance(self.windows, LaggedStatistics):
+            return [*self.windows.warnings, *few]
         return [*self.windows.warnings, *few, *data_warnings(statistics_of(self.windows.panel.table))]
 
     @property
@@ -160,7 +162,7 @@ class Source:
     def lost_cells(self) -> list[str]:
         """Sentences on rows that were dropped or count otherwise, and missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
-            steps = None if self.windows is None else self.windows.panel.table
+            steps = self.windows.panel.table if isinstance(self.windows, Windows) else None
             table = steps if isinstance(steps, IncompleteTable) else self.rows.table
             return [describe_missing(table.pattern)]
         design = capabilities_of(self.rows).design

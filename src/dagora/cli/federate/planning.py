@@ -124,7 +124,8 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
-        check_release(request.method, request.score, request.max_parents, terms)
+        lags = window_lags(request.method, request.settings)
+        check_release(request.method, request.score, request.max_parents, terms, lags)
     lags = window_lags(request.method, request.settings)
     if lags and not consortium.step:
         raise OptionError(
