@@ -88,8 +88,9 @@ def growth() -> list[Row]:
             "and exponential in the limit u on parents (4)",
             f"{HOLDS if parents.by_configurations else FAILS}, as gates that follow the 2ⁱ configurations of "
             f"i parents that K2 tries; {'' if parents.doubled else 'not '}each parent more doubles them",
-            f"{', '.join(f'{rate:.1f}' for rate in parents.rates)} thousand gates a configuration; with "
-            f"a parent more {', '.join(f'{factor:.2f}' for factor in parents.factors)} times the gates (counts)",
+            f"{', '.join(f'{rate:.1f}' for rate in parents.rates)} thousand gates a configuration; with a "
+            f"parent more {', '.join(f'{factor:.2f}' for factor in parents.factors)} times the gates "
+            "(counts)",
             "order of growth",
             "u = 1 to 4, 4096 rows",
             "private-k2/growth",

@@ -115,7 +115,7 @@ def effect(
 
     if output is not None:
         check_target(output)
-    known, pairs = as_knowledge(knowledge, None), read_levels(causes, levels)
+    known, pairs = as_knowledge(knowledge, None).edges_only("an effect"), read_levels(causes, levels)
     class_, directions = class_of(graph)
     identity, consortium, listed, _ = convene(folder, codebook, sites, minimum)
     conditions = dict(split_pair(pair, "--given", consortium.codebook.schema.names) for pair in given)

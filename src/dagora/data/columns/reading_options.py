@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 POLICIES = ("error", "drop", "level")
+# Options that name a column which is no variable, but says how rows count.
+ABOUT_ROWS = ("counts", "weights", "group")
 # Where missing values can be modelled; `auto` does so if method and score can, and else refuses them.
 WITH_MODEL = (*POLICIES, "model", "auto")
 MODEL_HELP = (
@@ -89,6 +91,11 @@ def always(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
     return ""
 
 
+def never_with_design(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
+    """Refuse to model missing values where rows have weights or belong to groups."""
+    return "rows with weights or groups must be complete"
+
+
 def welcome(columns: int) -> None:
     """Take any number of columns."""
 
@@ -108,6 +115,7 @@ class ReadingOptions:
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
     `in_time` says that rows follow each other in time, so that none can be left out. `trends` says whether
     the other columns decide if few whole numbers are ordered: not where one column at a time is seen.
+    `separated_by` is what separates the cells of the file, where it is text.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -169,6 +177,28 @@ class ReadingOptions:
         metavar="COLUMN",
         rare=True,
     )
+    weights: str | None = public(
+        None,
+        "text",
+        "Column of survey or importance weights: how much each row counts. The rows then count as their "
+        "effective number (whole numbers of rows: counts).",
+        metavar="COLUMN",
+        rare=True,
+    )
+    group: str | None = public(
+        None,
+        "text",
+        "Column that says which rows belong together, such as those of a patient, and are not independent.",
+        metavar="COLUMN",
+        rare=True,
+    )
+    within_groups: Iterable[str] = public(
+        (),
+        "names",
+        "Continuous columns of which only the difference to the mean of their group is looked at (or all).",
+        metavar="A,B",
+        rare=True,
+    )
     join: Iterable[str] = public(
         (),
         "names",
@@ -189,6 +219,7 @@ class ReadingOptions:
     cuts: bool = True
     in_time: bool = False
     trends: bool = True
+    separated_by: str = ""
 
     def __post_init__(self) -> None:
         for name in (each for each, entry in READING.items() if entry.type == "names"):
@@ -201,6 +232,14 @@ class ReadingOptions:
         elif not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
         na_words(self.na)
+        if self.weights is not None and self.counts is not None:
+            raise OptionError(
+                f"{option('counts')} and {option('weights')} both say how much a row counts: leave one out"
+            )
+        if self.within_groups and self.group is None:
+            raise OptionError(f"{option('within_groups')} goes with {option('group')}")
+        if self.has_design and self.why_not_model is not None:
+            object.__setattr__(self, "why_not_model", never_with_design)
         if self.decimal not in (None, *READING["decimal"].choices):
             raise OptionError(option="decimal", value=self.decimal, must="be point or comma")
         if self.discretise is None and self.bins is not None:
@@ -218,6 +257,21 @@ class ReadingOptions:
             for name, value in values.items()
             if value != READING[name].default and (name, value) != ("missing", "auto")
         }
+
+    @property
+    def about_rows(self) -> dict[str, str]:
+        """The columns that are no variables but say how rows count, by the options that name them.
+
+        >>> ReadingOptions(counts="n").about_rows
+        {'counts': 'n'}
+        """
+        named = {name: getattr(self, name) for name in ABOUT_ROWS}
+        return {name: str(column) for name, column in named.items() if column is not None}
+
+    @property
+    def has_design(self) -> bool:
+        """Return True if rows have weights or belong to groups."""
+        return self.weights is not None or self.group is not None
 
     @property
     def expects_holes(self) -> bool:
@@ -241,6 +295,7 @@ class Purpose(TypedDict, total=False):
     cuts: bool
     in_time: bool
     trends: bool
+    separated_by: str
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from dagora.data.scan.codebook import (
 )
 from dagora.data.scan.first_rows import FirstRows
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
-from dagora.data.scan.row_source import KnowsItsRows, SaysMore
+from dagora.data.scan.row_source import KnowsItsRows, SaysMore, SplitsCells
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.data.scan.screening_sample import ScreeningSample
 from dagora.data.schema import Kind, Schema, Variable
@@ -105,6 +105,11 @@ def scan_source(
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
+    if reading.has_design:
+        raise OptionError(
+            f"rows that are scanned count alike and alone: {option(next(iter(reading.about_rows)))} "
+            "needs a file that is read into memory"
+        )
     if reading.counts is not None:
         raise OptionError(
             f"rows that are scanned are counted once each: {option('counts')} needs a file that is read "
@@ -127,7 +132,8 @@ def scan_source(
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
     refuse_repeated_names(list(profiles.values()))
-    settle_marks(profiles, reading.decimal)
+    separator = source.separator if isinstance(source, SplitsCells) else ""
+    settle_marks(profiles, reading.decimal, separator)
     for name in columns_to_join(names, reading):
         profiles[name].join = True
     for profile in profiles.values():
