@@ -1160,7 +1160,7 @@ def ages_of_centuries(rng: Rng) -> Columns:
     return {"age": age, "sbp": sbp}
 
 
-@case(r"changed places")
+@case(r"change places")
 def height_and_weight_swapped(rng: Rng) -> Columns:
     height = rng.normal(172, 8, 600)
     weight = height * 0.9 - 85 + rng.normal(0, 8, 600)

@@ -89,7 +89,7 @@ def all_effects(
     >>> found.names, round(float(found.cause_probability.sum()), 6)
     (('a', 'b'), 1.0)
     """
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     read, others = split_reading(options, known.mentioned)
     if graph is not None and (method is not None or others):
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dagora.api.graph_source import with_start
 from dagora.api.learn import EM_ROUNDS
 from dagora.base.dask_cluster import check_cluster
 from dagora.base.errors import announce
@@ -121,7 +122,7 @@ def bootstrap(
     prepared = prepare(
         GivenData(data, jobs, interventions, Timing.read(time, series), lags),
         method,
-        options,
+        with_start(options),
         clock=clock,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
@@ -136,7 +137,8 @@ def bootstrap(
             prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock))
         )
     elif searching.score is not None:
-        searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
+        local = searching.make(source.statistics, prepared.knowledge)
+        local.capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
     if blocks is not None:
         settings["block"] = blocks.length

@@ -119,7 +119,7 @@ def effect(
     ('adjustment', ('ill',), -0.1)
     """
     check_circumstances(seed, None, 1)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = (x,) if isinstance(x, str) else tuple(x)
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))
     if graph is not None and (method is not None or others):

@@ -21,9 +21,11 @@ from dagora.parties.horizontal.methods_over_sites import (
     check_release,
     default_over_sites,
     lags_of,
+    over_windows,
     privacy_terms,
     statistics_over,
     timing_for,
+    window_lags,
 )
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
@@ -99,6 +101,7 @@ def learn_federated(
     refuse_design(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
+    settings = over_windows(method, timing, settings)
     if timing is not None:
         reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=True)
     parties = read_sites(sites, minimum if secure else 1, reading)
@@ -113,11 +116,12 @@ def learn_federated(
     if terms is None:
         check_over_sites(method, **settings)  # also the default
     else:
-        check_release(method, settings.get("score"), settings.get("max_parents"), terms)
+        lags = lags_of(method, settings)
+        check_release(method, settings.get("score"), settings.get("max_parents"), terms, lags)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
-        federation = OpenFederation.over(parties, TASKS, book, step, lags_of(method, settings))
+        federation = OpenFederation.over(parties, TASKS, book, step, window_lags(method, settings))
         result = learn(statistics_over(federation, method, settings), method, **settings)
         return add_readings(result, parties)
     with run_sites(parties, book, method, settings, terms, step=step) as (session, books):

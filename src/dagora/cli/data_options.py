@@ -45,7 +45,11 @@ class Reading:
     @property
     def says_nothing(self) -> bool:
         """True if all options are at their defaults, in a command that can model missing values."""
-        return self == Reading({entry.name: entry.default for entry in select_options(missing="auto")})
+        return self.is_default("auto")
+
+    def is_default(self, missing: str) -> bool:
+        """Return True if all options are at their defaults, where `missing` is that of missing values."""
+        return self == Reading({entry.name: entry.default for entry in select_options(missing=missing)})
 
     def scans(self, data: str) -> bool:
         """Return True if the rows are not read into memory."""

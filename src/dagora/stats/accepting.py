@@ -16,6 +16,7 @@ from dagora.stats.given_counts import read_count_tables
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.partitions.dask_frames import is_dask, open_dask
 from dagora.stats.statistics import Statistics
+from dagora.stats.stored.accepting_stored import are_stored, open_stored
 from dagora.stats.table import TableStatistics
 
 
@@ -27,6 +28,8 @@ def as_statistics(data: object, jobs: int = 1, reading: ReadingOptions | None = 
     """
     if reading is not None and reading.counts is not None and is_folder(data):
         return read_count_tables(Path(str(data)), reading)
+    if are_stored(data):
+        data = open_stored(data)
     if is_dask(data):
         return open_dask(data, reading or ReadingOptions(), jobs)
     if hasattr(data, "schema") and any(hasattr(data, name) for name in ("counts", "contingency", "moments")):

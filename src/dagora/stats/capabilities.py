@@ -57,6 +57,7 @@ class StatisticsCapabilities:
     score: Callable[[str, Mapping[str, object]], object] | None = None  # a local score that knows the noise
     design: EffectiveRows | None = None  # rows have weights or groups, and `n_rows` is their effective number
     refuse_missing: Callable[[str], NoReturn] | None = None  # cells are missing, and something needs them all
+    max_parents: int | None = None  # counts of families of more parents were not kept
 
 
 def capabilities_of(statistics: object) -> StatisticsCapabilities:

@@ -76,6 +76,7 @@ class NameOrder:
             knows=behind.knows and self.knows,
             basis_moments=behind.basis_moments and self.basis_moments,
             indicator_moments=behind.indicator_moments and self.indicator_moments,
+            max_parents=behind.max_parents,
         )
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:

@@ -16,13 +16,22 @@ def draw():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("name", ["n", "count", "Freq"])
+@pytest.mark.parametrize(
+    "name", ["n", "count", "Freq", "patients", "effectif", "Nombre", "no_of_patients", "cells"]
+)
 def test_counts_of_rows_are_told(name, draw):
     cells = np.array([(a, b, c) for a in "ab" for b in "cde" for c in "fg"])
     table = dict(zip(("x", "y", "z"), cells.T, strict=True))
     assert f"column '{name}' seems to count the rows" in said({**table, name: draw.poisson(30, 12)})
     twice = {key: np.r_[column, column] for key, column in table.items()}
     assert "seems to count" not in said({**twice, name: draw.poisson(30, 24)})
+
+
+def test_plurals_of_persons_count_them(draw):
+    cells = np.array([(a, b, c, d) for a in "ab" for b in "cde" for c in "fg" for d in "hij"])
+    table = dict(zip(("x", "y", "z", "v"), cells.T, strict=True)) | {"persons": 5 + draw.permutation(36) * 7}
+    assert 'counts="persons" counts them so' in said(table)
+    assert "belong together" in said({**table, "person": np.repeat(table["persons"][:30], 2)[:36]})
 
 
 def test_weights_of_rows_are_told(draw):

@@ -6,7 +6,7 @@ import pytest
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.doubtful_columns import column_warnings
 from dagora.data.columns.formulas import find_formulas
-from dagora.data.columns.odd_values import far_values, is_slip, long_run, value_warnings
+from dagora.data.columns.odd_values import far_values, is_slip, lone_value, long_run, value_warnings
 from dagora.data.columns.study_design import design_warnings
 from dagora.data.schema import Kind, Variable
 
@@ -61,11 +61,11 @@ def test_swapped_values_are_found_where_they_are_and_heavy_tails_are_not_called_
     mixed = height.copy(), weight.copy()
     mixed[0][rows], mixed[1][rows] = weight[rows], height[rows]
     told = " ".join(value_warnings([numbers("height", mixed[0]), numbers("weight", mixed[1])]))
-    assert "'height' and 'weight' (15 rows)" in told
+    assert "'height' and 'weight' (15 rows): did values change places there?" in told
     tails = [
         numbers(name, RNG.standard_cauchy(5000) * scale) for name, scale in zip("abc", (1, 5, 9), strict=True)
     ]
-    assert not [line for line in value_warnings(tails) if "changed places" in line]
+    assert not [line for line in value_warnings(tails) if "change places" in line]
 
 
 def test_ages_and_years():
@@ -125,3 +125,60 @@ def test_products_and_quotients_are_named_and_sums_and_noise_are_not():
     x, y = RNG.gamma(9, 1, 400), RNG.gamma(9, 1, 400)
     for third in (x + y, x * y * RNG.lognormal(0, 0.1, 400), RNG.gamma(9, 1, 400), 2 * x):
         assert find_formulas([numbers("x", x), numbers("y", y), numbers("z", third)]) == []
+
+
+@pytest.mark.parametrize("slip", [70000.0, 700.0, -3.4028235e38])
+def test_a_lone_value_is_told_with_its_row(slip):
+    weights = RNG.normal(70, 8, 200).round(1)
+    weights[40] = slip
+    told = " ".join(value_warnings([numbers("weight", weights)], lambda row: row + 1))
+    assert f"data row 41, 'weight' {slip:.10g} (" in told
+    assert "data row" not in " ".join(value_warnings([numbers("weight", weights)]))
+
+
+def test_how_far_a_lone_value_is():
+    value, times = lone_value(np.r_[np.linspace(-10, 10, 41), 300.0])
+    assert (value, round(times, 2)) == (300.0, round(299.75 / 10.25, 2))  # the median is 0.25
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.exponential(size=500),
+        lambda rng: rng.lognormal(0, 1, 500),
+        lambda rng: rng.lognormal(0, 3, 500),
+        lambda rng: rng.standard_t(3, 500),
+        lambda rng: rng.exponential(size=500) * (rng.random(500) < 0.1),  # amounts of nothing
+        lambda rng: rng.poisson(0.02, 500).astype(float),
+    ],
+)
+def test_heavy_tails_are_no_lone_values(draw):
+    rng = np.random.default_rng(1)
+    assert sum(lone_value(draw(rng)) is not None for _ in range(200)) <= 2
+
+
+def test_outliers_that_happen_to_fit_another_column_did_not_change_places():
+    signal, other = RNG.normal(0, 1, 1000), RNG.normal(20, 1, 1000)
+    other[100:200] = RNG.normal(-300, 1, 100)  # outlying values of its own
+    signal[:3], other[:3] = other[500:503], signal[500:503]
+    told = list(value_warnings([numbers("a", signal), numbers("b", other)]))
+    assert not [line for line in told if "change places" in line]
+
+
+@pytest.mark.parametrize("pair", [("no", "yes"), ("Ja", "Nein"), ("non", "oui"), ("0", "1")])
+def test_indicators_in_words_are_told(pair):
+    yes = {"no": "yes", "Ja": "Ja", "non": "oui", "0": "1"}[pair[0]]
+    no = next(word for word in pair if word != yes)
+    region = RNG.integers(0, 4, 300)
+    block = [words(f"region_{k}", np.where(region == k, yes, no)) for k in range(4)]
+    assert f"is {yes} in every row" in " ".join(column_warnings(block))
+    assert "in every row" not in " ".join(column_warnings(block[:3]))
+
+
+def test_codings_that_differ_by_site_are_told():
+    site = RNG.choice(["A", "B", "C"], 400)
+    smoker = RNG.integers(0, 2, 400) + (site == "B")
+    told = " ".join(design_warnings([words("site", site), words("smoker", smoker)]))
+    assert "'smoker' (0 and 1 in 'A', 1 and 2 in 'B' of 'site')" in told
+    rating = RNG.integers(0, 3, 400)
+    assert not list(design_warnings([words("site", site), words("rating", rating)]))

@@ -141,3 +141,34 @@ def test_columns_that_count_on_and_begin_again_are_told_under_any_name():
     assert "'k' seems to number the times" in said({"k": counts, **rows})
     assert "number the times" not in said({"k": draw.permutation(counts), **rows})
     assert "number the times" not in said({"k": np.sort(counts), **rows})
+
+
+@pytest.mark.parametrize("changed", ["w", None])
+def test_near_copies_are_told_beside_an_exact_copy_and_under_two_clinics(changed):
+    draw = np.random.default_rng(1)
+    rows = draw.normal(size=(300, 3)).round(3)
+    clinic = np.repeat(["A", "B"], 300)
+    again = rows.copy()
+    if changed is not None:
+        again[:, 2], clinic[300:] = draw.normal(size=300).round(3), "A"
+        again[0] = rows[0]
+    table = dict(zip("xyw", np.vstack([rows, again]).T, strict=True))
+    told = said({**table, "v": np.r_[rows[:, 0] ** 2, rows[:, 0] ** 2].round(3), "clinic": clinic})
+    assert f"{299 if changed else 300} of 600 rows equal another one but for one cell" in told
+
+
+def test_a_hundredth_of_the_rows_at_least_are_near_copies():
+    draw = np.random.default_rng(2)
+    rows = draw.normal(size=(1000, 5)).round(4)
+    for number, told in ((9, False), (10, True)):
+        table = rows.copy()
+        table[-number:, 1:] = table[:number, 1:]
+        assert ("but for one cell" in said(dict(zip("abcde", table.T, strict=True)))) is told
+
+
+def test_rows_of_columns_that_depend_on_each_other_are_no_near_copies():
+    draw = np.random.default_rng(3)
+    x = draw.integers(0, 300, 2000)
+    table = {"x": x, "y": 3 * x + draw.integers(0, 3, 2000), "z": 7 * x + draw.integers(0, 3, 2000)}
+    table |= {"u": x // 2 + draw.integers(0, 3, 2000), "v": draw.integers(0, 30, 2000)}
+    assert "but for one cell" not in said(table)

@@ -1,5 +1,6 @@
 """Levels that are spelled in several ways, and headers within a table, at every door."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -78,6 +79,19 @@ def test_a_repeated_header_is_named(tmp_path, mark):
     file.write_text("\n".join([*lines[:31], mark + lines[0], *lines[31:], ""]), encoding="utf-8")
     for read in (dagora.read_table, dagora.inspect, dagora.open_rows):
         with pytest.raises(DataError, match="data row 31 repeats the names of the columns"):
+            read(file)
+
+
+def test_a_row_of_data_in_place_of_names_is_named(tmp_path):
+    """Each name is a value of its column in many rows, some of which repeat the whole line."""
+    draw = np.random.default_rng(0)
+    rows = zip(
+        *(draw.choice(words, 300) for words in (["no", "yes"], ["ill", "well"], ["f", "m"])), strict=True
+    )
+    file = tmp_path / "t.csv"
+    file.write_text("no,well,f\n" + "no,well,f\n" + "".join(",".join(row) + "\n" for row in rows))
+    for read in (dagora.read_table, dagora.inspect, dagora.open_rows):
+        with pytest.raises(DataError, match="look like a row of data"):
             read(file)
 
 

@@ -234,7 +234,7 @@ def prepare_all(
 
     raw = in_parallel(prepare_next, range(len(names)), rows)
     told = {one.name: one.marks for one in raw if one.marks is not None and one.left_out is None}
-    marks = choose_marks(told, reading.decimal)
+    marks = choose_marks(told, reading.decimal, reading.separated_by)
     raw = [prepare_one(one.name, one.written, marks[one.name]) if one.name in marks else one for one in raw]
     for one in raw:
         one.written = None
@@ -257,19 +257,31 @@ def refuse_repeated_header(names: Sequence[str], columns: Sequence[pa.ChunkedArr
 
     if len(names) < 2 or not all(is_text(column.type) for column in columns):
         return
-    repeats, elsewhere = None, 0
+    repeats, seen = None, []
     for name, column in zip(names, columns, strict=True):
         folded = pc.utf8_lower(pc.utf8_trim(column, characters=AROUND_A_NAME))
         same = pc.equal(folded, pc.utf8_lower(name)).fill_null(False)
         repeats = same if repeats is None else pc.and_(repeats, same)
         if not pc.any(repeats).as_py():
             return
-        elsewhere = max(elsewhere, pc.sum(same).as_py())
+        seen.append(int(pc.sum(same).as_py()))
     assert repeats is not None
     row, number = repeats.index(value=True).as_py(), int(pc.sum(repeats).as_py())
     cells = [str(column[row]).strip(AROUND_A_NAME) for column in columns]
-    if cells == list(names) or elsewhere == number <= max(1, len(repeats) * MOST_HEADERS):
+    alike = cells == list(names)
+    if alike and min(seen) > number:
+        raise no_names(names)
+    if alike or max(seen) == number <= max(1, len(repeats) * MOST_HEADERS):
         raise repeated_header(row + 1, number)
+
+
+def no_names(names: Sequence[str]) -> DataError:
+    """The error about names each of which is a value of its column in many rows."""
+    told = ", ".join(f"'{name}'" for name in names[:3]) + (", …" if len(names) > 3 else "")
+    return DataError(
+        f"the names of the columns ({told}) look like a row of data, and are values of their columns in "
+        "other rows too: if the table has no header, put a line with names first"
+    )
 
 
 def repeated_header(row: int | None, number: int = 1) -> DataError:
@@ -330,7 +342,7 @@ def type_all(
     variables = [column.variable for column in typed]
     told = [*total_warning(edges, last), *reading_warnings(overview, raw, variables)]
     told += merged_warning([column.name for column in raw if column.merged])
-    told += column_warnings(typed)
+    told += column_warnings(typed, row_number)
     if not reading.in_time and reading.counts is None and reading.group is None:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
     return typed, replace(overview, warnings=tuple(told))

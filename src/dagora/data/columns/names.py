@@ -11,13 +11,13 @@ IS_ID = re.compile(
 )
 IS_CAMEL_ID = re.compile(r"[a-z](ID|Id|UUID|Nr|No|Key|Index)$")
 UNITS = "patient|subject|participant|person|proband|respondent|pupil|student|animal|customer|client|household"
-SINGLE_UNITS = "pat|subj|case|fall|record"  # their plurals count rows
+SINGLE_UNITS = "pat|subj|case|fall|record"
 SHORT_UNITS = "patnr|patno|patid|ptid|hhid|hhnr|fallnr|fallid|subjid|caseid|recordid|studyid|vpn|mrn|pid"
 NUMBERED = "([ _.-]?(no|nr|num|nummer|number|code|key|index))?"
 # Whoever or whatever was measured, where values repeat: `body_mass_index` and `visit_no` are none of these.
+# Plurals count: `patients` is no name of one.
 IS_UNIT = re.compile(
-    rf"(^|[^a-z])(id|ids|uuid|guid|ssn|{SHORT_UNITS})$|^(({UNITS})s?|{SINGLE_UNITS}){NUMBERED}$",
-    re.IGNORECASE,
+    rf"(^|[^a-z])(id|ids|uuid|guid|ssn|{SHORT_UNITS})$|^({UNITS}|{SINGLE_UNITS}){NUMBERED}$", re.IGNORECASE
 )
 # Where rows come from, as a number: rows of one hospital are not independent.
 IS_GROUP = re.compile(
@@ -38,7 +38,11 @@ IS_MOMENT = re.compile(
 )
 IS_DAY = re.compile(r"(^|[^a-z])(dates?|datum|dob|birth_?day)([^a-z]|$)|[a-z]Date$", re.IGNORECASE)
 IS_COUNT = re.compile(
-    r"^(n|counts?|freqs?|frequency|frequencies|cases|n_?obs|anzahl|h(ä|ae)ufigkeit)$", re.IGNORECASE
+    r"^((n|no|nr|num|number)([ _.-]?of)?[ _.-]?)?(n|counts?|freqs?|frequency|frequencies|cases|cells?|people|"
+    rf"individuals|obs|observations|rows|records|({UNITS})s)$"
+    r"|^(number|anzahl|h(ä|ae)ufigkeit(en)?|personen|patienten|f(ä|ae)lle|befragte|nombre|effectifs?|"
+    r"fr[ée]quences?|personnes|n[úu]mero|frecuencias?|personas|casos|frequenza|aantal|antal|antall|liczba)$",
+    re.IGNORECASE,
 )
 IS_WEIGHT = re.compile(
     r"^(wgts?|fnlwgt|(case|sample|sampling|survey|person|prob|design|p|f|freq)[ _.-]?(weights?|wgts?|wts?))$",
@@ -88,7 +92,7 @@ def called_unit(name: str) -> bool:
 
     >>> [called_unit(name) for name in ("patient", "hospital_id", "BirdID", "mass_index", "visit_no")]
     [True, True, True, False, False]
-    >>> [called_unit(name) for name in ("patnr", "pat_nr", "Fallnummer", "hhid", "case", "cases", "pattern")]
+    >>> [called_unit(name) for name in ("patnr", "pat_nr", "Fallnummer", "hhid", "case", "cases", "patients")]
     [True, True, True, True, True, False, False]
     """
     return bool(IS_UNIT.search(name) or IS_CAMEL_UNIT.search(name))

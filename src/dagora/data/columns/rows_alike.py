@@ -95,8 +95,7 @@ def copy_warning(typed: Sequence[Column]) -> Iterator[str]:
     hashed = hash_rows(first)[:, known]
     whole = hashed.sum(0)
     copies, pairs = count_copies(whole)
-    if not copies:
-        yield from near_copy_warning(hashed, whole)
+    yield from near_copy_warning(hashed, whole, copies)
     if not copies or NEAR_COPIES * pairs_by_chance(hashed) >= pairs or one_usual_row(whole):
         return
     near = 0
@@ -111,21 +110,39 @@ def copy_warning(typed: Sequence[Column]) -> Iterator[str]:
     )
 
 
-def near_copy_warning(hashed: NDArray[np.uint64], whole: NDArray[np.uint64]) -> Iterator[str]:
-    """A sentence about rows that equal another one but for one cell, where chance explains no such pairs."""
+def near_copy_warning(hashed: NDArray[np.uint64], whole: NDArray[np.uint64], copies: int) -> Iterator[str]:
+    """A sentence about rows that equal another one but for one cell, where chance explains no such pairs.
+
+    `copies` are the rows that equal an earlier one in all cells.
+    """
     columns, rows = hashed.shape
     if columns < FEWEST_COLUMNS or rows < FEWEST_ROWS:
         return
-    near = max(count_copies(whole - part)[0] for part in hashed)
     possible = rows * (rows - 1) / 2
-    equal = np.sort([max(count_copies(part)[1], 1) / possible for part in hashed])
-    # Without the column that repeats least, if of three others two were independent.
-    by_chance = possible * columns * float(np.prod(equal[1:]) ** (2 / 3))
-    if near >= max(FEWEST_COLUMNS, rows / 100) and near > NEAR_COPIES * by_chance:
+    equal = np.array([max(count_copies(part)[1], 1) / possible for part in hashed])
+    near = np.array([count_copies(whole - part)[0] - copies for part in hashed])
+    # Pairs that agree in all other columns, if of three of those two were independent.
+    by_chance = possible * (np.prod(equal) / equal) ** (2 / 3)
+    often = (near >= max(FEWEST_COLUMNS, rows / 100)) & (near > NEAR_COPIES * by_chance)
+    if often.any() and stand_out(hashed, whole, int(np.where(often, near, -1).argmax())):
         yield (
-            f"{near} of {rows} rows equal another one but for one cell, which chance does not explain: if a "
-            "record was entered twice, it counts twice"
+            f"{near[often].max()} of {rows} rows equal another one but for one cell, which chance does not "
+            "explain: if a record was entered twice, it counts twice"
         )
+
+
+def stand_out(hashed: NDArray[np.uint64], whole: NDArray[np.uint64], place: int) -> bool:
+    """Return True if more pairs of rows differ in one column alone than in that and a second one.
+
+    Where columns depend on each other, rows are alike by that: few pairs differ in one, and more in two.
+    """
+    without = whole - hashed[place]
+    same, alone = count_copies(whole)[1], count_copies(without)[1]
+    others = (part for k, part in enumerate(hashed) if k != place)
+    two = sum(
+        count_copies(without - part)[1] - count_copies(whole - part)[1] - alone + same for part in others
+    )
+    return two < alone - same
 
 
 def one_usual_row(hashed: NDArray[np.uint64]) -> bool:

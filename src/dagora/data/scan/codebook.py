@@ -33,7 +33,7 @@ from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.edge_rows import EdgeCell, cells_of
 from dagora.data.columns.find_missing import find_missing
-from dagora.data.columns.ingest import AROUND_A_NAME, MOST_HEADERS, is_temporal, repeated_header
+from dagora.data.columns.ingest import AROUND_A_NAME, MOST_HEADERS, is_temporal, no_names, repeated_header
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
@@ -173,10 +173,10 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     return column, ""
 
 
-def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
+def settle_marks(profiles: Mapping[str, Profile], decimal: str | None, separated_by: str = "") -> None:
     """Decide the mark before decimals for all columns of a file of text."""
     found = {name: marks for name, profile in profiles.items() if (marks := marks_in(profile)) is not None}
-    for name, mark in choose_marks(found, decimal).items():
+    for name, mark in choose_marks(found, decimal, separated_by).items():
         profiles[name].decimal = mark
 
 
@@ -353,6 +353,9 @@ def refuse_repeated_names(profiles: Collection[Profile]) -> None:
         row, number = next(iter(found))
         few = number <= max(1, first.rows * MOST_HEADERS)
         if len(profiles) > 1 and len(found) == 1 and row >= 0 and few:
+            seen = {profile.tallies.get(profile.name, 1) for profile in profiles}
+            if exact and len(seen) > 1 and min(seen) > max(1, first.rows * MOST_HEADERS):
+                raise no_names([profile.name for profile in profiles])
             raise repeated_header(row + 1 if first.knows_rows else None)
 
 

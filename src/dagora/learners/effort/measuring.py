@@ -18,7 +18,6 @@ from dagora.base.events import Budget
 from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
 from dagora.kernels.compilation import compilation
 from dagora.learners.effort.extrapolation import (
     FEWEST,
@@ -70,7 +69,7 @@ class Trial:
                     rows.in_order(names),
                     searching.entry.name,
                     score=None if searching.score is None else searching.score.name,
-                    knowledge=restrict_knowledge(self.prepared.knowledge, names),
+                    knowledge=self.prepared.knowledge.among(names),
                     seed=self.seed,
                     jobs=self.jobs,
                     budget=budget,
@@ -136,21 +135,6 @@ def may_double(prepared: PreparedRequest) -> bool:
     numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
     unlimited = prepared.knowledge.max_parents is None
     return numbers and unlimited and prepared.searching.entry.takes == "candidates"
-
-
-def restrict_knowledge(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
-    """Restrict knowledge to some of the variables.
-
-    >>> restrict_knowledge(Knowledge(required=[("a", "b")], tiers=[["a", "c"], ["b"]]), ["b", "c"])
-    Knowledge(required=(), forbidden=(), tiers=(('c',), ('b',)), max_parents=None)
-    """
-    some = set(names)
-    return Knowledge(
-        required=tuple(edge for edge in knowledge.required if some.issuperset(edge)),
-        forbidden=tuple(edge for edge in knowledge.forbidden if some.issuperset(edge)),
-        tiers=tuple(tuple(name for name in tier if name in some) for tier in knowledge.tiers),
-        max_parents=knowledge.max_parents,
-    )
 
 
 def restrict_options(

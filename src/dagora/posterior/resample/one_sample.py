@@ -58,7 +58,7 @@ def learn_sample(
         drawn = sample_of(prepared, way, random, own_seed)
         if isinstance(drawn, IncompleteStatistics):
             check_missing(drawn.schema.names, drawn.table.seen)
-        local = None if searching.score is None else searching.make(drawn)
+        local = None if searching.score is None else searching.make(drawn, prepared.knowledge)
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
     except DataError as error:

@@ -24,7 +24,7 @@ from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
-from dagora.stats.windows import panel_behind
+from dagora.stats.windows import panel_behind, windows_behind
 
 # It imports from where its parent does, and never from the folder in which it is called.
 SCRIPT = """
@@ -53,7 +53,7 @@ def rows_only(source: Source) -> Statistics:
     statistics = source.statistics
     panel = panel_behind(statistics)
     if panel is not None:
-        return same_panel(panel, source.windows)
+        return same_panel(panel, windows_behind(statistics))
     if isinstance(statistics, IncompleteStatistics):
         return IncompleteStatistics(statistics.table)
     if isinstance(statistics, DesignStatistics):
