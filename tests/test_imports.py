@@ -114,6 +114,16 @@ def test_the_drawing_has_every_room() -> None:
     assert points_down("dagora.learners.run", "dagora.scores.bic")
 
 
+def test_the_house_stays_small() -> None:
+    """Rooms, floors, and arrows between rooms, each drawn once however many files it stands for."""
+    arrows = {(room(module_name(file)), room(target)) for file in MODULES for target in imports_of(file)}
+    doors = {"", "__main__"}
+    between = [(one, other) for one, other in arrows if one != other and doors.isdisjoint((one, other))]
+    assert len(set(FLOOR_OF) - doors) <= 22
+    assert len(FLOORS) - 1 <= 13  # with the front door
+    assert len(between) <= 150
+
+
 def room_of(module: str, folder: str) -> str:
     """The file or folder directly inside `folder` in which a module stands."""
     return module.removeprefix(f"{folder}.").partition(".")[0]

@@ -92,6 +92,7 @@ def test_drift_in_words_json_and_a_picture(run: Callable, months: Path) -> None:
         (["learn", "all.csv", "--minus", "m.stats"], "goes with files of statistics"),
         (["learn", "m.stats", "--discrete", "a"], "have no cells to read"),
         (["learn", "m.stats", "--bootstrap", "10"], "--bootstrap does not go with files of statistics"),
+        (["learn", "m.stats", "--impute", "5"], "--impute does not go with files of statistics"),
         (["learn", "m.stats", "-m", "lingam"], "rows|columns"),
         (["learn", "all.csv", "-m", "pc", "--start", "g.json"], "the method pc starts from no graph"),
         (["learn", "all.csv", "-m", "tabu", "--start", "g.json", "--option", "start=g.json"], "given twice"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import dagora
 from dagora.base.errors import DataError
 from dagora.data.header import find_separator, read_header, suggested_mark
 
@@ -91,3 +92,21 @@ def test_a_guess_at_the_separator(tmp_path: Path) -> None:
     for text, mark in (("a;b;c,d", ";"), ("a\tb", "\\t"), ("a b c", " "), ("abc", ",")):
         (tmp_path / "t.txt").write_text(text)
         assert suggested_mark(tmp_path / "t.txt") == mark
+
+
+@pytest.mark.parametrize("options", [{}, {"separator": " "}])
+@pytest.mark.parametrize(
+    "text", ["x   y   z\n0.026   -1.033   1\n", "x      y       z\n-1.2   0.12    0.5\n"]
+)
+def test_runs_of_blanks_are_named_and_no_separator_is_advised(tmp_path, text, options):
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match=r"runs of blanks.*one comma or tab between cells"):
+        dagora.read_table(file, **options)
+
+
+def test_the_names_below_a_title_in_a_row_of_its_own_are_named(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("Report of 2024,,\nx,y,g\n-0.80,0.81,no\n-1.32,-1.70,no\n")
+    with pytest.raises(DataError, match="which seem to stand in line 2"):
+        dagora.read_table(file)

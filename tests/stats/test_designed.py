@@ -179,8 +179,8 @@ def test_x2_of_weights_is_pearsons() -> None:
     from scipy.stats import chi2_contingency
 
     weighted, _ = repeated("discrete")
-    p = TESTS["x2"](weighted, "it").p_values(np.array([0]), np.array([3]), np.empty((1, 0), dtype=np.int64))
-    cells = weighted.contingency((0, 3))
+    p = TESTS["x2"](weighted, "it").p_values(np.array([0]), np.array([1]), np.empty((1, 0), dtype=np.int64))
+    cells = weighted.contingency((0, 1))
     square = np.zeros((3, 3))
     square[tuple(cells.cells.T)] = cells.counts
     assert p[0] == pytest.approx(chi2_contingency(square, correction=False).pvalue, rel=1e-9)

@@ -8,13 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dagora.api.pooled_posterior import check_completions, pooled_posterior
 from dagora.base.dask_cluster import check_cluster, connect_cluster
 from dagora.base.errors import OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
-from dagora.base.wording import render
-from dagora.data.columns.reading_options import split_reading, takes_reading
+from dagora.base.wording import option, render
+from dagora.data.columns.reading_options import always, split_reading, takes_reading
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.series import Timing
+from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
 from dagora.learners.in_windows import knowing_time, score_of_the_past, windows_as_rows
@@ -41,6 +44,7 @@ from dagora.scores.estimation import estimation
 from dagora.scores.local_score import LocalScore
 from dagora.scores.registry import Score
 from dagora.stats.capabilities import row_numbers
+from dagora.stats.observed.statistics import IncompleteStatistics
 
 # The most independent draws of a chain that are tried, and how many more than are expected to be needed.
 MOST_TRIED, MARGIN = 100_000, 1.3
@@ -67,6 +71,7 @@ def sample(
     series: str | None = None,
     lags: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
+    impute: int | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
     """Sample graphs from their posterior given data.
@@ -96,6 +101,9 @@ def sample(
         Steps back that a variable may depend on, with `time`. Default: 1.
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster run the chains: the same draws.
+    impute : int, optional
+        Where cells are missing: draw them so often, sample given each completed table, and pool the draws.
+        `draws` is the number of each chain in all.
     {reading}
     **options
         Options of the sampler and of the score; `dagora.methods()[NAME]` lists them.
@@ -117,6 +125,47 @@ def sample(
     draws = entry.draws if draws is None else draws
     chains = entry.chains if chains is None else chains
     check_numbers(draws, chains)
+    if impute is not None:
+        number = check_completions(impute)
+        others = {
+            "interventions": interventions,
+            "reweight": reweight,
+            "checkpoint": options.get("checkpoint"),
+            "time": time,
+        }
+        for other, value in others.items():
+            if value is not None:
+                raise OptionError(
+                    f"{option('impute')} does not go with {option(other)}: leave one of them out"
+                )
+        clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
+        needs = f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score)
+        wanted = as_knowledge(knowledge, max_parents).mentioned
+        was_read = isinstance(data, Table | IncompleteTable | IncompleteStatistics)
+        given = options if was_read else {"missing": "model", **options}
+        reading, options = split_reading(given, wanted, needs, why_not_model=always)
+        source = read_source(data, jobs, replace(reading, clock=clock, constants=False))
+
+        def sample_one(table: Table, own: int, share: Budget) -> Posterior:
+            return sample(
+                table,
+                method,
+                score=score,
+                draws=max(1, -(-draws // number)),
+                chains=chains,
+                knowledge=knowledge,
+                max_parents=max_parents,
+                seed=own,
+                jobs=jobs,
+                on_event=on_event,
+                budget=share,
+                dask=dask,
+                **options,
+            )
+
+        pooled = pooled_posterior(source.rows, number, seed, clock, sample_one)
+        settings = {**pooled.settings, "draws": draws, "impute": number, "time_limit": time_limit}
+        return replace(pooled, settings=settings, seconds=clock.elapsed, data=source.account)
     if entry.own_model and (score is not None or reweight is not None):
         raise OptionError(f"the sampler {entry.name} has a model of its own and takes no score")
     if dask is not None:

@@ -70,10 +70,10 @@ def some_of(parts: Iterable[str], most: int = 3, *, between: str = ", ", noun: s
     return between.join(listed[:most]) + rest
 
 
-def repeated(names: Iterable[str]) -> str | None:
+def find_repeated(names: Iterable[str]) -> str | None:
     """The first name that comes again; None where all differ.
 
-    >>> repeated("abcb"), repeated("abc")
+    >>> find_repeated("abcb"), find_repeated("abc")
     ('b', None)
     """
     return next((name for name, number in Counter(names).items() if number > 1), None)

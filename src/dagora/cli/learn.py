@@ -122,13 +122,16 @@ def command(
     for file in (*data, *minus):
         request.check_overwriting(file)
     timing = in_time.timing
+    again.refuse_imputing(
+        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": any(map(is_jkl, data))}
+    )
     if timing is None:
         again.refuse_block()
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
     if are_stored(list(data)) or minus:
         own = {**others, "--estimate": estimate or None, "--covariance": covariance or None, "--rows": rows}
-        own["--bootstrap"] = again.bootstrap
+        own |= {"--bootstrap": again.bootstrap, "--impute": again.impute}
         check_statistics(reading, own)
         return learn_from_statistics(request, data, minus, asked)
     file = one_data(data)
@@ -137,9 +140,6 @@ def command(
         return learn_from_covariance(request, file, cast("int", rows), asked)
     if estimate:
         return say_time(request, reading, file, asked, again, others)
-    again.refuse_imputing(
-        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(file)}
-    )
     if dask is not None and again.bootstrap is None:
         check_reading_there(reading, {"--time": timing, "--interventions": interventions})
         return learn_on_cluster(request, reading, file, dask, asked)

@@ -35,6 +35,7 @@ Examples:
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
   dagora sample survey.csv --weights w
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
+  dagora sample survey.csv --method order --impute 20
   dagora sample plant.csv --time hour --series reactor --lags 2
 """
 
@@ -49,6 +50,7 @@ class SampleRequest(CommonRequest):
     reweight: str | None
     checkpoint: str | None
     dask: str | None
+    impute: int | None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -76,6 +78,7 @@ class SampleRequest(CommonRequest):
             "budget": self.budget,
             "reweight": self.reweight,
             "dask": self.dask,
+            **({} if self.impute is None else {"impute": self.impute}),
             **parse_pairs(tuple(written), known, owner),
         }
 
@@ -180,6 +183,12 @@ def sample_options(command: F) -> F:
         ),
         *COMMON_OPTIONS,
         dask_option("Run the chains", "."),
+        click.option(
+            "--impute",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Where cells are missing: draw them N times, and pool the draws given each completed table.",
+        ),
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
         REPORT,
@@ -216,6 +225,7 @@ def command(
     from dagora.learners.in_windows import check_lags
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
+    from dagora.stats.accepting import statistics_of
     from dagora.stats.stored.statistics_file import is_statistics_file, read_statistics
 
     request.check()
@@ -228,7 +238,18 @@ def command(
     if is_statistics_file(data):
         if timing is not None or not reading.is_default("error") or interventions is not None:
             raise OptionError("statistics have no cells: leave out the options about columns and cells")
+        if request.impute is not None:
+            raise OptionError("statistics have no cells: leave --impute out")
         rows = read_statistics(Path(data))
+    elif request.impute is not None:
+        for flag, value in (("--interventions", interventions), ("--time", timing)):
+            if value is not None:
+                raise OptionError(f"--impute does not go with {flag}: leave one of them out")
+        modelling = replace(reading, given={**reading.given, "missing": "model"})
+        table = request.read_any(modelling, data, completes=True)
+        with naming(data):
+            check_rows(table.n_rows)
+        rows = statistics_of(table, request.jobs)
     else:
         table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
         with naming(data):

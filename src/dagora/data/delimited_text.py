@@ -51,7 +51,7 @@ def read_delimited(file: Path, separator: str, reading: ReadingOptions) -> RawTa
         encoding = encoding_of(file)
         names, columns = read_encoded(file, separator, encoding, reading)
     note = encoding_note(file, encoding)
-    return RawTable(names, columns, True, True, () if note is None else (note,))
+    return RawTable(names, columns, True, True, separator, () if note is None else (note,))
 
 
 def read_encoded(

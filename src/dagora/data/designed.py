@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagora.base.errors import OptionError, announce
+from dagora.base.errors import DataError, OptionError, announce
 from dagora.base.wording import option
 from dagora.data.columns.column_names import check_known, resolve
 from dagora.data.columns.missing import EVERY
@@ -37,6 +37,11 @@ class DesignedTable:
 
     table: Table
     design: RowDesign
+
+    def __post_init__(self) -> None:
+        for what in (self.design.weights, self.design.groups):
+            if what is not None and len(what) != self.table.n_rows:
+                raise DataError(f"{self.table.n_rows} rows have weights or groups of {len(what)}")
 
     @classmethod
     def of(cls, table: Table, design: RowDesign) -> DesignedTable:

@@ -118,11 +118,11 @@ class FileProcess:
             line.flush()
         said = self._answers.readline(LONGEST_ANSWER)
         if not said.endswith(b"\n"):
-            raise self._ended()
+            raise self._error_at_end()
         try:
             answer: dict[str, Any] = json.loads(said)
         except (ValueError, RecursionError):  # something else writes to its standard output
-            raise self._ended() from None
+            raise self._error_at_end() from None
         if not QUESTIONS[what].holds(answer):
             raise damaged_file(ODD_ANSWER)
         self.is_free = not answer.get("rows_follow")
@@ -137,7 +137,7 @@ class FileProcess:
             most = (self._most_memory or most_memory()) + MEMORY_OF_A_BATCH
             stream = pa.ipc.open_stream(BoundedStream(self._answers, most))
         except (pa.ArrowException, OSError):
-            raise self._ended() from None
+            raise self._error_at_end() from None
         return stream.schema, self._batches(stream)
 
     def _batches(self, stream: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
@@ -153,9 +153,9 @@ class FileProcess:
         except StopIteration:
             self.is_free = True
         except (pa.ArrowException, OSError):
-            raise self._ended() from None
+            raise self._error_at_end() from None
 
-    def _ended(self) -> DataError:
+    def _error_at_end(self) -> DataError:
         """The error about a process that ended before its answer did."""
         self._process.kill()
         code = self._process.wait()

@@ -20,6 +20,9 @@ from dagora.data.text_encoding import UTF8, begins_in
 from dagora.data.unpacking import open_bytes
 
 LOOK = 20  # rows that tell where the names stand
+RUNS_OF_BLANKS = (
+    "runs of blanks, as in a table that is aligned for the eye: write it with one comma or tab between cells"
+)
 MARKS = ((";", "';'"), ("\t", "a tab"), ("|", "'|'"), (",", "','"))
 
 
@@ -49,7 +52,9 @@ def read_header(file: Path, separator: str, encoding: str = UTF8) -> Header:
         below = list(rows_below(reader, names))
     rows = [row for _, row in below]
     following = rows[0] if rows else None
-    refuse_title(names)
+    refuse_title(names, below)
+    if separator == " " and not all(map(str.strip, names)):
+        raise DataError(f"names stand between {RUNS_OF_BLANKS}")
     if not quoted:
         refuse_other_lines(names, following, separator)
     above = rows_above_names([names, *rows], separator)
@@ -79,15 +84,16 @@ def in_quotes(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
-def refuse_title(names: Sequence[str]) -> None:
-    """Refuse a first line that is the title of a sheet.
+def refuse_title(names: Sequence[str], below: Sequence[tuple[int, list[str]]] = ()) -> None:
+    """Refuse a first line that is the title of a sheet; the names may stand in one of the rows below.
 
     >>> refuse_title(["Survey of 2024", "", "", ""])
     Traceback (most recent call last):
     dagora.DataError: the first line, 'Survey of 2024', seems to be a title or a comment and ...
     """
     if len(names) > 2 and not any(name.strip() for name in names[1:]):
-        raise not_names(names[0])
+        line = next((line for line, row in below if len(row) == len(names) and like_names(row)), None)
+        raise not_names(names[0], line)
 
 
 def refuse_other_lines(names: list[str], following: list[str] | None, separator: str) -> None:
@@ -187,8 +193,11 @@ def suggest_separator(names: list[str], following: list[str] | None, separator: 
             where = "its name" if len(names) == 1 else "their names"
             raise DataError(f"{found}, and {title} in {where}: try {option('separator', shown)}")
     if len(names) == 1 and following and len(following) == 1:
-        blanks = names[0].strip().count(" ")
-        if blanks and blanks == following[0].strip().count(" "):
+        first, second = names[0].strip(), following[0].strip()
+        if "  " in first + second and len(first.split()) == len(second.split()) > 1:
+            raise DataError(f"there is only one column, with {RUNS_OF_BLANKS}")
+        blanks = first.count(" ")
+        if blanks and blanks == second.count(" "):
             raise DataError(f"there is only one column, and blanks in it: try {option('separator', ' ')}")
 
 

@@ -34,7 +34,9 @@ def read_program_file(file: Path, ending: str, reading: ReadingOptions) -> RawTa
     if len(columns) != len(said["names"]):
         raise damaged_file("its parser names other columns than it hands out")
     reading.check_width(len(columns))
-    return RawTable(said["names"], columns, said["text_cells"], said["words_nulled"], tuple(said["notes"]))
+    return RawTable(
+        said["names"], columns, said["text_cells"], said["words_nulled"], notes=tuple(said["notes"])
+    )
 
 
 def at_most(batches: Iterator[pa.RecordBatch], memory: int) -> Iterator[pa.RecordBatch]:

@@ -17,4 +17,5 @@ class RawTable:
     columns: list[pa.ChunkedArray]
     text_cells: bool = False  # text may stand for numbers, as in a CSV file
     words_nulled: bool = False  # cells that say nothing are null already
+    separator: str = ""  # of text, as it was found or given
     notes: tuple[str, ...] = ()  # sentences that a reader of the overview needs

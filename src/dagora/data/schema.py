@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.notebook import NotebookView
-from dagora.base.phrases import among, nearest, repeated
+from dagora.base.phrases import among, find_repeated, nearest
 
 # Codes have 16 bits; a column with more levels than this identifies rows rather than describing them.
 MAX_LEVELS = 10_000
@@ -61,7 +61,7 @@ class Schema(NotebookView):
         self.variables = tuple(variables)
         self._names = tuple(variable.name for variable in self.variables)
         self._index = {name: i for i, name in enumerate(self._names)}
-        if (twice := repeated(self._names)) is not None:
+        if (twice := find_repeated(self._names)) is not None:
             raise DataError(f"two columns are named '{twice}': rename one of them")
 
     @property

@@ -30,7 +30,7 @@ from dagora.effects.one_graph import zero
 from dagora.effects.process_effects import assumed_of_functions
 from dagora.effects.result import Effect, OverGraphs
 from dagora.effects.set_estimate import Interval, hold_causes, summarise
-from dagora.graph.adjustment import Adjustment, listed
+from dagora.graph.adjustment import Adjustment, list_names
 from dagora.graph.cpdag import CPDAG
 from dagora.posterior.summary.diagnostics import mean_ess
 from dagora.stats.statistics import Statistics
@@ -165,7 +165,7 @@ def support_notes(used: list[SharedEstimate]) -> list[str]:
     """Where the rows do not carry the answer, for the sets of most weight."""
     first = sorted(used, key=lambda one: -one.weight)[:MOST_TOLD]
     return [
-        f"adjusted for {listed(one.names)} ({one.weight:.0%} of the weight of the graphs): {note}"
+        f"adjusted for {list_names(one.names)} ({one.weight:.0%} of the weight of the graphs): {note}"
         for one in first
         for note in one.estimate.support.notes
     ]

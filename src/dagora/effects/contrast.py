@@ -56,7 +56,7 @@ class EffectContrast:
         'drug=yes and dose=2'
         """
         told = [(a, b) for a, b in zip(self.x, values, strict=True) if isinstance(b, str) or not levels_only]
-        return " and ".join(f"{name}={written(value)}" for name, value in told)
+        return " and ".join(f"{name}={value_text(value)}" for name, value in told)
 
     def compare(self, means: Array) -> Array:
         """Compare what follows from both values, `[value, …]`, on every scale, `[…, scale]`."""
@@ -69,7 +69,9 @@ class EffectContrast:
         'drug=yes instead of no, on P(death=yes), given sex=f'
         """
         parts = [
-            f"{name} one unit larger" if self.per_unit else f"{name}={written(to)} instead of {written(base)}"
+            f"{name} one unit larger"
+            if self.per_unit
+            else f"{name}={value_text(to)} instead of {value_text(base)}"
             for name, to, base in zip(self.x, self.to, self.base, strict=True)
         ]
         given = ", given " + ", ".join(f"{a}={b}" for a, b in self.given.items()) if self.given else ""
@@ -88,7 +90,7 @@ class EffectContrast:
         }
 
 
-def written(value: Value) -> str:
+def value_text(value: Value) -> str:
     """A level as it is, a number with the digits that matter."""
     return value if isinstance(value, str) else f"{value:.6g}"
 
@@ -200,7 +202,7 @@ def find_event(outcome: Variable, event: Value | None) -> str | None:
 
 def find_level(variable: Variable, level: Value) -> str:
     """A level of a discrete variable by its name."""
-    name = written(level) if isinstance(level, float) and not level.is_integer() else str(level)
+    name = value_text(level) if isinstance(level, float) and not level.is_integer() else str(level)
     name = name.removesuffix(".0") if isinstance(level, float) else name
     if name not in variable.levels:
         raise OptionError(f"'{variable.name}' has no level '{name}': {among(variable.levels)}")

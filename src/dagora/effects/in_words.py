@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dagora.base.phrases import was_or_were
-from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.contrast import EffectContrast, value_text
 from dagora.effects.result import Effect
 from dagora.effects.set_estimate import Interval, shown_number
 
@@ -36,7 +36,9 @@ def set_in_words(contrast: EffectContrast) -> str:
     if contrast.per_unit:
         return " and ".join(f"{name} one unit higher" for name in contrast.x)
     values = zip(contrast.x, contrast.to, contrast.base, strict=True)
-    return " and ".join(f"{name} to {written(to)} instead of {written(base)}" for name, to, base in values)
+    return " and ".join(
+        f"{name} to {value_text(to)} instead of {value_text(base)}" for name, to, base in values
+    )
 
 
 def _beside(where_set: Effect, given: str) -> str:

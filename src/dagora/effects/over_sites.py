@@ -24,7 +24,7 @@ from dagora.base.errors import DataError, OptionError, RowsUnavailableError
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
 from dagora.effects.by_graph import effect_by_graph
-from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.contrast import EffectContrast, value_text
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.linear import ONE_SLOPE, no_variation, student, with_hidden_cause
@@ -238,8 +238,8 @@ class EffectSites:
             coding = self.codebook.get(name)
             if coding is not None and not self.contrast.per_unit:
                 notes += [
-                    f"extrapolation: {name}={written(value)} is outside the codebook's range, "
-                    f"{written(coding.low)} to {written(coding.high)}"
+                    f"extrapolation: {name}={value_text(value)} is outside the codebook's range, "
+                    f"{value_text(coding.low)} to {value_text(coding.high)}"
                     for value in values
                     if not coding.low <= float(value) <= coding.high
                 ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.contrast import EffectContrast, value_text
 from dagora.effects.set_estimate import Support, notes_on_few
 from dagora.effects.standardise import is_level, refuse_unseen, strata_of
 
@@ -81,8 +81,8 @@ def unseen_values(table: Table, contrast: EffectContrast) -> list[str]:
             low, high = float(values.min()), float(values.max())
             beyond = [v for v in (contrast.to[place], contrast.base[place]) if not low <= float(v) <= high]
             notes += [
-                f"extrapolation: {name}={written(v)} was not seen; the rows have {written(low)} to "
-                f"{written(high)}"
+                f"extrapolation: {name}={value_text(v)} was not seen; the rows have {value_text(low)} to "
+                f"{value_text(high)}"
                 for v in beyond
             ]
     return notes

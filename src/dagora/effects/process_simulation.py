@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DataError, OptionError
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.effects.contrast import EffectContrast, written
+from dagora.effects.contrast import EffectContrast, value_text
 from dagora.graph.dag import DAG
 from dagora.network.gaussian_process.function_draws import MARGIN, FunctionMixture
 from dagora.network.gaussian_process.network import GaussianProcessNetwork
@@ -164,6 +164,6 @@ def refuse_far_values(network: GaussianProcessNetwork, contrast: EffectContrast,
         far = some[(some < low - room) | (some > high + room)]
         if len(far):
             raise OptionError(
-                f"{name}={written(float(far[0]))} is far from what the rows have ({written(low)} to "
-                f"{written(high)}): they tell nothing about functions there"
+                f"{name}={value_text(float(far[0]))} is far from what the rows have ({value_text(low)} to "
+                f"{value_text(high)}): they tell nothing about functions there"
             )

@@ -13,7 +13,7 @@ from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_histogram import EffectHistogram
 from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import Interval, Support, written_number
-from dagora.graph.adjustment import listed
+from dagora.graph.adjustment import list_names
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.dag import Edge
 
@@ -53,7 +53,7 @@ class ClassMember:
     def way_in_words(self) -> str:
         """The way the effect was identified."""
         if self.adjustment is not None:
-            return f"adjusted for {listed(self.adjustment)}"
+            return f"adjusted for {list_names(self.adjustment)}"
         return "zero by the graph" if self.verdict == "zero" else "by the g-formula"
 
     def to_dict(self) -> dict[str, Any]:
@@ -230,7 +230,7 @@ class Effect:
         elif self.adjustment is None:
             lines = [f"by the g-formula: no one adjustment set gives it ({self.how}, {self.rows} rows)"]
         else:
-            lines = [f"adjusted for: {listed(self.adjustment)} ({self.how}, {self.rows} rows)"]
+            lines = [f"adjusted for: {list_names(self.adjustment)} ({self.how}, {self.rows} rows)"]
         if self.support is not None:
             at = ", ".join(f"{value}: {rows}" for value, rows in self.support.rows_at.items())
             lines += [f"rows: {at}"] if at else []

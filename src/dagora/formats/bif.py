@@ -28,7 +28,7 @@ import numpy as np
 
 from dagora.base.errors import FormatError
 from dagora.base.files import naming
-from dagora.base.phrases import repeated
+from dagora.base.phrases import find_repeated
 from dagora.formats.bif_originals import (
     ORIGIN,
     Originals,
@@ -263,7 +263,7 @@ class BIFParser:
             raise self._error(f"'{name}' declares {declared} levels and lists {len(levels)}", start)
         if not levels:
             raise self._error(f"'{name}' has no levels", start)
-        if (twice := repeated(levels)) is not None:
+        if (twice := find_repeated(levels)) is not None:
             raise self._error(f"'{name}' lists the level '{twice}' twice", start)
         return tuple(levels)
 

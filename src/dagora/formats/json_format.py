@@ -35,7 +35,7 @@ import numpy as np
 from dagora.base.errors import FormatError
 from dagora.base.files import json_text
 from dagora.base.parsing import parse_json
-from dagora.base.phrases import repeated
+from dagora.base.phrases import find_repeated
 from dagora.formats.graphs import build_graph, build_pag, check_number
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
@@ -235,7 +235,7 @@ def _object(text: str) -> Object:
     def unique(pairs: list[tuple[str, Any]]) -> Object:
         found = dict(pairs)
         if len(found) < len(pairs):
-            twice = repeated(key for key, _ in pairs)
+            twice = find_repeated(key for key, _ in pairs)
             raise FormatError(f"the key '{twice}' occurs twice in one object")
         return found
 

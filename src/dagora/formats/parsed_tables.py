@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import FormatError
-from dagora.base.phrases import repeated
+from dagora.base.phrases import find_repeated
 from dagora.formats.graphs import check_number
 from dagora.graph.dag import DAG
 from dagora.network.networks import DiscreteNetwork
@@ -47,7 +47,7 @@ class ParsedTables:
             raise FormatError(f"the variable '{name}' is declared twice")
         if not levels:
             raise FormatError(f"'{name}' has no levels")
-        if (twice := repeated(levels)) is not None:
+        if (twice := find_repeated(levels)) is not None:
             raise FormatError(f"'{name}' lists the level '{twice}' twice")
         self.levels[name] = tuple(levels)
 
@@ -74,7 +74,7 @@ class ParsedTables:
         for name in family:
             if name not in self.levels:
                 raise FormatError(f"the table of '{child}' names '{name}', which is not a variable")
-        if (twice := repeated(family)) is not None:
+        if (twice := find_repeated(family)) is not None:
             raise FormatError(f"'{twice}' occurs twice in the table of '{child}'")
         if len(parents) > MOST_PARENTS:
             raise FormatError(f"'{child}' has {len(parents)} parents; {MOST_PARENTS} can be read")

@@ -123,13 +123,13 @@ class Adjustment:
     def short_answer(self) -> str:
         """The answer in a few words."""
         if self.verdict == "adjustment":
-            return f"adjust for {listed(self.minimal or () if self.optimal is None else self.optimal)}"
+            return f"adjust for {list_names(self.minimal or () if self.optimal is None else self.optimal)}"
         if self.verdict == "not identified" and self.open_edges:
             return f"not identified: {some_of([f'{x} — {v}' for x, v in self.open_edges])} is open"
         return self.verdict
 
     def _sentences(self) -> list[str]:
-        what = f"the effect of {quoted(self.x)} on '{self.y}'"
+        what = f"the effect of {quote_names(self.x)} on '{self.y}'"
         if self.verdict == "zero":
             return [f"{what} is zero: no directed path leads there"]
         if self.verdict == "g-formula":
@@ -138,11 +138,13 @@ class Adjustment:
             best, least = self.optimal, self.minimal or ()
             lines = [f"{what} is identified by adjustment"]
             if best is not None:
-                lines.append(f"adjust for: {listed(best)} (least variance)")
+                lines.append(f"adjust for: {list_names(best)} (least variance)")
             if best is None or set(best) != set(least):
-                lines.append(f"{'smaller set' if best is not None else 'adjust for'}: {listed(least)}")
+                lines.append(f"{'smaller set' if best is not None else 'adjust for'}: {list_names(least)}")
             if self.forbidden != (self.y,):
-                lines.append(f"never adjust for: {listed(name for name in self.forbidden if name != self.y)}")
+                lines.append(
+                    f"never adjust for: {list_names(name for name in self.forbidden if name != self.y)}"
+                )
             return lines
         by = " by adjustment" if isinstance(self.graph, PAG) else ""
         return [f"{what} is not identified{by}: {self.reason}"]
@@ -175,7 +177,7 @@ class Adjustment:
             edges = some_of([f"{x} — {v}" for x, v in self.open_edges])
             return (
                 f"a hidden cause, or the other direction, is possible at {edges}; rows in which "
-                f"{quoted(self.x)} {was_or_were(self.x)} set at random would settle it"
+                f"{quote_names(self.x)} {was_or_were(self.x)} set at random would settle it"
             )
         return why_open(self.x, self.open_edges)
 
@@ -273,19 +275,19 @@ def why_open(x: Collection[str], edges: Collection[Edge]) -> str:
     named = some_of([f"{tail} — {head}" for tail, head in edges])
     return (
         f"the direction{'s' if several else ''} of {named} decide{'' if several else 's'} it; "
-        f"knowing which comes first, or rows in which {quoted(x)} {was_or_were(x)} set, would settle it"
+        f"knowing which comes first, or rows in which {quote_names(x)} {was_or_were(x)} set, would settle it"
     )
 
 
-def quoted(names: Iterable[str]) -> str:
+def quote_names(names: Iterable[str]) -> str:
     """Names in quotes.
 
-    >>> quoted("ab")
+    >>> quote_names("ab")
     "'a' and 'b'"
     """
     return " and ".join(f"'{name}'" for name in names)
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Names, or the words for none."""
     return ", ".join(names) or "nothing"

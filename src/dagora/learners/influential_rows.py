@@ -111,7 +111,13 @@ def fallen(fits: Fits, dag: DAG, gains: Mapping[Edge, float]) -> Iterator[tuple[
             continue
         whole, without = zip(*(part for part in parts if part is not None), strict=True)
         price = whole[0] - whole[1] - whole[2] + whole[3] - gain
-        left = without[0] - without[1] - without[2] + without[3] - shrink * (price - fits.saved(t, h, price))
+        left = (
+            without[0]
+            - without[1]
+            - without[2]
+            + without[3]
+            - shrink * (price - fits.spare_price(t, h, price))
+        )
         row = int(left.argmin())
         if left[row] < 0 < gain and gain - left[row] >= LEAST_LOSS:
             yield row, edge
@@ -168,7 +174,7 @@ class Fits:
         loss = -(self.rows - 1) / 2 * math.log(float(scatter[1].min()))
         return (loss + 1.0) * self.rows / (self.rows - 1)
 
-    def saved(self, t: int, h: int, price: float) -> Floats:
+    def spare_price(self, t: int, h: int, price: float) -> Floats:
         """The price of parameters that are gone with a row, as its level beside a continuous column is."""
         found = np.zeros(self.rows)
         if self._continuous[t] != self._continuous[h]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dagora.effects.in_words import effect_in_words
 from dagora.effects.result import ClassMember, Effect
 from dagora.effects.set_estimate import Interval, shown_number
-from dagora.graph.adjustment import listed
+from dagora.graph.adjustment import list_names
 from dagora.graph.any_graph import number_of_edges
 from dagora.graph.effect_paths import effect_paths
 from dagora.graph.effect_picture import draw_effect, effect_legend, effect_roles
@@ -53,7 +53,7 @@ def effect_lead(effect: Effect) -> str:
         cause = effect.over_graphs.cause_probability
         named.append((f"P({' or '.join(effect.x)} is a cause)", f"{cause:.2f}"))
     if effect.verdict == "adjustment" and effect.adjustment is not None:
-        named.append(("adjusted for", listed(effect.adjustment)))
+        named.append(("adjusted for", list_names(effect.adjustment)))
     named.append(("rows", number(effect.rows)))
     return f'<p class="answer">{text(effect_in_words(effect))}</p>{facts(named)}'
 

@@ -85,10 +85,22 @@ def test_whole_numbers_beside_three_decimals_alone_are_two_readings(tmp_path):
     assert values(file, "price", decimal="comma").tolist() == TRUE_PRICES
 
 
-def test_three_decimals_in_every_number_are_decimals(tmp_path):
+def test_three_decimals_in_every_number_are_decimals_where_commas_separate_cells(tmp_path):
     numbers = np.round(np.random.default_rng(1).uniform(1, 99, ROWS), 3)
-    file = write(tmp_path, x=[f"{v:.3f}" for v in numbers], side=["a", "b"] * (ROWS // 2))
-    assert values(file, "x").tolist() == numbers.tolist()
+    file = tmp_path / "t.csv"
+    file.write_text("x,side\n" + "".join(f"{v:.3f},{'ab'[k % 2]}\n" for k, v in enumerate(numbers)))
+    assert dagora.read_table(file).values(0).tolist() == numbers.tolist()
+    assert dagora.open_rows(file).overview.columns[0].type == "continuous"
+
+
+def test_three_decimals_in_every_number_are_two_readings_where_semicolons_separate_cells(tmp_path):
+    amounts = np.random.default_rng(1).integers(1000, 9999, ROWS)
+    file = write(tmp_path, x=[f"{v / 1000:.3f}" for v in amounts], side=["a", "b"] * (ROWS // 2))
+    assert "with a decimal point that is" in refusal(file)
+    assert values(file, "x", decimal="comma").tolist() == amounts.tolist()
+    assert values(file, "x", decimal="point").tolist() == (amounts / 1000).tolist()
+    other = write(tmp_path, x=[f"{v / 1000:.3f}" for v in amounts], y=[f"{v / 10000:.4f}" for v in amounts])
+    assert values(other, "x").tolist() == (amounts / 1000).tolist()
 
 
 def test_amounts_follow_the_file(tmp_path):

@@ -55,3 +55,22 @@ def test_words_that_mean_missing_beside_their_like(levels: list[str], doubtful: 
     cells = pa.chunked_array([levels * 5])
     assert list(find_missing(cells, wanted=False).doubtful) == doubtful
     assert list(find_missing(cells, wanted=True).holes) == doubtful
+
+
+@pytest.mark.parametrize(
+    ("word", "others"),
+    [
+        *(
+            (word, ["a", "b"])
+            for word in ("sin dato", "Non renseigné", "not done", "okänd", "TBD", "...", "No Data")
+        ),
+        *((word, ["yes", "no"]) for word in ("NR", "nd", "pending")),
+    ],
+)
+def test_words_for_missing_are_noticed(word, others) -> None:
+    assert find_missing(pa.chunked_array([[word, *others]]), wanted=False).doubtful == {word: 1}
+
+
+@pytest.mark.parametrize("word", ["NR", "ND", "pending"])
+def test_short_words_are_levels_beside_others(word) -> None:
+    assert not find_missing(pa.chunked_array([[word, "approved", "SD", "MN"]]), wanted=False).doubtful

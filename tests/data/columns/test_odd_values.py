@@ -163,3 +163,22 @@ def test_outliers_that_happen_to_fit_another_column_did_not_change_places():
     signal[:3], other[:3] = other[500:503], signal[500:503]
     told = list(value_warnings([numbers("a", signal), numbers("b", other)]))
     assert not [line for line in told if "change places" in line]
+
+
+@pytest.mark.parametrize("pair", [("no", "yes"), ("Ja", "Nein"), ("non", "oui"), ("0", "1")])
+def test_indicators_in_words_are_told(pair):
+    yes = {"no": "yes", "Ja": "Ja", "non": "oui", "0": "1"}[pair[0]]
+    no = next(word for word in pair if word != yes)
+    region = RNG.integers(0, 4, 300)
+    block = [words(f"region_{k}", np.where(region == k, yes, no)) for k in range(4)]
+    assert f"is {yes} in every row" in " ".join(column_warnings(block))
+    assert "in every row" not in " ".join(column_warnings(block[:3]))
+
+
+def test_codings_that_differ_by_site_are_told():
+    site = RNG.choice(["A", "B", "C"], 400)
+    smoker = RNG.integers(0, 2, 400) + (site == "B")
+    told = " ".join(design_warnings([words("site", site), words("smoker", smoker)]))
+    assert "'smoker' (0 and 1 in 'A', 1 and 2 in 'B' of 'site')" in told
+    rating = RNG.integers(0, 3, 400)
+    assert not list(design_warnings([words("site", site), words("rating", rating)]))

@@ -64,6 +64,8 @@ def test_rows_of_weight_zero_are_left_out_and_errors_name_rows_of_the_file() -> 
         dagora.learn(frame, "tabu", weights="w")
     dropped = dagora.learn(frame.drop(columns="patient"), "tabu", weights="w", missing="drop")
     assert dropped.stats["rows"] == 49
+    without = frame.drop(columns="patient").drop(index=30)
+    assert dropped.score == pytest.approx(dagora.learn(without, "tabu", weights="w").score, rel=1e-12)
 
 
 def test_equal_weights_give_the_result_without_them() -> None:

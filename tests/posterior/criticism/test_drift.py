@@ -10,7 +10,8 @@ import pytest
 import dagora
 from dagora import DAG, DataError, OptionError
 from dagora.data.table import Table
-from dagora.posterior.criticism.drift import benjamini_hochberg, drift_of, williams
+from dagora.posterior.criticism.drift import benjamini_hochberg, drift_of
+from dagora.posterior.criticism.family_changes import williams
 from dagora.stats.table import TableStatistics
 
 

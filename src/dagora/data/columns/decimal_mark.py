@@ -17,8 +17,12 @@ from dagora.data.columns.spelled_numbers import DecimalMarks, plainly
 OTHER = {"point": "comma", "comma": "point"}
 
 
-def choose_marks(found: Mapping[str, DecimalMarks], decimal: str | None) -> dict[str, str]:
+def choose_marks(
+    found: Mapping[str, DecimalMarks], decimal: str | None, separated_by: str = ""
+) -> dict[str, str]:
     """The mark of each column that can be read in two ways and is not read as it stands.
+
+    Semicolons separate cells where commas stand before decimals, and points may stand between thousands.
 
     >>> price = DecimalMarks("either", "3.762", "95")
     >>> choose_marks({"price": price, "dose": DecimalMarks("comma", "0,5")}, None)
@@ -31,8 +35,9 @@ def choose_marks(found: Mapping[str, DecimalMarks], decimal: str | None) -> dict
     if decimal is None and len(sure) == 1:
         (decimal,) = sure
     if decimal is None and either:
-        # A point in every number is taken as it stands: thousands would only be other units.
-        doubtful = [name for name, m in either.items() if sure or m.beside or "," in m.example]
+        # A point in every number of a file with commas between cells is one before decimals.
+        open_ = bool(sure) or separated_by == ";"
+        doubtful = [name for name, m in either.items() if open_ or m.beside or "," in m.example]
         if doubtful:
             raise two_readings({name: either[name] for name in doubtful}, sure)
     return {name: decimal for name in either if decimal is not None and reads_anew(either[name], decimal)}

@@ -38,7 +38,11 @@ MOST_COLUMNS = 300  # whose copies are looked for
 MOST_NAMED = 5  # columns that one warning names, to stay readable
 FEWEST_DIFFERENT = 10  # rows without the most frequent level: with fewer, columns are alike by chance
 FEWEST_INDICATORS = 3  # two columns of 0 and 1 that exclude each other may be a yes and a no
-YES_OR_NO = (("0", "1"), ("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
+# What an indicator is where it holds, and where it does not.
+YES_AND_NO = {
+    *(("1", "0"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n"), ("ja", "nein"), ("oui", "non")),
+    *(("si", "no"), ("sí", "no"), ("sì", "no"), ("sim", "não"), ("tak", "nie"), ("ja", "nej"), ("ja", "nee")),
+}
 BEFORE_LEVEL = re.compile(r"^(.+)[_.=: -][^_.=: -]+$")
 MOST_ALIKE = 0.999  # correlation in the same row, beyond which columns are copies and not shifted
 IS_TOTAL = re.compile("((grand |sub[ -]?)?totals?|gesamt|insgesamt|summe|somme)", re.IGNORECASE)
@@ -127,22 +131,37 @@ def often_differs(column: Column) -> bool:
 
 
 def indicator_warning(typed: Sequence[Column]) -> Iterator[str]:
-    """A sentence about columns of 0 and 1 whose names begin alike, one of which is 1 in each row."""
-    blocks: dict[str, list[Column]] = {}
+    """A sentence about columns of yes and no whose names begin alike, one of which is yes in each row."""
+    blocks: dict[tuple[str, tuple[str, ...]], list[Column]] = {}
     for column in typed:
         begins = BEFORE_LEVEL.match(column.variable.name)
-        if begins and column.missing is None and column.variable.levels in YES_OR_NO:
-            blocks.setdefault(begins.group(1), []).append(column)
-    for start, block in blocks.items():
+        if begins and column.missing is None and place_of_yes(column.variable.levels) is not None:
+            blocks.setdefault((begins.group(1), column.variable.levels), []).append(column)
+    for (start, levels), block in blocks.items():
         if len(block) < FEWEST_INDICATORS or len(block[0].values) < FEWEST_ROWS:
             continue
-        total = np.sum([column.values for column in block], axis=0)
+        yes = place_of_yes(levels) or 0
+        total = np.sum([column.values == yes for column in block], axis=0)
         if (total == 1).all():
             names = some_of([f"'{column.variable.name}'" for column in block], MOST_NAMED)
             yield (
-                f"exactly one of {names} is 1 in every row: they are indicators of one variable, and "
-                f"their edges say only that; make one column '{start}' of them"
+                f"exactly one of {names} is {levels[yes]} in every row: they are indicators of one variable, "
+                f"and their edges say only that; make one column '{start}' of them"
             )
+
+
+def place_of_yes(levels: Sequence[str]) -> int | None:
+    """The place of the level that says yes of two; None where neither does.
+
+    >>> place_of_yes(("0", "1")), place_of_yes(("Ja", "Nein")), place_of_yes(("f", "m"))
+    (1, 0, None)
+    """
+    if len(levels) != 2:
+        return None
+    first, second = (level.casefold() for level in levels)
+    if (second, first) in YES_AND_NO:
+        return 1
+    return 0 if (first, second) in YES_AND_NO else None
 
 
 def shifted_warning(typed: Sequence[Column]) -> Iterator[str]:

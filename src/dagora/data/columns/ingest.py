@@ -234,7 +234,7 @@ def prepare_all(
 
     raw = in_parallel(prepare_next, range(len(names)), rows)
     told = {one.name: one.marks for one in raw if one.marks is not None and one.left_out is None}
-    marks = choose_marks(told, reading.decimal)
+    marks = choose_marks(told, reading.decimal, reading.separated_by)
     raw = [prepare_one(one.name, one.written, marks[one.name]) if one.name in marks else one for one in raw]
     for one in raw:
         one.written = None

@@ -38,6 +38,9 @@ MARKS = (
     "??",
     ".",
     "..",
+    "...",
+    "…",
+    "tbd",
     "-",
     "--",
     "\\n",
@@ -61,6 +64,12 @@ WORDS = (
     "prefer not to say",
     "prefer not to answer",
     "not applicable",
+    "not done",
+    "not determined",
+    "not measured",
+    "not collected",
+    "no data",
+    "illegible",
     "invalid",
     "unspecified",
     "undefined",
@@ -77,6 +86,17 @@ WORDS = (
     "sans réponse",
     "desconocido",
     "sin respuesta",
+    "sin dato",
+    "sin datos",
+    "non renseigné",
+    "non renseignée",
+    "nicht erhoben",
+    "okänd",
+    "nieznane",
+    "nieznany",
+    "brak danych",
+    "ukjent",
+    "sem resposta",
     "sconosciuto",
     "onbekend",
 )
@@ -98,7 +118,9 @@ LEVELS_BESIDE = {
     "declined": frozenset({"approved", "accepted", "granted", "agreed", "consented", "improved", "stable"}),
     "invalid": frozenset({"valid"}),
 }
-MISSING_BESIDE = {"dk": frozenset({"yes", "no", "ja", "nein", "y", "n", "true", "false"})}
+YES_OR_NO = frozenset({"yes", "no", "ja", "nein", "y", "n", "true", "false", "oui", "non", "si", "sí"})
+RESULTS = YES_OR_NO | {"positive", "negative", "pos", "neg", "present", "absent", "normal", "abnormal"}
+MISSING_BESIDE = {"dk": YES_OR_NO, "nr": YES_OR_NO, "nd": RESULTS, "pending": RESULTS}
 
 
 def is_missing_word(level: str) -> bool:

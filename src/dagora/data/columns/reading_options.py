@@ -115,6 +115,7 @@ class ReadingOptions:
     `cuts` whether to advise cutting columns into intervals: not where `discretise` cannot be asked for.
     `in_time` says that rows follow each other in time, so that none can be left out. `trends` says whether
     the other columns decide if few whole numbers are ordered: not where one column at a time is seen.
+    `separated_by` is what separates the cells of the file, where it is text.
 
     >>> ReadingOptions(discrete="age", missing="drop").non_defaults()
     {'discrete': ['age'], 'missing': 'drop'}
@@ -218,6 +219,7 @@ class ReadingOptions:
     cuts: bool = True
     in_time: bool = False
     trends: bool = True
+    separated_by: str = ""
 
     def __post_init__(self) -> None:
         for name in (each for each, entry in READING.items() if entry.type == "names"):
@@ -293,6 +295,7 @@ class Purpose(TypedDict, total=False):
     cuts: bool
     in_time: bool
     trends: bool
+    separated_by: str
 
 
 def as_names(what: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from dagora.base.phrases import some_of
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.rows_alike import is_occasion, numbers_of
 from dagora.data.schema import Kind
@@ -32,11 +35,16 @@ IS_QUANTITY = re.compile(
 IS_VALUE = re.compile(r"^(value|val|result|wert|messwert|ergebnis|valeur|valor)s?$", re.IGNORECASE)
 
 
+MOST_GROUPS = 20  # of rows that may have a coding of their own
+FEWEST_IN_GROUP = 20  # rows: of fewer, a level may be absent by chance
+
+
 def design_warnings(typed: Sequence[Column]) -> Iterator[str]:
     """Sentences about rows that are no plain sample of things measured once."""
     yield from case_control_warning(typed)
     yield from survival_warning(typed)
     yield from long_table_warning(typed)
+    yield from coding_warning(typed)
 
 
 def case_control_warning(typed: Sequence[Column]) -> Iterator[str]:
@@ -97,3 +105,37 @@ def long_table_warning(typed: Sequence[Column]) -> Iterator[str]:
                 "of each first, with one row for whatever was measured"
             )
             return
+
+
+def coding_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about columns of two numbers in each group of rows, which are others in other groups."""
+    levels = [c for c in typed if c.variable.kind is Kind.DISCRETE and c.missing is None]
+    codes = [c for c in levels if 2 < c.variable.cardinality <= 4 and len(numbers_of(c))]
+    groups = [c for c in levels if 2 <= c.variable.cardinality <= MOST_GROUPS]
+    found = [
+        f"'{column.variable.name}' ({told} of '{group.variable.name}')"
+        for column in codes
+        for group in groups
+        if group is not column and (told := codings_in(column, group))
+    ]
+    if found:
+        yield (
+            f"groups of rows seem to have two numbers each, and not the same ones: {some_of(found)}; if they "
+            "mean the same, bring them to one coding"
+        )
+
+
+def codings_in(column: Column, group: Column) -> str:
+    """Two groups and the two numbers that each has, where all have two that follow each other; else empty."""
+    pairs: dict[tuple[float, ...], str] = {}
+    numbers = numbers_of(column)
+    for code, name in enumerate(group.variable.levels):
+        own = numbers[group.values == code]
+        if not len(own):
+            continue
+        seen = tuple(np.unique(own).tolist())
+        if len(own) < FEWEST_IN_GROUP or len(seen) != 2 or seen[1] - seen[0] != 1:
+            return ""
+        pairs.setdefault(seen, name)
+    told = [f"{one:g} and {two:g} in '{name}'" for (one, two), name in pairs.items()]
+    return ", ".join(told) if len(told) > 1 else ""

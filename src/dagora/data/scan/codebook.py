@@ -173,10 +173,10 @@ def plain_numbers(profile: Profile, column: pa.ChunkedArray) -> tuple[pa.Chunked
     return column, ""
 
 
-def settle_marks(profiles: Mapping[str, Profile], decimal: str | None) -> None:
+def settle_marks(profiles: Mapping[str, Profile], decimal: str | None, separated_by: str = "") -> None:
     """Decide the mark before decimals for all columns of a file of text."""
     found = {name: marks for name, profile in profiles.items() if (marks := marks_in(profile)) is not None}
-    for name, mark in choose_marks(found, decimal).items():
+    for name, mark in choose_marks(found, decimal, separated_by).items():
         profiles[name].decimal = mark
 
 

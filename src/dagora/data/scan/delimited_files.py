@@ -28,7 +28,7 @@ class DelimitedFiles:
     text_cells = True
 
     def __init__(self, files: Sequence[Path], separator: str, root: Path | None = None) -> None:
-        self._files, self._separator = files, separator
+        self._files, self.separator = files, separator
         # Files whose unpacked size was checked: once is enough, as a scan keeps only one block in memory.
         self._checked: set[Path] = set()
         self.title = str(files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more")
@@ -67,7 +67,7 @@ class DelimitedFiles:
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        options = arrow_options(self._separator, header, [header.names.index(name) for name in columns])
+        options = arrow_options(self.separator, header, [header.names.index(name) for name in columns])
         try:
             with (
                 native_source(file, Budget(), is_checked=file in self._checked) as source,
@@ -77,7 +77,7 @@ class DelimitedFiles:
                 for batch in reader:
                     yield batch.rename_columns(list(columns))
         except pa.ArrowInvalid:
-            refuse_ragged(file, self._separator, header)
+            refuse_ragged(file, self.separator, header)
             raise
 
     def state(self) -> object:

@@ -55,7 +55,7 @@ class FirstRows:
                 f"the first {self._rows:,} of {rows:,} rows only"
             )
         yield from merged_warning([name for name in codings if self._is_merged(name, words.get(name, ()))])
-        typed = self._typed(codings, words)
+        typed = self._type_columns(codings, words)
         if typed:
             yield from column_warnings(typed)
             yield from row_warnings(typed, grouped=grouped)
@@ -64,7 +64,9 @@ class FirstRows:
         seen = [np.asarray(clean_cells(batch.column(name), words).is_valid()) for batch in self._batches]
         return has_merged_cells(np.concatenate(seen))
 
-    def _typed(self, codings: Mapping[str, Coding], words: Mapping[str, tuple[str, ...]]) -> Sequence[Column]:
+    def _type_columns(
+        self, codings: Mapping[str, Coding], words: Mapping[str, tuple[str, ...]]
+    ) -> Sequence[Column]:
         """The columns of the complete rows."""
         import pyarrow as pa
 

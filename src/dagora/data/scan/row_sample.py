@@ -20,7 +20,7 @@ from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
 from dagora.data.made_tables import ReadTable, table_of
 from dagora.data.scan.changes import refuse_changed
-from dagora.data.scan.row_source import SaysMore
+from dagora.data.scan.row_source import SaysMore, SplitsCells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,9 +76,9 @@ def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: Read
         rows.column(name).cast(kind) if is_text(kind) else rows.column(name)
         for name, kind in zip(names, kinds, strict=True)
     ]
-    typed, overview = type_columns(
-        names, columns, replace(reading, trends=False), text_cells=source.text_cells
-    )
+    separator = source.separator if isinstance(source, SplitsCells) else ""
+    reading = replace(reading, trends=False, separated_by=separator)
+    typed, overview = type_columns(names, columns, reading, text_cells=source.text_cells)
     notes = source.notes if isinstance(source, SaysMore) else ()
     return table_of(typed, replace(overview, warnings=(*notes, *overview.warnings)))
 

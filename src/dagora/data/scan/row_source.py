@@ -40,6 +40,13 @@ class InTransactions(Protocol):
 
 
 @runtime_checkable
+class SplitsCells(Protocol):
+    """Rows of text whose cells a mark separates."""
+
+    separator: str
+
+
+@runtime_checkable
 class SaysMore(Protocol):
     """A source whose reader has something to say."""
 

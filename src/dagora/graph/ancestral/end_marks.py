@@ -41,7 +41,7 @@ class EndMarks:
 
     def are_joined(self, a: int, b: int) -> bool:
         """Return True if there is an edge between a and b, or if that is unclear."""
-        return b in self._ends[a] or (min(a, b), max(a, b)) in self.unclear
+        return b in self._ends[a] or bool(self.unclear and (min(a, b), max(a, b)) in self.unclear)
 
     def is_arrow(self, a: int, b: int) -> bool:
         """Return True if a *→ b."""

@@ -89,7 +89,7 @@ TIME = (
     ),
     Method(
         name="svar-rfci",
-        summary="rfci on series, where causes may be hidden: a PAG in time, alike at every step",
+        summary="rfci on windows of series, where causes may be hidden: a PAG in time",
         takes="statistics",
         returns="pag",
         promise="every mark is right where every test is; there may be an edge that more tests would remove",

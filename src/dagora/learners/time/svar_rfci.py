@@ -6,7 +6,9 @@ steps earlier, so edges are tested once, removed and marked together. And series
 which makes tests of them weak: as in LPCMCI (Gerhardus & Runge 2020), the search is made several times, and
 tests are given the parents that the last round found for both ends, besides the sets that it tries. A cause
 of either end never hides a separation. A node of a set that is smallest beside such causes, or one of these,
-is a cause of either end: so the rules stay right.
+is a cause of either end: so the rules stay right. Whether a path is a collider is decided by all sets of
+neighbours that separate its ends, as series often hide the weak product of two effects: where they disagree,
+the path directs nothing.
 
 The result has the edges that end at the present. With correct tests, every arrow and every tail of it is
 right, and so is the absence of an edge; there may be edges that more tests would remove. Hidden causes

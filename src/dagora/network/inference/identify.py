@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dagora.base.phrases import some_of
-from dagora.graph.adjustment import Adjustment, listed, why_open
+from dagora.graph.adjustment import Adjustment, list_names, why_open
 from dagora.graph.dag import Edge
 from dagora.graph.directions import Directions, without_arrows
 from dagora.network.inference.answer import Answer, Density, Distribution
@@ -84,7 +84,7 @@ def how_identified(found: Adjustment) -> Iterator[str]:
     if found.verdict == "zero":
         yield f"no directed path leads from {' or '.join(found.x)} to {found.y}: nothing changes there"
     elif found.verdict == "adjustment":
-        best = listed(found.optimal or ())
+        best = list_names(found.optimal or ())
         yield f"identified by adjusting for {best} ({FROM_ROWS} does it from rows, with an interval)"
     else:
         yield "identified, but by no one adjustment set"

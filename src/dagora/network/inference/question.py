@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from dagora.base.errors import QueryError
-from dagora.base.phrases import among, repeated, some_of
+from dagora.base.phrases import among, find_repeated, some_of
 from dagora.network.inference.problem import NodeEvidence
 from dagora.network.inference.ranges import COMPARISON, Range
 from dagora.network.model import NetworkModel
@@ -135,7 +135,7 @@ def make_question(
     weights, soft = dict(likelihood or {}), dict(soft or {})
     if not asked:
         raise QueryError(f"nothing is asked for: {SHAPE}")
-    if (twice := repeated(asked)) is not None:
+    if (twice := find_repeated(asked)) is not None:
         raise QueryError(f"'{twice}' is asked for twice")
     for name in asked:
         if name in given or name in do or name in ranges:

@@ -38,8 +38,8 @@ class TimeNetwork:
     ((('x', 'x', 1),), ('x',), 1)
     >>> network.forecast(series, 2, continuous=["x"]).mean("x").round(3).tolist()
     [0.597, 0.782]
-    >>> network.smooth({"t": [1, 3], "x": [0.0, 0.4]}, continuous=["x"]).mean("x").round(2).tolist()
-    [0.0, 1.1, 0.4]
+    >>> network.smooth({"t": [1, 2, 4], "x": [0.0, 1.0, 0.4]}, continuous=["x"]).mean("x").shape
+    (4,)
     """
 
     window: Network

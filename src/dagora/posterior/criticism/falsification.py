@@ -185,11 +185,11 @@ def p_values(
         asked = orders[:, columns].reshape(-1, size + 2)
         asked[:, :2].sort(axis=1)
         asked[:, 2:].sort(axis=1)
-        found[:, here] = test_once(test, asked, len(graph)).reshape(len(orders), len(here))
+        found[:, here] = run_tests(test, asked, len(graph)).reshape(len(orders), len(here))
     return found
 
 
-def test_once(test: IndependenceTest, asked: Integers, size: int) -> Floats:
+def run_tests(test: IndependenceTest, asked: Integers, size: int) -> Floats:
     """The p-values of rows (x, y, conditioning set), each different one tested once."""
     different, place = asked, np.arange(len(asked))
     if size ** asked.shape[1] < 2**62:

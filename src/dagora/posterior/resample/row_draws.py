@@ -61,9 +61,10 @@ def way_for(name: str, method: Method) -> str:
     ('halves', 'rows')
     """
     if method.returns == "pag":
+        counting = "multiple imputation" if name == IMPUTE else "the bootstrap"
         raise OptionError(
-            f"samples count edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, whose "
-            "edges have marks: leave the samples out, or use pc"
+            f"{counting} counts edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, "
+            f"whose edges have marks: leave {counting} out, or use pc"
         )
     if name == IMPUTE:
         return name

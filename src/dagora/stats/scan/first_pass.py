@@ -39,7 +39,7 @@ from dagora.data.scan.codebook import (
 )
 from dagora.data.scan.first_rows import FirstRows
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
-from dagora.data.scan.row_source import KnowsItsRows, SaysMore
+from dagora.data.scan.row_source import KnowsItsRows, SaysMore, SplitsCells
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.data.scan.screening_sample import ScreeningSample
 from dagora.data.schema import Kind, Schema, Variable
@@ -132,7 +132,8 @@ def scan_source(
         raise DataError(f"{source.title}: there are no rows: at least one is needed")
     passes = 1
     refuse_repeated_names(list(profiles.values()))
-    settle_marks(profiles, reading.decimal)
+    separator = source.separator if isinstance(source, SplitsCells) else ""
+    settle_marks(profiles, reading.decimal, separator)
     for name in columns_to_join(names, reading):
         profiles[name].join = True
     for profile in profiles.values():

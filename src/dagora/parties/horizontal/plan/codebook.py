@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dagora.base.errors import FormatError
-from dagora.base.phrases import among, repeated
+from dagora.base.phrases import among, find_repeated
 from dagora.data.columns.intervals import interval_names
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 
@@ -127,7 +127,7 @@ class Codebook:
             raise FormatError("a codebook needs at least one column")
         if len(self.columns) > MOST_COLUMNS:
             raise FormatError(f"a codebook has at most {MOST_COLUMNS} columns, not {len(self.columns)}")
-        if (twice := repeated(coding.name for coding in self.columns)) is not None:
+        if (twice := find_repeated(coding.name for coding in self.columns)) is not None:
             raise FormatError(f"the codebook names column '{twice}' twice")
 
     @cached_property

@@ -168,10 +168,10 @@ class WideOrders:
         for x in turn.touched[: turn.at[0]].tolist():
             changed[x] = True
             changed[self._growth.path[x, : self._growth.depth[x]]] = True
-            changed |= self._added(x)
+            changed |= self._mark_adders(x)
         return gain > 0
 
-    def _added(self, x: int) -> NDArray[np.bool_]:
+    def _mark_adders(self, x: int) -> NDArray[np.bool_]:
         """Mark the columns that have added one."""
         path = self._growth.path
         is_added = np.arange(path.shape[1]) < self._growth.depth[:, None]
