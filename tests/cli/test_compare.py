@@ -125,4 +125,4 @@ def test_a_hundred_edges_of_a_kind_are_printed(
 ) -> None:
     edges = tuple(f"a{k} → b" for k in range(number))
     show_differences(EdgeDifferences(edges, (), ()))
-    assert (", … 1 more" in capsys.readouterr().out) is told
+    assert (" more" in capsys.readouterr().out) is told
