@@ -97,6 +97,8 @@ bench: $(READY)  ## install the peers and measure the comparisons with them
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/notears.py
 	$(BIN)/python benchmarks/dynotears.py
+	$(BIN)/python benchmarks/pcmci.py --peer --wide
+	$(BIN)/python benchmarks/hidden_in_time.py
 	$(BIN)/python benchmarks/federated.py
 	$(BIN)/python benchmarks/private.py
 	$(BIN)/python benchmarks/privacy.py

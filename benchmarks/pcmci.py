@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import warnings
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter, process_time
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dagora
+from dagora.base.errors import DagoraWarning
 from dagora.data.series import Panel
 from dagora.graph.dag import DAG
 from dagora.graph.lagged_graph import LaggedGraph
@@ -64,12 +66,12 @@ class Rates(NamedTuple):
     recall: float | None
 
 
-def draw(problem: Problem, seed: int) -> tuple[LaggedGraph, Rows]:
+def draw(problem: Problem, seed: int, lags: int = LAGS) -> tuple[LaggedGraph, Rows]:
     """A stationary model and a series of it."""
     rng = np.random.default_rng([seed, problem.nodes, int(100 * problem.autocorrelation)])
     n = problem.nodes
     while True:
-        weights = np.zeros((LAGS + 1, n, n))  # [lag, cause, effect]
+        weights = np.zeros((lags + 1, n, n))  # [lag, cause, effect]
         own = rng.uniform(max(0.0, problem.autocorrelation - 0.3), problem.autocorrelation, n)
         weights[1, range(n), range(n)] = own
         order = rng.permutation(n)
@@ -81,21 +83,21 @@ def draw(problem: Problem, seed: int) -> tuple[LaggedGraph, Rows]:
                 first, last = (i, j) if order[i] < order[j] else (j, i)
                 weights[0, first, last] = weight
             else:
-                weights[rng.integers(1, LAGS + 1), i, j] = weight
+                weights[rng.integers(1, lags + 1), i, j] = weight
         solved = np.linalg.inv(np.eye(n) - weights[0].T)
-        companion = np.zeros((LAGS * n, LAGS * n))
-        companion[:n] = np.hstack([solved @ weights[lag].T for lag in range(1, LAGS + 1)])
-        companion[n:, :-n] = np.eye((LAGS - 1) * n)
+        companion = np.zeros((lags * n, lags * n))
+        companion[:n] = np.hstack([solved @ weights[lag].T for lag in range(1, lags + 1)])
+        companion[n:, :-n] = np.eye((lags - 1) * n)
         if np.abs(np.linalg.eigvals(companion)).max() < 0.995:
             break
     noise = rng.normal(size=(BURN_IN + problem.steps, n)) * rng.uniform(0.5, 2.0, n)
     rows = np.zeros_like(noise)
-    for t in range(LAGS, len(rows)):
-        past = sum(rows[t - lag] @ weights[lag] for lag in range(1, LAGS + 1))
+    for t in range(lags, len(rows)):
+        past = sum(rows[t - lag] @ weights[lag] for lag in range(1, lags + 1))
         rows[t] = solved @ (noise[t] + past)
     names = names_of(n)
     edges = [(names[i], names[j], int(lag)) for lag, i, j in np.argwhere(weights).tolist()]
-    return LaggedGraph(names, LAGS, edges), rows[BURN_IN:]
+    return LaggedGraph(names, lags, edges), rows[BURN_IN:]
 
 
 def names_of(n: int) -> tuple[str, ...]:
@@ -297,6 +299,7 @@ def main() -> None:
     parser.add_argument("--wide", action="store_true", help="100 variables over 10⁵ steps")
     parser.add_argument("--output", type=Path, help="write the report to this file too")
     arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DagoraWarning)  # that rows resemble the row before them
     if arguments.peer:
         require([PEER])
     problems = [

@@ -3,14 +3,18 @@
 from dagora.api.adjustment import adjustment as adjustment
 from dagora.api.adjustment import all_adjustments as all_adjustments
 from dagora.api.all_effects import all_effects as all_effects
+from dagora.api.backtest import backtest as backtest
 from dagora.api.bootstrap import bootstrap as bootstrap
 from dagora.api.candidates import candidates as candidates
 from dagora.api.check import check as check
+from dagora.api.drift import drift as drift
 from dagora.api.effect import effect as effect
 from dagora.api.effect_federated import effect_federated as effect_federated
+from dagora.api.effect_in_time import effect_in_time as effect_in_time
 from dagora.api.estimate_time import estimate_time as estimate_time
 from dagora.api.example import example as example
 from dagora.api.fit import fit as fit
+from dagora.api.forecast import forecast as forecast
 from dagora.api.impute import impute as impute
 from dagora.api.learn import learn as learn
 from dagora.api.learn_federated import learn_federated as learn_federated
@@ -22,6 +26,7 @@ from dagora.api.opened_network import opened_network as opened_network
 from dagora.api.read_covariance import read_covariance as read_covariance
 from dagora.api.sample import sample as sample
 from dagora.api.score import score as score
+from dagora.api.statistics import statistics as statistics
 from dagora.base.errors import DagoraError as DagoraError
 from dagora.base.errors import DagoraWarning as DagoraWarning
 from dagora.base.errors import DataError as DataError
@@ -50,6 +55,7 @@ from dagora.data.table import Table as Table
 from dagora.data.writers import write_table as write_table
 from dagora.effects.all_pairs import AllEffects as AllEffects
 from dagora.effects.effect_ranges import EffectRanges as EffectRanges
+from dagora.effects.in_time import EffectInTime as EffectInTime
 from dagora.effects.result import Effect as Effect
 from dagora.formats.registry import read_graph as read_graph
 from dagora.formats.registry import read_network as read_network
@@ -85,13 +91,19 @@ from dagora.network.regressions import Softmax as Softmax
 from dagora.network.sample import sample_network as sample_network
 from dagora.network.simulate import Simulation as Simulation
 from dagora.network.simulate import simulate as simulate
+from dagora.network.time.backtest import Backtest as Backtest
+from dagora.network.time.row_scores import RowScores as RowScores
+from dagora.network.time.time_network import TimeNetwork as TimeNetwork
+from dagora.network.time.trajectory import Trajectory as Trajectory
 from dagora.posterior.criticism.check import Check as Check
+from dagora.posterior.criticism.drift import Drift as Drift
 from dagora.posterior.resample.strengths import Strengths as Strengths
 from dagora.posterior.summary.features import Estimate as Estimate
 from dagora.posterior.summary.posterior import Posterior as Posterior
 from dagora.report import write_report as write_report
 from dagora.stats.merged_parts import open_parts as open_parts
 from dagora.stats.statistics import Statistics as Statistics
+from dagora.stats.stored.stored_statistics import StoredStatistics as StoredStatistics
 
 __version__: str
 __all__: list[str]

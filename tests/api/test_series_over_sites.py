@@ -157,10 +157,66 @@ def test_noise_for_privacy_is_refused_with_the_reason() -> None:
         dagora.learn_federated(dealt(plant()), "dynotears", privacy={"epsilon": 1}, **IN_TIME)
 
 
-@pytest.mark.parametrize("method", ["notears", None])
-def test_methods_on_rows_refuse_time(method: str | None) -> None:
-    with pytest.raises(OptionError, match="takes rows as independent of each other"):
+def learn_windows_over(federation: OpenFederation, method: str, **given: object) -> Result:
+    return dagora.learn(SecureSeriesStatistics(federation, 2), method, lags=2, **given)
+
+
+@pytest.mark.parametrize(
+    "method", ["hill-climb", "auto", "ges", "order-search", "dynamic", "pc", "notears", "k2"]
+)
+def test_methods_for_rows_learn_from_sums_over_windows_as_from_pooled_series(method: str) -> None:
+    central = learn_windows_over(open_sites({"all": plant()}), method)
+    over = learn_windows_over(open_sites(dealt(plant(), 4, 1)), method)
+    assert (over.graph, over.score) == (central.graph, central.score)
+    pooled = dagora.learn(rounded(plant()), method, **IN_TIME)
+    assert over.graph == pooled.graph
+    if pooled.score is not None:
+        assert over.score == pytest.approx(pooled.score, rel=1e-9)
+    assert over.lagged_graph is not None
+    assert over.settings["lags"] == 2
+    assert "228 windows of 3 steps" in over.message
+    assert set(over.edge_gains) == set(pooled.edge_gains)
+
+
+def test_secret_and_open_sums_give_the_same_search() -> None:
+    secret, clear = (
+        dagora.learn_federated(dealt(plant()), "hill-climb", secure=secure, **IN_TIME)
+        for secure in (True, False)
+    )
+    assert secret.graph == clear.graph
+    assert secret.score == clear.score
+    default = dagora.learn_federated(dealt(plant()), time="t", series="series", secure=False)
+    assert default.method == "auto"
+    assert default.settings["lags"] == 1
+
+
+def test_knowledge_of_time_holds_over_sites() -> None:
+    known = {"forbidden": [["x0[t-*]", "x0"]], "required": [["x1[t-2]", "x0"]]}
+    found = dagora.learn_federated(dealt(plant()), "tabu", secure=False, knowledge=known, **IN_TIME)
+    assert ("x0[t-1]", "x0") not in found.graph.edges
+    assert ("x1[t-2]", "x0") in found.graph.edges
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("admm", "takes rows as independent of each other"),
+        ("notears-sob", "takes rows as independent of each other"),
+        ("lingam", "lingam does not learn from series: choose var-lingam|needs rows"),
+    ],
+)
+def test_methods_that_need_more_refuse_time(method: str, said: str) -> None:
+    with pytest.raises(DagoraError, match=said):
         dagora.learn_federated(dealt(plant()), method, time="t", series="series")
+
+
+def test_levels_are_not_summed_over_windows() -> None:
+    frame = plant().to_pandas()
+    frame["x0"] = np.where(frame["x0"] > 0, "high", "low")
+    with pytest.raises(DataError, match="a method on series over sites needs continuous columns, but 'x0'"):
+        dagora.learn_federated(
+            dealt(Table.from_frame(frame, continuous=["t"])), "tabu", secure=False, **IN_TIME
+        )
 
 
 def test_methods_on_series_need_a_time() -> None:

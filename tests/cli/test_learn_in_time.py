@@ -68,7 +68,7 @@ def test_from_series_to_files(run: Callable, files: Path) -> None:
     assert "\nlagged" in done.out
     learned = json.loads((files / "g.json").read_text())
     assert LaggedGraph.from_dict(learned).variables == ("x0", "x1", "x2", "x3")
-    assert learned["no_parameters"] == "a graph in time has its weights instead"
+    assert learned["no_parameters"] == "a graph in time has its weights instead; `dagora forecast` fits them"
     assert "t − 2" in (files / "g.svg").read_text()
     page = (files / "g.html").read_text()
     for said in ("edges from earlier steps", "by time", "Lagged: those from earlier steps", "t − 2"):

@@ -46,6 +46,7 @@ from dagora.stats.statistics import CellCounts, Contingency, Moments
 MIXED = "mixed"
 KINDS = (Kind.DISCRETE, Kind.CONTINUOUS)
 PARTS = get_args(KnowledgePart)
+IMPOSSIBLE = 1e-300  # the probability of an edge that no data bring back
 # They regress each column on all before it, on rows whose noise should not be normal.
 LINGAM = {"lingam", "ica-lingam"}
 # Every site learns on its own rows, and its weights are shown to the coordinator.
@@ -202,6 +203,10 @@ def broken(graph: AnyGraph, knowledge: Knowledge) -> list[object]:
     dag = directed(graph)
     if knowledge.max_parents is not None:
         found += [name for name in dag.nodes if len(dag.parents(name)) > knowledge.max_parents]
+    found += [(a, b) for a, b, chance in knowledge.prior if chance == IMPOSSIBLE and (a, b) in possible]
+    unlikely = [{a, b} for a, b, chance in knowledge.prior_adjacent if chance == IMPOSSIBLE]
+    found += [edge for edge in possible if set(edge) in unlikely]
+    found += [(a, c) for a, c in knowledge.causes if a not in dag.ancestors(c)]
     return found
 
 
@@ -223,6 +228,13 @@ def against(graph: AnyGraph, part: str) -> Knowledge:
     if part == "tiers":
         half = len(dag) // 2
         return Knowledge(tiers=[dag.order[half:], dag.order[:half]])
+    if part == "prior":
+        both = [way for a, b in edges[::2] for way in ((a, b), (b, a))]
+        return Knowledge(prior=[(a, b, IMPOSSIBLE) for a, b in both])
+    if part == "adjacent prior":
+        return Knowledge(prior_adjacent=[(a, b, IMPOSSIBLE) for a, b in edges[::2]])
+    if part == "causes":
+        return Knowledge(causes=[edges[0][::-1]])
     return Knowledge(max_parents=max(len(dag.parents(name)) for name in dag.nodes) - 1)
 
 
@@ -233,7 +245,8 @@ def refuses(method: Method, *parts: str) -> AbstractContextManager[object]:
 
 def parts_of(method: Method) -> list[KnowledgePart]:
     """The parts to try a method on; pairs are a case of single edges where it obeys those."""
-    return [part for part in PARTS if part != "forbidden pairs" or part in method.obeys]
+    weaker = {"forbidden pairs": True, "adjacent prior": "prior" in method.obeys}
+    return [part for part in PARTS if part in method.obeys or not weaker.get(part, False)]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +259,7 @@ def test_obeys_knowledge_or_says_what_it_cannot(method: Method, kind: Kind, part
     knowledge = against(plain, part)
     assert broken(plain, knowledge), "this knowledge asks for nothing new"
     if part not in method.obeys:
-        with refuses(method, part):
+        with refuses(method, "a prior" if "prior" in part else part):
             learn(method, table_of(kind), knowledge=knowledge)
         return
     graph = learn(method, table_of(kind), knowledge=knowledge, **randomised(method)).graph
@@ -564,11 +577,14 @@ def test_a_score_takes_its_kind_of_column_and_no_other(score: Score) -> None:
     if score.needs_rows:
         # Scores of rows are expensive.
         table = table.select(table.names[:3]).take(np.arange(40))
-    result = dagora.learn(table, score=score.name)
+    asked = {"score": score.name}
+    if any(option.name == "ordinal" for option in score.options):  # the levels have no order by themselves
+        asked["ordinal"] = ",".join(one.name for one in table.schema if one.levels)
+    result = dagora.learn(table, **asked)
     assert result.score_name == score.name
     assert result.graph.edges
-    assert result.score == pytest.approx(dagora.score(table, result.graph, score=score.name), rel=1e-9)
-    assert result.score > dagora.score(table, DAG(table.names), score=score.name)
+    assert result.score == pytest.approx(dagora.score(table, result.graph, **asked), rel=1e-9)
+    assert result.score > dagora.score(table, DAG(table.names), **asked)
     if score.kind == MIXED:
         return
     right, wrong = (table_of(kind).take(np.arange(150)) for kind in (score.kind, other(score.kind)))

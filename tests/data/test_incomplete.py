@@ -5,7 +5,8 @@ import pytest
 
 from dagora.base.errors import DataError
 from dagora.data.columns.column_type import Column
-from dagora.data.incomplete import IncompleteTable, table_of
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.made_tables import table_of
 from dagora.data.schema import Kind, Variable
 from dagora.data.table import Table
 

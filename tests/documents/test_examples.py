@@ -145,6 +145,23 @@ def test_time_series(run_example: Callable[[str], str], tmp_path: Path) -> None:
     assert (tmp_path / "greenhouses.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
+@pytest.mark.full
+def test_forecast(run_example: Callable[[str], str]) -> None:
+    pytest.importorskip("statsmodels")
+    said = run_example("forecast")
+    errors = {
+        name: [
+            float(number)
+            for number in re.search(rf"^{name} +1" + r" +([\d.]+)" * 4, said, re.MULTILINE).groups()
+        ]
+        for name in ("output", "unemployment", "spots")
+    }
+    for network, last, mean, var in errors.values():
+        assert network < min(last, mean)
+        assert network < 1.06 * var
+    assert number(r"next maximum is forecast for (\d+)", said) == pytest.approx(2012, abs=1)
+
+
 def test_missing(run_example: Callable[[str], str], tmp_path: Path) -> None:
     said = run_example("missing")
     assert "wrong edges, as a class of equivalent graphs: 0\n" in said

@@ -147,6 +147,18 @@ def test_files_in_other_programs_shapes(ending, text, tmp_path):
     assert read_graph(tmp_path / f"n.{ending}").edges == found.graph.edges
 
 
+def test_files_of_pyagrum_are_read_in_its_order():
+    """The first parent runs fastest there: wind (three levels), then rain."""
+    numbers = "0.9 0.1 0.8 0.2 0.7 0.3 0.3 0.7 0.2 0.8 0.1 0.9"
+    ours = "0.9 0.1 0.3 0.7 0.8 0.2 0.2 0.8 0.7 0.3 0.1 0.9"
+    made = "<!-- This network was created by pyAgrum 3.3.1 for any purpose you want -->\n<smile"
+    theirs = GENIE.replace("<smile", made, 1).replace(ours, numbers)
+    assert ours in GENIE
+    np.testing.assert_array_equal(xdsl.parse(theirs).tables["wet"], xdsl.parse(GENIE).tables["wet"])
+    commented = UAI.replace("3 2 1 0\n", "3 2 1 0   # wet\n").replace(ours, numbers)
+    np.testing.assert_array_equal(uai.parse(commented).tables["V0"], uai.parse(UAI).tables["V0"])
+
+
 def test_deterministic_nodes_of_genie_are_tables():
     text = (
         GENIE.replace('<cpt id="wet" target="true">', '<deterministic id="wet">')

@@ -103,7 +103,7 @@ def test_json_round_trip(known, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"require": []}, "unknown key 'require' in the knowledge: use forbidden"),
+        ({"require": []}, "unknown key 'require' in the knowledge: use causes, forbidden"),
         ({"tiers": [["a"], ["a"]]}, "'a' is in two tiers"),
         ({"tiers": ["ab"]}, "one list per tier"),
         ({"max_parents": -1}, "0 or more, not -1"),

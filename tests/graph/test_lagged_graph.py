@@ -9,7 +9,7 @@ from dagora.formats.json_format import parse_graph, render_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.drawing import draw_svg
-from dagora.graph.lagged_graph import LaggedGraph, class_in_time
+from dagora.graph.lagged_graph import LaggedGraph, class_in_time, lagged_name, split_name
 from dagora.graph.metrics import compare
 
 GRAPH = LaggedGraph("abc", 2, [("a", "b", 0), ("b", "c", 0), ("a", "a", 1), ("c", "b", 2)])
@@ -137,6 +137,46 @@ def test_rates_of_lagged_edges_count_pairs_of_an_earlier_and_a_present_node() ->
     assert found.lagged.fpr == 1 / 4
 
 
+def test_unrolled_steps_have_all_edges_between_them() -> None:
+    found = GRAPH.unrolled(4)
+    assert found.nodes == tuple(name if not k else f"{name}[t-{k}]" for k in range(4) for name in "abc")
+    expected = {
+        (f"{tail}@{step - lag}", f"{head}@{step}")
+        for tail, head, lag in GRAPH.edges
+        for step in range(4)
+        if step - lag >= 0
+    }
+
+    def at(node: str) -> str:
+        name, lag = split_name(node)
+        return f"{name}@{3 - lag}"
+
+    assert {(at(tail), at(head)) for tail, head in found.edges} == expected
+    assert GRAPH.unrolled(1).edges == GRAPH.within.edges
+    assert LaggedGraph.of_unrolled(GRAPH.unrolled(3)) == GRAPH
+    assert LaggedGraph.of_unrolled(GRAPH.window) == GRAPH
+    back = DAG(["a", "a[t-1]"], [("a", "a[t-1]")])
+    assert LaggedGraph.of_unrolled(back) is None
+    assert LaggedGraph.of_unrolled("a") is None
+    for steps in (0, 1.5, True):
+        with pytest.raises(GraphError, match="a whole number of steps, 1 or more"):
+            GRAPH.unrolled(steps)
+
+
+def test_more_steps_do_not_change_what_to_adjust_for() -> None:
+    """Paths between x[t-h] and y stay within h + lags + 1 steps, as far as adjustment is concerned."""
+    for ahead in range(3):
+        for cause in "abc":
+            x = lagged_name(cause, ahead)
+            if x == "b":
+                continue
+            few, many = (GRAPH.unrolled(ahead + extra).adjustment(x, "b") for extra in (3, 7))
+            assert few.verdict == many.verdict
+            assert few.optimal == many.optimal
+            if few.optimal is not None:
+                assert many.is_valid(few.optimal)
+
+
 def test_lines_within_a_step_survive_the_window_and_files() -> None:
     graph = LaggedGraph("abc", 1, [("a", "a", 1), ("c", "b", 0)], undirected=[("b", "a")])
     window = graph.window
@@ -171,3 +211,16 @@ def test_classes_in_time_are_compared_within_and_across_steps() -> None:
 )
 def test_lines_to_the_past_are_no_window(graph: CPDAG) -> None:
     assert LaggedGraph.of_window(graph) is None
+
+
+def test_lines_are_directed_as_in_a_graph_of_the_class_or_by_order() -> None:
+    line = LaggedGraph("ab", 1, [("a", "a", 1), ("a", "b", 1)], [("a", "b")])
+    assert line.directed().window == line.window.extension()
+    odd = LaggedGraph("ab", 1, [("a", "a", 1), ("b", "b", 1)], [("a", "b")])
+    with pytest.raises(GraphError, match="no consistent extension"):
+        odd.window.extension()
+    assert set(odd.directed().edges) == {*odd.edges, ("a", "b", 0)}
+    turned = LaggedGraph("abc", 1, [("c", "b", 0), ("b", "a", 0), ("a", "a", 1), ("c", "c", 1)], [("a", "c")])
+    assert ("c", "a", 0) in turned.directed().edges, "a → c would close a cycle"
+    with pytest.raises(GraphError, match="lines without a direction"):
+        odd.unrolled(2)

@@ -61,3 +61,13 @@ def test_many_variables_have_no_square_of_pairs():
     assert sum("data-node" in tags for _, tags in page.tags) == 61, (
         "the consensus graph is drawn all the same"
     )
+
+
+def test_what_a_prior_changed_is_a_table():
+    rows = {"a": [0, 1, 0, 1] * 8, "b": [0, 1, 1, 1] * 8}
+    found = dagora.sample(rows, "exact", draws=2, knowledge={"prior": [["a", "b", 0.9]]})
+    html = posterior_page(found)
+    assert "What the prior changed" in html
+    value = f"{found.prior_effect.without[0, 1]:.3f}"
+    assert value in html.partition("What the prior changed")[2]
+    assert "What the prior changed" not in posterior_page(dagora.sample(rows, "exact", draws=2))

@@ -2,9 +2,12 @@
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 import dagora
+from dagora.data.columns.row_design import RowDesign
+from dagora.data.designed import DesignedTable
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.interventions import Interventions
 from dagora.data.series import Panel
@@ -13,6 +16,7 @@ from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.secure_statistics import SecureSeriesStatistics, SecureStatistics
 from dagora.stats.capabilities import MINIMUM, StatisticsCapabilities, capabilities_of, contingencies
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.lagged import SeriesStatistics
 from dagora.stats.name_order import NameOrder, in_name_order
@@ -57,6 +61,12 @@ def with_missing(_):
     return IncompleteStatistics(IncompleteTable.of(ROWS, [[True] * 27, [True] * 26 + [False], [True] * 27]))
 
 
+def with_weights(_):
+    """Statistics of rows with weights."""
+    designed = DesignedTable(ROWS, RowDesign(np.linspace(0.5, 2, 27), by_weight="w"))
+    return DesignStatistics(designed)
+
+
 KINDS = {
     "minimal": (lambda _: Minimal(), set()),
     "table": (lambda _: TableStatistics(ROWS), OF_TABLES),
@@ -64,6 +74,7 @@ KINDS = {
     "interventions": (with_interventions, {*OF_TABLES, "interventions"}),
     "series": (in_time, {*OF_TABLES, "lagged"}),
     "missing": (with_missing, {"in_memory", "overview", "indicator_moments", "refuse_missing"}),
+    "design": (with_weights, {*OF_TABLES, "design"}),
     "scan": (scanned, OF_SCANS),
     "sites": (over_sites, OF_SITES),
 }

@@ -83,4 +83,6 @@ def all_adjustments(
 def known_class(graph: GraphSource, knowledge: Knowledge | str | Path | None) -> tuple[AnyGraph, list[str]]:
     """The graph with what knowledge directs, and notes on what its directions rest on."""
     known, directions = class_of(graph)
-    return with_knowledge(known, as_knowledge(knowledge, None)), notes_on_directions(directions)
+    return with_knowledge(
+        known, as_knowledge(knowledge, None).edges_only("an adjustment")
+    ), notes_on_directions(directions)

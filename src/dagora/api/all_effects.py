@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -22,7 +23,7 @@ from dagora.graph.cpdag import Graph
 from dagora.graph.interventions import with_knowledge
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.source import read_rows
-from dagora.stats.table import TableStatistics
+from dagora.stats.capabilities import capabilities_of
 
 
 @overload
@@ -88,26 +89,30 @@ def all_effects(
     >>> found.names, round(float(found.cause_probability.sum()), 6)
     (('a', 'b'), 1.0)
     """
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     read, others = split_reading(options, known.mentioned)
     if graph is not None and (method is not None or others):
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
     table = EffectRows.of(rows)
+    design = capabilities_of(rows).design
+    weighed = () if design is None else (design.message,)
     if source is not None:
         class_, directions = source
         notes = notes_on_graph(directions)
         told = with_knowledge(without_pag(class_, "a table of all effects"), known)
-        return over_class(without_pag(told, "a table of all effects"), table, notes)
+        return over_class(without_pag(told, "a table of all effects"), table, [*notes, *weighed])
     if not averages(method):
         raise OptionError(
             f"effects of all pairs are averages over graphs: {option('method', method)} learns one"
         )
     drawn, settings = draw_graphs(rows, method, known, seed, others)
     if all(variable.kind is Kind.CONTINUOUS for variable in rows.schema):
-        return average_all(drawn, rows, settings, seed)
-    return average_pairs(drawn, table, seed)
+        found = average_all(drawn, rows, settings, seed)
+    else:
+        found = average_pairs(drawn, table, seed)
+    return replace(found, notes=(*found.notes, *weighed))
 
 
 def over_class(graph: Graph, rows: EffectRows, notes: Sequence[str]) -> EffectRanges:
@@ -117,4 +122,4 @@ def over_class(graph: Graph, rows: EffectRows, notes: Sequence[str]) -> EffectRa
             "which rows tell an effect depends on what was set in them: ask about one pair at a time, or "
             f"leave {option('interventions')} out"
         )
-    return effect_ranges(graph, TableStatistics(rows.table.select(graph.nodes)), tuple(notes))
+    return effect_ranges(graph, rows.statistics(graph.nodes), tuple(notes))

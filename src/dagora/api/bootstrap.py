@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dagora.api.graph_source import with_start
 from dagora.api.learn import EM_ROUNDS
 from dagora.base.dask_cluster import check_cluster
 from dagora.base.errors import announce
@@ -24,11 +25,12 @@ from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
 from dagora.learners.run import Run
 from dagora.posterior.resample.completions import graph_to_impute
-from dagora.posterior.resample.row_draws import IMPUTE, IN_WORDS, check_drawable, check_number, way_for
+from dagora.posterior.resample.row_draws import IMPUTE, check_drawable, check_number, in_words, way_for
 from dagora.posterior.resample.run_samples import identity, run_samples
 from dagora.posterior.resample.sample_file import SampleFile
 from dagora.posterior.resample.series_blocks import SeriesBlocks
 from dagora.posterior.resample.strengths import Strengths
+from dagora.stats.capabilities import row_numbers
 
 
 @takes_reading(missing="auto")
@@ -120,7 +122,7 @@ def bootstrap(
     prepared = prepare(
         GivenData(data, jobs, interventions, Timing.read(time, series), lags),
         method,
-        options,
+        with_start(options),
         clock=clock,
         score=score,
         knowledge=as_knowledge(knowledge, max_parents),
@@ -135,7 +137,8 @@ def bootstrap(
             prepared, imputing=graph_to_impute(source.statistics, Run(seed=seed, budget=clock))
         )
     elif searching.score is not None:
-        searching.make(source.statistics).capabilities.check_knowledge(prepared.knowledge)
+        local = searching.make(source.statistics, prepared.knowledge)
+        local.capabilities.check_knowledge(prepared.knowledge)
     settings = {**prepared.settings(time_limit), "resample": way, "samples": samples}
     if blocks is not None:
         settings["block"] = blocks.length
@@ -156,7 +159,8 @@ def bootstrap(
     learned = [found[number].marks for number in sorted(found)]
     graphs = [marks for marks in learned if marks is not None]
     refused = [found[number].refused for number in sorted(found) if found[number].refused]
-    words = f"{len(graphs)} samples of {IN_WORDS[way] if blocks is None else blocks.in_words}"
+    drawn = in_words(way, source.statistics) if blocks is None else blocks.in_words
+    words = f"{len(graphs)} samples of {drawn}"
     if recalled:
         words += f", {recalled} of them from a file"
     if len(found) < samples:
@@ -178,7 +182,7 @@ def bootstrap(
         score_name=None if searching.score is None else searching.score.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(source.statistics.n_rows), "samples_refused": float(len(refused))},
+        stats={**row_numbers(source.statistics), "samples_refused": float(len(refused))},
         settings=settings,
         versions=versions(),
         warnings=(*source.reading_warnings, *warnings),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dagora.api.score import make_score
+from dagora.base.errors import OptionError
 from dagora.base.events import Budget, Observer, ignore
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.graph.knowledge import Knowledge, as_knowledge
@@ -73,4 +74,9 @@ def candidates(
     local = make_score(statistics, score, **options)
     known.check_nodes(local.schema.names)
     local.capabilities.check_knowledge(known)
+    if known.has_prior or known.ancestral:
+        raise OptionError(
+            "scores of parent sets are written without a prior and without 'causes': leave them out here, "
+            "and give them to learn"
+        )
     return find_candidates(local, Run(known, budget=budget or Budget(), jobs=jobs, on_event=on_event))

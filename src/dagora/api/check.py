@@ -12,8 +12,7 @@ from dagora.base.wording import col, option
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
-from dagora.data.schema import Kind
-from dagora.data.table import Table, require_table
+from dagora.data.schema import Kind, Schema
 from dagora.graph.any_graph import AnyGraph, require_any_graph
 from dagora.learners.source import marked_column, read_rows
 from dagora.network.networks import DiscreteNetwork, GaussianNetwork, MixedNetwork
@@ -78,8 +77,8 @@ def check(
     if unknown:
         raise OptionError(f"check has no option '{next(iter(unknown))}'")
     options = replace(options, marks=marked_column(interventions))
-    table = require_table(as_any_table(data, options))
-    require_kinds(table, purpose)
+    table = as_any_table(data, options)
+    require_kinds(table.schema, purpose)
     rows = read_rows(table, interventions=interventions)
     return check_rows(known, rows, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
 
@@ -118,9 +117,9 @@ def graph_of(source: GraphSource) -> tuple[AnyGraph, dict[str, Any]]:
     return graph, {"wanted": graph.nodes, "only": graph.nodes, "levels": levels, "numbers": numbers}
 
 
-def require_kinds(table: Table, purpose: dict[str, Any]) -> None:
+def require_kinds(schema: Schema, purpose: dict[str, Any]) -> None:
     """Refuse columns that were read as another kind than the network has."""
-    for variable in table.schema:
+    for variable in schema:
         discrete = variable.kind is Kind.DISCRETE
         if variable.name in purpose["levels"] and not discrete:
             other, way = ("discrete", "continuous"), option("discrete")

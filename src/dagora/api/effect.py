@@ -119,7 +119,7 @@ def effect(
     ('adjustment', ('ill',), -0.1)
     """
     check_circumstances(seed, None, 1)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = (x,) if isinstance(x, str) else tuple(x)
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))
     if graph is not None and (method is not None or others):
@@ -131,17 +131,20 @@ def effect(
     source = None if graph is None else class_of(graph)  # a bad graph is refused before data are read
     rows = read_rows(data, reading=read, interventions=interventions)
     table = EffectRows.of(rows)
+    design = capabilities_of(rows).design
+    weighed = [] if design is None else [design.message]
     contrast = read_contrast(table.table, asked, y, levels, event, given, linear=not bends)
     if source is None and averages(method):
         if model is not None:
             return average_bent_effect(rows, table, contrast, method, model, known, seed, others)
         drawn, settings = draw_graphs(rows, method, known, seed, others)
-        return with_set_rows(average_effect(drawn, rows, table, contrast, settings, seed), table, seed)
+        averaged = average_effect(drawn, rows, table, contrast, settings, seed)
+        return with_set_rows(replace(averaged, notes=(*averaged.notes, *weighed)), table, seed)
     if source is None:
         source = class_of(learn(rows, method or "auto", knowledge=known, seed=seed, **others))
     class_, directions = source
     class_, shown = directed_by_rows(with_knowledge(class_, known), rows)
-    notes = [*notes_on_graph(directions), *shown]
+    notes = [*notes_on_graph(directions), *shown, *weighed]
     if graph is None and model is not None and others.get("score") not in PROCESSES:
         notes.append(NOT_BENT)
     if bends:

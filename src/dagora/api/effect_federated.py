@@ -101,7 +101,7 @@ def effect_federated(
     how = ReadingOptions(**reading, cuts=False, trends=False)
     parties = read_sites(sites, minimum if secure else 1, how)
     book = codebook or codebook_of({site.name: site.table for site in parties})
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     question = read_question(source[0], book, x, y, levels, event, given, known)
     notes = notes_on_graph(source[1])
     if not question.sets:

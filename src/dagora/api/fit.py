@@ -8,6 +8,7 @@ from dagora.base.errors import OptionError
 from dagora.base.wording import option
 from dagora.data.columns.reading_options import always, split_reading, takes_reading
 from dagora.data.incomplete import IncompleteTable
+from dagora.graph.lagged_graph import LaggedGraph
 from dagora.learners.rows_to_fit import graph_and_directions, unset_rows
 from dagora.network.fit import fit as fit_tables_or_lines
 
@@ -18,8 +19,24 @@ if TYPE_CHECKING:
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
     from dagora.network.table_prior import PseudoCount
+    from dagora.network.time.time_network import TimeNetwork
 
 PROCESSES = ("gp", "gp2")
+
+
+@overload
+def fit(
+    graph: LaggedGraph | DAG | Result,
+    data: object,
+    *,
+    time: str,
+    series: str | None = None,
+    pseudocount: PseudoCount = 0.0,
+    ess: float | None = None,
+    seed: int = 0,
+    name: str = "network",
+    **reading: Any,  # noqa: ANN401 - those of `read_table`
+) -> TimeNetwork: ...
 
 
 @overload
@@ -52,7 +69,7 @@ def fit(
 
 @takes_reading(missing="error")
 def fit(
-    graph: DAG | Result,
+    graph: LaggedGraph | DAG | Result,
     data: object,
     *,
     score: str | None = None,
@@ -62,15 +79,17 @@ def fit(
     seed: int = 0,
     name: str = "network",
     interventions: GivenInterventions | None = None,
+    time: str | None = None,
+    series: str | None = None,
     **reading: Any,
-) -> Network | GaussianProcessNetwork:
+) -> Network | GaussianProcessNetwork | TimeNetwork:
     """Fit the parameters of a graph whose nodes are columns of data.
 
     With missing="model", tables and regressions are fitted by EM to what was seen, as missing at random.
 
     Parameters
     ----------
-    graph : DAG or Result
+    graph : DAG, Result or LaggedGraph
         Columns that are not nodes of it are ignored. A network of a result remembers which directions the
         data leave open, and says so where an answer depends on them.
     {data}
@@ -93,11 +112,16 @@ def fit(
     interventions : str, mapping or list, optional
         As for `learn`: a row in which a variable was set from outside does not count for what this variable
         depends on. A `Result` knows the column that it was learned with.
+    time : str, optional
+        Column that says when a row was. The graph is then one in time, and the parameters are those of a step
+        given the steps before it, the same at all steps.
+    series : str, optional
+        Column that says which series a row belongs to; without it, there is one.
     {reading}
 
     Returns
     -------
-    DiscreteNetwork, GaussianNetwork, MixedNetwork or GaussianProcessNetwork
+    DiscreteNetwork, GaussianNetwork, MixedNetwork, GaussianProcessNetwork or, with a time, TimeNetwork
 
     Examples
     --------
@@ -111,6 +135,18 @@ def fit(
     >>> [(curve.parent, curve.child) for curve in curves.functions()]
     [('hour', 'degrees')]
     """
+    if time is not None or series is not None:
+        if score is not None or published or interventions is not None:
+            given = "score" if score is not None else "published" if published else "interventions"
+            raise OptionError(f"{option(given)} does not go with {option('time')}: leave one of them out")
+        from dagora.api.network_in_time import fit_to_time, timing_of
+        from dagora.network.table_prior import TablePrior
+
+        prior = TablePrior(pseudocount, ess)
+        missing = {"missing": "error", **reading}
+        return fit_to_time(graph, data, timing_of(time, series), prior, missing, name=name, seed=seed)
+    if isinstance(graph, LaggedGraph):
+        raise OptionError(f"a graph in time is fitted to rows in time: {option('time')} names their column")
     dag, directions = graph_and_directions(graph)
     data, reading = unset_rows(graph, dag, data, interventions, reading)
     if score is None:

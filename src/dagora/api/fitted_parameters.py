@@ -40,7 +40,10 @@ def fit_parameters(
     from dagora.learners.rows_to_fit import graph_and_directions
     from dagora.network.incomplete.fitting import fit_with_missing_values
     from dagora.network.table_prior import TablePrior
+    from dagora.stats.designed import DesignStatistics
+    from dagora.stats.given_counts import GivenCounts
     from dagora.stats.observed.statistics import IncompleteStatistics
+    from dagora.stats.stored.stored_statistics import StoredStatistics
     from dagora.stats.table import TableStatistics
 
     graph = result.graph
@@ -50,11 +53,15 @@ def fit_parameters(
         return None, "a PAG allows for hidden causes, which have no parameters"
     if LaggedGraph.of_window(graph) is not None:
         instead = "its weights instead" if result.weights is not None else "none here"
-        return None, f"a graph in time has {instead}"
+        fits = by_door(python="dagora.fit with a time fits them", command="`dagora forecast` fits them")
+        return None, f"a graph in time has {instead}; {fits}"
     if not isinstance(graph, DAG):
         return None, "a CPDAG stands for many networks; choose one, such as its extension(), and fit that"
-    if not isinstance(statistics, TableStatistics | IncompleteStatistics):
+    sums = DesignStatistics | GivenCounts | StoredStatistics
+    if not isinstance(statistics, TableStatistics | IncompleteStatistics | sums):
         return None, reason_without_fit(statistics)
+    if isinstance(statistics, StoredStatistics) and len(statistics.schema.kinds) > 1:
+        return None, "columns of both kinds need the rows for them, and statistics have none"
     if not few_enough(graph, statistics.schema):
         writes = by_door(python="dagora.fit makes them", command="-o network.bif writes them")
         return None, f"the tables have more than {MOST_CELLS:,} entries; {writes}"

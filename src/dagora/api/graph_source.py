@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from dagora.base.phrases import some_of
 from dagora.formats.registry import read_content
@@ -53,6 +55,20 @@ def notes_on_directions(directions: Directions) -> list[str]:
             f"{named} would be open if there were an edge {pairs}, and no data show whether there is"
         )
     return notes
+
+
+def with_start(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options in which the graph to start from is a graph, where a result, a network or a file was given.
+
+    >>> from dagora import DAG, Result
+    >>> with_start({"start": Result(DAG("ab", ["ab"]), "tabu", "finished", "")})["start"].edges
+    (('a', 'b'),)
+    """
+    start = options.get("start")
+    if start is None:
+        return dict(options)
+    content = read_source(start) if isinstance(start, str | Path) else start
+    return {**options, "start": getattr(content, "graph", content)}
 
 
 def read_source(source: GraphSource) -> AnyGraph | Result | Network | GaussianProcessNetwork:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dagora.api.graph_source import with_start
 from dagora.base.errors import announce
 from dagora.base.events import Budget, Event, Observer, ignore
+from dagora.base.phrases import amount
 from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.series import Timing
@@ -28,8 +30,10 @@ from dagora.learners.rising_pairs import rising_pairs
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
 from dagora.learners.time.series_warnings import series_warnings
+from dagora.scores.edge_prior import prior_warnings
 from dagora.scores.estimation import estimation
 from dagora.scores.local_score import ScoreCapabilities
+from dagora.stats.stored.accepting_stored import without
 from dagora.stats.table import TableStatistics
 from dagora.stats.windows import panel_behind
 
@@ -56,6 +60,7 @@ def learn(
     em_rounds: int = EM_ROUNDS,
     time: str | None = None,
     series: str | None = None,
+    minus: object = None,
     lags: int | str | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Result:
@@ -64,7 +69,8 @@ def learn(
     Parameters
     ----------
     data : path, data frame, matrix, mapping of columns, Table or Statistics
-        One row per observation. Types of columns are inferred; `inspect` shows how.
+        One row per observation. Types of columns are inferred; `inspect` shows how. Files of statistics
+        (`statistics`), and lists of them, are added.
         Scored `Candidates` and `.jkl` files will do for methods that search on scores.
     method : str, default "auto"
         A name from `methods()`. "auto" is tabu search followed by a search over orders of the variables.
@@ -76,6 +82,8 @@ def learn(
         Column that says when a row was. The rows are then series, and the graph is one in time.
     series : str, optional
         Column that says which series a row belongs to; by default there is one.
+    minus : file of statistics, StoredStatistics, or a list of these, optional
+        Statistics of rows to take away, where the data are statistics.
     lags : int or str, optional
         Steps back that a variable may depend on, with `time`. Default: 1. "auto" chooses by a score, "auto:6"
         among 1 to 6.
@@ -100,13 +108,15 @@ def learn(
     >>> learn(rows, interventions="set").cpdag.edges
     (('switch', 'lamp'),)
     """
+    if minus is not None:
+        data = without(data, minus)
     entry = method_named(method)
     known = as_knowledge(knowledge, max_parents)
     clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
     prepared = prepare(
         GivenData(data, jobs, interventions, Timing.read(time, series), lags, scans=True),
         method,
-        options,
+        with_start(options),
         clock=clock,
         score=score,
         knowledge=known,
@@ -124,7 +134,7 @@ def learn(
                 trace.append(TracePoint(clock.elapsed, sum(steps.values()), event.score))
         on_event(event)
 
-    local = None if chosen is None else searching.make(source.statistics)
+    local = None if chosen is None else searching.make(source.statistics, known)
     past = score_of_the_past(local, source)
     watched = watching_the_present(observe, past)
     run = Run(known, seed, entry.time_to_search(len(source.names), clock), jobs, watched)
@@ -158,6 +168,7 @@ def learn(
         *source.data_warnings,
     ]
     warnings += determined_warnings(entry, source)
+    warnings += prior_warnings(local, outcome.graph, known)
     panel = panel_behind(source.rows)
     if panel is not None and prepared.lags is not None and clock.left:
         warnings += series_warnings(panel, prepared.lags, outcome.graph)
@@ -174,6 +185,7 @@ def learn(
                 None,
                 (
                     outcome.message,
+                    started_in_words(searching.start),
                     source.windows_made,
                     "" if prepared.chosen_lags is None else prepared.chosen_lags.message,
                     prepared.penalty.message,
@@ -210,3 +222,12 @@ def learn(
         data=source.account,
         interventions=source.regimes,
     )
+
+
+def started_in_words(start: DAG | None) -> str:
+    """A sentence on the graph that a search started from; empty without one.
+
+    >>> started_in_words(DAG("ab", [("a", "b")]))
+    'it started from the given graph of 1 edge'
+    """
+    return "" if start is None else f"it started from the given graph of {amount(len(start.edges), 'edge')}"

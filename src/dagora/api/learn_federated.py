@@ -9,6 +9,7 @@ from typing import Any
 from dagora.api.learn import learn
 from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.files import naming
+from dagora.base.wording import option
 from dagora.data.accepting import as_table
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.table import Table
@@ -20,9 +21,11 @@ from dagora.parties.horizontal.methods_over_sites import (
     check_release,
     default_over_sites,
     lags_of,
+    over_windows,
     privacy_terms,
     statistics_over,
     timing_for,
+    window_lags,
 )
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import codebook_of
@@ -95,8 +98,10 @@ def learn_federated(
     settings = {name: value for name, value in options.items() if name not in AT_SITES}
     chosen = {name: value for name, value in options.items() if name in AT_SITES}
     reading = ReadingOptions(**chosen, cuts=False, trends=False)
+    refuse_design(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
+    settings = over_windows(method, timing, settings)
     if timing is not None:
         reading = replace(reading, wanted=timing.columns, numbers=(timing.time,), in_time=True)
     parties = read_sites(sites, minimum if secure else 1, reading)
@@ -111,11 +116,12 @@ def learn_federated(
     if terms is None:
         check_over_sites(method, **settings)  # also the default
     else:
-        check_release(method, settings.get("score"), settings.get("max_parents"), terms)
+        lags = lags_of(method, settings)
+        check_release(method, settings.get("score"), settings.get("max_parents"), terms, lags)
     if not secure:
         if terms is not None:
             raise OptionError("privacy goes with secure sums: leave secure=False out")
-        federation = OpenFederation.over(parties, TASKS, book, step, lags_of(method, settings))
+        federation = OpenFederation.over(parties, TASKS, book, step, window_lags(method, settings))
         result = learn(statistics_over(federation, method, settings), method, **settings)
         return add_readings(result, parties)
     with run_sites(parties, book, method, settings, terms, step=step) as (session, books):
@@ -126,6 +132,16 @@ def learn_federated(
     # How many rows were dropped is not covered by the promise, so it is not said.
     notes = [FROM_ROWS] * (codebook is None)
     return add_traffic(replace(result, warnings=(*result.warnings, *notes)), books())
+
+
+def refuse_design(settings: Mapping[str, object]) -> None:
+    """Refuse weights and groups of rows, which no sum over sites knows of."""
+    for name in ("weights", "group"):
+        if settings.get(name) is not None:
+            raise OptionError(
+                f"over sites every row counts once and by itself: leave {option(name)} out, or learn at one "
+                "site"
+            )
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:

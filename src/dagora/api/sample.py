@@ -8,13 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dagora.api.pooled_posterior import check_completions, pooled_posterior
 from dagora.base.dask_cluster import check_cluster, connect_cluster
 from dagora.base.errors import OptionError, announce
 from dagora.base.events import Budget, Observer, ignore
 from dagora.base.version import version_of, versions
-from dagora.base.wording import render
-from dagora.data.columns.reading_options import split_reading, takes_reading
+from dagora.base.wording import option, render
+from dagora.data.columns.reading_options import always, split_reading, takes_reading
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.series import Timing
+from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge, as_knowledge
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
 from dagora.learners.in_windows import knowing_time, score_of_the_past, windows_as_rows
@@ -25,16 +28,26 @@ from dagora.posterior.checks import (
     check_numbers,
     check_on_cluster,
     check_rows,
+    check_sampled_knowledge,
     choose_sampled_score,
     laplace_options,
 )
 from dagora.posterior.draws import Draws
 from dagora.posterior.registry import check_score, sampler_named
 from dagora.posterior.summary.mixing import diagnose, mixing_warnings
+from dagora.posterior.summary.permitted_draws import permitted_draws
 from dagora.posterior.summary.posterior import Posterior
+from dagora.posterior.summary.prior_effect import PriorEffect, effect_by_weights
 from dagora.posterior.summary.reweighting import reweight as reweight_draws
+from dagora.scores.edge_prior import EdgePriorScore, with_prior
 from dagora.scores.estimation import estimation
+from dagora.scores.local_score import LocalScore
 from dagora.scores.registry import Score
+from dagora.stats.capabilities import row_numbers
+from dagora.stats.observed.statistics import IncompleteStatistics
+
+# The most independent draws of a chain that are tried, and how many more than are expected to be needed.
+MOST_TRIED, MARGIN = 100_000, 1.3
 
 
 @takes_reading()
@@ -58,6 +71,7 @@ def sample(
     series: str | None = None,
     lags: int | None = None,
     dask: Any = None,  # noqa: ANN401 - Dask need not be installed
+    impute: int | None = None,
     **options: Any,  # noqa: ANN401 - checked against the registry
 ) -> Posterior:
     """Sample graphs from their posterior given data.
@@ -87,6 +101,9 @@ def sample(
         Steps back that a variable may depend on, with `time`. Default: 1.
     dask : client of Dask or address of a scheduler, optional
         The workers of that cluster run the chains: the same draws.
+    impute : int, optional
+        Where cells are missing: draw them so often, sample given each completed table, and pool the draws.
+        `draws` is the number of each chain in all.
     {reading}
     **options
         Options of the sampler and of the score; `dagora.methods()[NAME]` lists them.
@@ -108,6 +125,47 @@ def sample(
     draws = entry.draws if draws is None else draws
     chains = entry.chains if chains is None else chains
     check_numbers(draws, chains)
+    if impute is not None:
+        number = check_completions(impute)
+        others = {
+            "interventions": interventions,
+            "reweight": reweight,
+            "checkpoint": options.get("checkpoint"),
+            "time": time,
+        }
+        for other, value in others.items():
+            if value is not None:
+                raise OptionError(
+                    f"{option('impute')} does not go with {option(other)}: leave one of them out"
+                )
+        clock = budget or Budget(check_circumstances(seed, time_limit, jobs))
+        needs = f"the sampler {entry.name}" if entry.own_model else numbers_for(None, score)
+        wanted = as_knowledge(knowledge, max_parents).mentioned
+        was_read = isinstance(data, Table | IncompleteTable | IncompleteStatistics)
+        given = options if was_read else {"missing": "model", **options}
+        reading, options = split_reading(given, wanted, needs, why_not_model=always)
+        source = read_source(data, jobs, replace(reading, clock=clock, constants=False))
+
+        def sample_one(table: Table, own: int, share: Budget) -> Posterior:
+            return sample(
+                table,
+                method,
+                score=score,
+                draws=max(1, -(-draws // number)),
+                chains=chains,
+                knowledge=knowledge,
+                max_parents=max_parents,
+                seed=own,
+                jobs=jobs,
+                on_event=on_event,
+                budget=share,
+                dask=dask,
+                **options,
+            )
+
+        pooled = pooled_posterior(source.rows, number, seed, clock, sample_one)
+        settings = {**pooled.settings, "draws": draws, "impute": number, "time_limit": time_limit}
+        return replace(pooled, settings=settings, seconds=clock.elapsed, data=source.account)
     if entry.own_model and (score is not None or reweight is not None):
         raise OptionError(f"the sampler {entry.name} has a model of its own and takes no score")
     if dask is not None:
@@ -139,6 +197,7 @@ def sample(
     check_rows(statistics.n_rows)
     known = knowing_time(known, source)
     known.check_nodes(source.names)
+    check_sampled_knowledge(entry, known)
     chosen = None if entry.own_model else choose_sampled_score(score, statistics.schema)
     if reweight is not None and chosen is not None:
         options = laplace_options(chosen, reweight, options)
@@ -148,11 +207,14 @@ def sample(
         draw = partial(entry.load(), run=run, draws=draws, chains=chains, **sampler_options)
         notes: list[str] = []
         errors: dict[str, float] = {}
+        effect: PriorEffect | None = None
         if chosen is None:
             found = draw(statistics.rows())
         else:
-            found, notes, errors = draw_under_score(draw, chosen, source, score_options, reweight, run)
-    messages = (found.message, source.windows_made, source.dropped_rows, source.rows_set)
+            found, notes, errors, effect = draw_under_score(
+                draw, chosen, source, score_options, reweight, run
+            )
+    messages = (found.message, source.windows_made, *source.lost_cells, source.rows_set)
     found = replace(
         found, message=render("; ".join(filter(None, messages))), warnings=tuple(map(render, found.warnings))
     )
@@ -175,11 +237,12 @@ def sample(
         score_name=None if chosen is None else chosen.name,
         seconds=clock.elapsed,
         seed=seed,
-        stats={"rows": float(statistics.n_rows), **errors, **found.stats},
+        stats={**row_numbers(statistics), **errors, **found.stats},
         settings={key: plain(value) for key, value in settings.items()},
         versions={**versions(), **({"jax": version_of("jax")} if entry.own_model else {})},
         data=source.account,
         warnings=(*source.reading_warnings, *source.data_warnings, *notes, *found.warnings, *mixed),
+        prior_effect=effect,
     )
     announce(posterior.warnings[len(source.reading_warnings) :])  # the first ones were given already
     return posterior
@@ -192,17 +255,47 @@ def draw_under_score(
     options: dict[str, Any],
     reweight: str | None,
     run: Run,
-) -> tuple[Draws, list[str], dict[str, float]]:
-    """Draw graphs under a score; also return warnings about the score, and the errors of its estimates."""
+) -> tuple[Draws, list[str], dict[str, float], PriorEffect | None]:
+    """Draw graphs under a score; also return warnings about it, errors of estimates, what a prior did."""
     notes, statistics = check_score(chosen), source.statistics
-    local = asked = chosen.make(statistics, **options)
+
+    def made(**more: Any) -> LocalScore:  # noqa: ANN401
+        plain = chosen.make(statistics, **{**options, **more})
+        return with_prior(plain, run.knowledge, in_nats=chosen.in_nats, name=chosen.name)
+
+    local = asked = made()
     local.capabilities.check_knowledge(run.knowledge)
-    found = draw(local)
+    found = permitted(draw, local, run.knowledge)
     messages = (found.message, *local.capabilities.messages())
     found = replace(found, message="; ".join(filter(None, messages)))
     if reweight is not None and found.log_scores.size:
-        asked = chosen.make(statistics, **{**options, "estimator": reweight})
+        asked = made(estimator=reweight)
         found = reweight_draws(found, local, asked, run)
+    effect = effect_of_prior(draw, local, found)
     errors, warnings = estimation(asked)
     found = replace(found, log_scores=found.log_scores - score_of_the_past(local, source))
-    return found, [*notes, *warnings], errors
+    return found, [*notes, *warnings], errors, effect
+
+
+def permitted(draw: Callable[..., Draws], local: LocalScore, known: Knowledge) -> Draws:
+    """Draws that have the paths that must be there; independent ones are drawn until there are enough."""
+    found = draw(local)
+    if not known.ancestral:
+        return found
+    asked = found.per_chain
+    kept = permitted_draws(found, known, asked)
+    if found.independent and kept.per_chain < asked:
+        share = max(kept.stats["permitted_share"], asked / MOST_TRIED)
+        kept = permitted_draws(draw(local, draws=round(MARGIN * asked / share)), known, asked)
+    return kept
+
+
+def effect_of_prior(draw: Callable[..., Draws], local: LocalScore, found: Draws) -> PriorEffect | None:
+    """Edge probabilities with the prior of edges and without it; None where there is no prior."""
+    if not isinstance(local, EdgePriorScore):
+        return None
+    if found.edges is not None:
+        plain = draw(local.behind, draws=1, chains=1).edges
+        if plain is not None:
+            return PriorEffect(found.names, found.edges, plain, None)
+    return effect_by_weights(found, local.odds)

@@ -19,6 +19,8 @@ EXAMPLES = """\b
 Examples:
   dagora check network.json patients.csv
   dagora check graph.dot patients.csv --permutations 1000 --report check.html
+  dagora check graph.dot visits.csv --group patient
+  dagora check network.json april.stats --against march.stats --picture drift.svg
   dagora check graph.dot --implied
   dagora check graph.dot --separated drug,death --given severity
 """
@@ -55,6 +57,15 @@ Examples:
     help="Without DATA: say whether A and B are independent by the graph.",
 )
 @click.option("--given", metavar="NAMES", help="With --separated: what is held fixed, a list with commas.")
+@click.option(
+    "--against",
+    metavar="OLD",
+    shell_complete=completing.files,
+    help="Say which families of GRAPH changed from OLD to DATA, both tables or files of statistics.",
+)
+@click.option(
+    "--picture", metavar="FILE.svg", help="With --against: draw the graph, changed families marked."
+)
 @click.option("--report", metavar="FILE.html", help="Write a page with pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option()
@@ -71,6 +82,8 @@ def command(
     implied: bool,
     pair: str | None,
     given: str | None,
+    against: str | None,
+    picture: str | None,
     report: str | None,
     as_json: bool,
     interventions: str | None,
@@ -98,7 +111,17 @@ def command(
         )
     if given is not None and pair is None:
         raise OptionError("--given goes with --separated A,B")
+    if picture is not None and against is None:
+        raise OptionError("--picture goes with --against: --report writes a page of the other checks")
+    if against is not None and data is not None:
+        for option, value in (("--report", report), ("--interventions", interventions)):
+            if value is not None:
+                raise OptionError(f"{option} does not go with --against: leave one of them out")
+        answer_drift(graph, (against, data), alpha, reading, picture, as_json=as_json)
+        return
     if data is None:
+        if against is not None:
+            raise OptionError("--against goes with DATA, the new rows or statistics")
         if report is not None:
             raise OptionError("--report goes with DATA")
         known, _ = graph_of(graph)
@@ -109,8 +132,8 @@ def command(
         check_report(report)
         check_overwriting([report], [graph, data])
     known, purpose = graph_of(graph)
-    table = reading.table(data, marks=marked_column(interventions), **with_marks(purpose, interventions))
-    require_kinds(table, purpose)
+    table = reading.any_table(data, marks=marked_column(interventions), **with_marks(purpose, interventions))
+    require_kinds(table.schema, purpose)
     live_line().phase("checking the graph")
     rows = read_rows(table, interventions=interventions)
     found = check_rows(known, rows, permutations=permutations, alpha=alpha, folds=folds, seed=seed)
@@ -118,6 +141,36 @@ def command(
         from dagora.report import write_check
 
         write_check(found, report, names=(graph, data))
+    echo(found.to_json() if as_json else found.to_text())
+
+
+def answer_drift(
+    graph: str,
+    periods: tuple[str, str],
+    alpha: float,
+    reading: Reading,
+    picture: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print which families changed between two periods, and draw them."""
+    from dagora.api.check import graph_of
+    from dagora.api.drift import drift_between
+    from dagora.cli.outputs import check_overwriting, check_picture
+    from dagora.stats.accepting import as_statistics, statistics_of
+    from dagora.stats.stored.accepting_stored import are_stored
+
+    if picture is not None:
+        check_picture(picture)
+        check_overwriting([picture], [graph, *periods])
+    known, purpose = graph_of(graph)
+    before, now = (
+        as_statistics(data) if are_stored(data) else statistics_of(reading.table(data, **purpose))
+        for data in periods
+    )
+    found = drift_between(known, before, now, alpha)
+    if picture is not None:
+        found.plot().save(picture)
     echo(found.to_json() if as_json else found.to_text())
 
 

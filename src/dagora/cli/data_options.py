@@ -19,7 +19,7 @@ from dagora.data.columns.reading_options import READING, NameList, ReadingOption
 if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import Purpose, ReadingOption
-    from dagora.data.incomplete import AnyTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.series import Panel, Timing
     from dagora.data.table import Table
     from dagora.learners.method import Method
@@ -45,7 +45,11 @@ class Reading:
     @property
     def says_nothing(self) -> bool:
         """True if all options are at their defaults, in a command that can model missing values."""
-        return self == Reading({entry.name: entry.default for entry in select_options(missing="auto")})
+        return self.is_default("auto")
+
+    def is_default(self, missing: str) -> bool:
+        """Return True if all options are at their defaults, where `missing` is that of missing values."""
+        return self == Reading({entry.name: entry.default for entry in select_options(missing=missing)})
 
     def scans(self, data: str) -> bool:
         """Return True if the rows are not read into memory."""
@@ -92,7 +96,7 @@ class Reading:
             return None
         return scan_if_large(data, method, score, asked, self.options(**purpose), jobs)
 
-    def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> AnyTable:
+    def draw_sample(self, data: str, seed: int, options: ReadingOptions) -> ReadTable:
         """A sample of rows that stay where they are; an error where none is asked for."""
         from dagora.base.errors import OptionError
         from dagora.data.scan.row_sample import sample_source
@@ -115,7 +119,7 @@ class Reading:
 
     def any_table(
         self, path: str, *, part: bool = False, seed: int = 0, **purpose: Unpack[Purpose]
-    ) -> AnyTable:
+    ) -> ReadTable:
         """Read a table, with missing values if `why_not_model` is given; or a sample of it, drawn by `seed`.
 
         One `part` of a table may have a single row. What the table is read for is as in `ReadingOptions`.
@@ -214,7 +218,7 @@ def show_overview(overview: Overview, path: str, *, everything: bool = False, er
 
 @contextmanager
 def overview_first(
-    table: AnyTable | ScanStatistics | None, path: str, on_event: Observer, *, brief: bool = False
+    table: ReadTable | ScanStatistics | None, path: str, on_event: Observer, *, brief: bool = False
 ) -> Iterator[Observer]:
     """Say how a table was understood as soon as a learner has found it usable, before its first event.
 
@@ -250,7 +254,7 @@ def option_of(entry: ReadingOption) -> Decorator:
     """The command's option for a reading option."""
     kind = click.Choice(entry.choices) if entry.choices else None
     return click.option(
-        f"--{entry.name}",
+        f"--{entry.name.replace('_', '-')}",
         type=click.IntRange(entry.low) if entry.type == "integer" else kind,
         multiple=entry.type == "names",
         default=entry.default,

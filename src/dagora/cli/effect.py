@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dagora.cli import completing
-from dagora.cli.data_options import INTERVENTIONS, Reading, data_options, overview_first
+from dagora.cli.data_options import (
+    INTERVENTIONS,
+    Reading,
+    SiteTime,
+    data_options,
+    overview_first,
+    site_time_options,
+)
 from dagora.cli.effect_options import GIVEN, KNOWLEDGE, LEVELS
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import check_pairs
@@ -16,8 +23,10 @@ from dagora.cli.live_line import live_line, quiet_option
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
+    from dagora.data.series import Timing
     from dagora.effects.all_pairs import AllEffects
     from dagora.effects.effect_ranges import EffectRanges
+    from dagora.effects.in_time import EffectInTime
     from dagora.effects.result import Effect
 
 EXAMPLES = """\b
@@ -27,9 +36,11 @@ Examples:
   dagora effect patients.csv --from dose --to pressure --graph graph.json --given sex=f --json
   dagora effect patients.csv --from drug --to stage=late --knowledge tiers.json --method tabu
   dagora effect sensors.csv --from load --to heat --graph graph.json --model gp --curve
+  dagora effect visits.csv --from drug --to death --graph graph.json --group patient
   dagora effect patients.csv --from drug --to death --report effect.html
   dagora effect sensors.csv --all --method partition --option draws=500 -o effects.json
   dagora effect sensors.csv --all --graph class.json
+  dagora effect plant.csv --time t --series s --from x1 --to x2 --graph plant.json --horizon 6
 """
 
 
@@ -70,12 +81,19 @@ Examples:
 @KNOWLEDGE
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random numbers.")
 @click.option("--curve", is_flag=True, help="Also what happens over the values of a continuous variable.")
+@click.option(
+    "--horizon",
+    type=click.IntRange(0),
+    metavar="N",
+    help="With --time: up to so many steps after the change.  [default: 6]",
+)
 @click.option("--all", "all_pairs", is_flag=True, help="The effects of all pairs of columns.")
 @click.option("-o", "--output", metavar="FILE.json", help="Write the answer as JSON.")
 @click.option("--report", metavar="FILE.html", help="Write a page: graph, adjustment, intervals, words.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
 @INTERVENTIONS
+@site_time_options
 @data_options
 def command(
     *,
@@ -91,11 +109,13 @@ def command(
     knowledge: str | None,
     seed: int,
     curve: bool,
+    horizon: int | None,
     all_pairs: bool,
     output: str | None,
     report: str | None,
     as_json: bool,
     interventions: str | None,
+    in_time: SiteTime,
     reading: Reading,
 ) -> None:
     """Tell from DATA what happens to one variable if another is set, with a 95 % interval.
@@ -103,14 +123,14 @@ def command(
     A graph says what to adjust for. Where it, or the class of graphs that the data cannot tell apart, leaves
     the effect open, the effects of all graphs of the class are told, and never one number. Without a graph,
     the effect is averaged over graphs, each as probable as the data make it. The effect is the total
-    one, over all directed paths. Only a PAG allows for common causes that are not in the table.
+    one, over all directed paths. Only a PAG allows for common causes that are not in the table. With --time,
+    it is told for the step of the change and the next ones, by a graph in time.
     """
     from dagora.api.all_effects import all_effects
     from dagora.api.effect import effect
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_overwriting, check_report, check_target
-    from dagora.data.table import require_table
     from dagora.graph.knowledge import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
@@ -123,12 +143,34 @@ def command(
     if report is not None:
         check_report(report)
     check_overwriting([output, report], [data, graph, knowledge])
+    if in_time.timing is not None:
+        refused = {
+            "--method": method, "--model": model, "--option": options, "--knowledge": knowledge,
+            "--given": given, "--curve": curve, "--all": all_pairs, "--interventions": interventions,
+            "--report": report,
+        }  # fmt: skip
+        given_too = next((name for name, value in refused.items() if value), None)
+        if given_too is not None:
+            raise OptionError(f"{given_too} does not go with --time: leave it out")
+        if graph is None or len(causes) != 1 or outcome is None:
+            raise OptionError(
+                "an effect in time is that of one --from on one --to by a graph in time (--graph)"
+            )
+        answer = effect_of_series(
+            reading, graph, data, in_time.timing, causes[0], outcome, horizon, read_levels(causes, levels)
+        )
+        if output is not None:
+            write_whole(output, answer.to_json())
+        echo(json_text(answer.to_dict()) if as_json else answer.to_text())
+        return
+    if horizon is not None:
+        raise OptionError("--horizon goes with --time, which says when a row was")
     conditions = dict(split_pair(pair, "--given") for pair in given)
-    known = as_knowledge(knowledge, None)
+    known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = () if outcome is None else (outcome,)
     wanted = (*known.mentioned, *causes, *asked, *conditions)
     marks = marked_column(interventions)
-    table = require_table(reading.any_table(data, seed=seed, wanted=wanted, marks=marks))
+    table = reading.any_table(data, seed=seed, wanted=wanted, marks=marks)
     rows = read_rows(table, interventions=interventions)
     with overview_first(table, data, lambda _: None, brief=as_json):
         live_line().phase("effect")
@@ -148,6 +190,34 @@ def command(
 
         write_report(found, report, source=Path(data).name)
     echo(json_text(found.to_dict()) if as_json else found.to_text())
+
+
+def effect_of_series(
+    reading: Reading,
+    graph: str,
+    data: str,
+    timing: Timing,
+    cause: str,
+    outcome: str,
+    horizon: int | None,
+    levels: dict[str, list[str]] | None,
+) -> EffectInTime:
+    """The effect of a change at one step on the next ones."""
+    from dagora.api.effect_in_time import effect_in_time
+    from dagora.cli.series_data import read_series
+
+    rows = read_series(reading, graph, data, timing)
+    live_line().phase("effect")
+    return effect_in_time(
+        rows,
+        cause,
+        outcome,
+        graph=graph,
+        horizon=6 if horizon is None else horizon,
+        time=timing.time,
+        series=timing.series,
+        levels=None if levels is None else levels[cause],
+    )
 
 
 def split_pair(pair: str, name: str) -> tuple[str, str]:

@@ -19,5 +19,5 @@ KNOWLEDGE = click.option(
     "--knowledge",
     metavar="K.json",
     shell_complete=completing.files,
-    help="Directs edges that the graph leaves open, such as tiers.",
+    help="Directs open edges of the graph, such as tiers.",
 )

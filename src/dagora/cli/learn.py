@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,11 +21,12 @@ from dagora.cli.data_options import (
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import learn_options
 from dagora.cli.learn_request import LearnRequest
+from dagora.cli.one_data import one_data
 from dagora.cli.rehearsal import rehearsing
 from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from dagora.data.incomplete import AnyTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
     from dagora.learners.candidates.candidates import Candidates
     from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -43,7 +44,10 @@ Examples:
   dagora learn plant.csv --time hour --series reactor --lags 2
   dagora learn 'sales/**/*.parquet' --method hill-climb
   dagora learn duckdb:shop.db --table orders --sample 100000
+  dagora learn visits.csv --group patient --bootstrap 200
+  dagora learn survey.csv --weights w --missing drop
   dagora learn marks.csv --covariance --rows 88 --method pc
+  dagora learn march.stats april.stats --minus old.stats --start network.json
   dagora learn survey.csv --missing drop --knowledge known.json --truth truth.bif
   dagora learn survey.csv --method pc --impute 20
   dagora learn patients.csv --method ilp --option best=20
@@ -51,7 +55,14 @@ Examples:
 
 
 @click.command("learn", cls=PagedCommand, short_help="Learn a network from a table.", epilog=EXAMPLES)
-@click.argument("data", shell_complete=completing.files)
+@click.argument("data", nargs=-1, required=True, metavar="DATA", shell_complete=completing.files)
+@click.option(
+    "--minus",
+    multiple=True,
+    metavar="OLD.stats",
+    shell_complete=completing.files,
+    help="Take away the statistics of these rows (repeatable), where DATA are files of statistics.",
+)
 @INTERVENTIONS
 @learn_options
 @click.option(
@@ -78,7 +89,8 @@ Examples:
 @data_options_with_model
 def command(
     *,
-    data: str,
+    data: tuple[str, ...],
+    minus: tuple[str, ...],
     estimate: bool,
     interventions: str | None,
     covariance: bool,
@@ -92,6 +104,8 @@ def command(
 ) -> None:
     """Learn a network from DATA (.csv .tsv .parquet .feather .xlsx .dta .sav .rds; or scores in .jkl).
 
+    Several DATA are files of statistics (.stats, by `dagora statistics`), which are added.
+
     A folder, a pattern ('sales/**/*.parquet') and a database (duckdb:FILE or postgresql://HOST/NAME, with
     --table or --query) may hold more rows than memory: they are read anew for every round of questions.
 
@@ -100,32 +114,40 @@ def command(
     """
     from dagora.api.learn import learn
     from dagora.base.dask_cluster import connect_cluster
+    from dagora.stats.stored.accepting_stored import are_stored
 
     request.check()
     outputs = (request.output, request.picture, request.report)
-    again.check(request.method, outputs, (data, request.knowledge, request.truth))
-    request.check_overwriting(data)
+    again.check(request.method, outputs, (*data, *minus, request.knowledge, request.truth, request.start))
+    for file in (*data, *minus):
+        request.check_overwriting(file)
     timing = in_time.timing
+    again.refuse_imputing(
+        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": any(map(is_jkl, data))}
+    )
     if timing is None:
         again.refuse_block()
     asked = in_time.settings({**request.settings, "em_rounds": em_rounds})
     others = {"--dask": dask, "--time": timing, "--interventions": interventions}
+    if are_stored(list(data)) or minus:
+        own = {**others, "--estimate": estimate or None, "--covariance": covariance or None, "--rows": rows}
+        own |= {"--bootstrap": again.bootstrap, "--impute": again.impute}
+        check_statistics(reading, own)
+        return learn_from_statistics(request, data, minus, asked)
+    file = one_data(data)
     if covariance or rows is not None:
         check_covariance(reading, again, covariance, rows, {**others, "--estimate": estimate or None})
-        return learn_from_covariance(request, data, cast("int", rows), asked)
+        return learn_from_covariance(request, file, cast("int", rows), asked)
     if estimate:
-        return say_time(request, reading, data, asked, again, others)
-    again.refuse_imputing(
-        {"--time": timing, "--covariance": covariance, "--estimate": estimate, ".jkl": is_jkl(data)}
-    )
+        return say_time(request, reading, file, asked, again, others)
     if dask is not None and again.bootstrap is None:
         check_reading_there(reading, {"--time": timing, "--interventions": interventions})
-        return learn_on_cluster(request, reading, data, dask, asked)
-    if is_jkl(data):
-        again.refuse_scores(data)
-        scores = read_scores(data, reading)
+        return learn_on_cluster(request, reading, file, dask, asked)
+    if is_jkl(file):
+        again.refuse_scores(file)
+        scores = read_scores(file, reading)
         request.check_data(scores.names, None)
-        with request.progress(None, data) as on_event, rehearsing(request.method):
+        with request.progress(None, file) as on_event, rehearsing(request.method):
             result = learn(
                 scores,
                 on_event=on_event,
@@ -134,15 +156,42 @@ def command(
                 series=in_time.series,
                 **asked,
             )
-        return request.present(result, None, Path(data).name)
+        return request.present(result, None, Path(file).name)
     if timing is not None:
         with connect_cluster(dask) as cluster:
-            return learn_in_time(request, reading, data, timing, interventions, asked, again, cluster)
+            return learn_in_time(request, reading, file, timing, interventions, asked, again, cluster)
     if again.impute is not None:
         again.refuse_imputing({"--interventions": interventions, "-o as a network": request.writes_tables})
-        return learn_from_completions(request, reading, data, asked, again, dask)
+        return learn_from_completions(request, reading, file, asked, again, dask)
     with connect_cluster(dask) as cluster:
-        return learn_from_rows(request, reading, data, interventions, asked, again, cluster)
+        return learn_from_rows(request, reading, file, interventions, asked, again, cluster)
+
+
+def check_statistics(reading: Reading, others: Mapping[str, object]) -> None:
+    """Refuse what does not go with files of statistics, which have no rows."""
+    from dagora.base.errors import OptionError
+
+    if not reading.says_nothing:
+        raise OptionError(
+            "files of statistics have no cells to read: leave out the options about columns and cells"
+        )
+    for option, value in others.items():
+        if value is not None:
+            raise OptionError(f"{option} does not go with files of statistics, which have no rows")
+
+
+def learn_from_statistics(
+    request: LearnRequest, data: Sequence[str], minus: Sequence[str], asked: dict[str, Any]
+) -> None:
+    """Learn from files of statistics, which are added, without those of `minus`."""
+    from dagora.api.learn import learn
+    from dagora.stats.stored.accepting_stored import without
+
+    rows = without(list(data), list(minus) or None)
+    request.check_data(rows.schema.names, rows.schema)
+    with request.progress(None, data[0]) as on_event, rehearsing(request.method):
+        result = learn(rows, on_event=on_event, **asked)
+    return request.present(result, rows, ", ".join(Path(file).name for file in data))
 
 
 def check_covariance(
@@ -221,12 +270,15 @@ def learn_from_rows(
 ) -> None:
     """Learn from rows, and from samples of them where that was asked for, on a cluster if there is one."""
     from dagora.api.learn import learn
+    from dagora.data.columns.reading_options import always
     from dagora.learners.source import interventional_statistics, marked_column
-    from dagora.stats.accepting import statistics_of
+    from dagora.stats.accepting import as_statistics, is_folder, statistics_of
 
-    table: AnyTable | ScanStatistics
+    table: ReadTable | ScanStatistics | None
     rows: Statistics
-    if reading.scans(data):
+    if reading.given["counts"] is not None and is_folder(data):
+        table, rows = None, as_statistics(data, request.jobs, reading.options(why_not_model=always))
+    elif reading.scans(data):
         again.refuse_scanned(data)
         table = rows = request.scan(reading, data)
     elif again.bootstrap is None and interventions is None and (large := request.scan_large(reading, data)):

@@ -136,6 +136,12 @@ def requesting(command: F, method: Decorator) -> F:
         ),
         *COMMON_OPTIONS,
         click.option(
+            "--start",
+            metavar="GRAPH",
+            shell_complete=completing.files,
+            help="Start from this graph or result (auto, hill-climb, tabu, order-search, boss, ges).",
+        ),
+        click.option(
             "-o",
             "--output",
             metavar="FILE",

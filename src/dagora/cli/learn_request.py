@@ -21,7 +21,7 @@ from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
     from dagora.base.events import Budget, Observer
-    from dagora.data.incomplete import AnyTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.schema import Schema
     from dagora.data.series import Timing
     from dagora.data.table import Table
@@ -125,7 +125,7 @@ class CommonRequest:
         trends: bool = True,
         timing: Timing | None = None,
         completes: bool = False,
-    ) -> AnyTable:
+    ) -> ReadTable:
         """Read a table that may have holes, if method and score can `model` them.
 
         `marks` is the column that says which variables were set; with it, holes are refused.
@@ -216,7 +216,7 @@ class CommonRequest:
             check_report(self.report)
 
     @contextmanager
-    def progress(self, table: AnyTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
+    def progress(self, table: ReadTable | ScanStatistics | None = None, path: str = "") -> Iterator[Observer]:
         """Progress on standard error, and before it how a table was understood; Ctrl-C ends the search."""
         from dagora.cli.progress import progress
 
@@ -244,6 +244,7 @@ class LearnRequest(CommonRequest):
     """The options of learning and of its output."""
 
     pseudocount: PseudoCount = ONE_ROW
+    start: str | None = None
 
     def with_method(self, schema: Schema, *, noisy: bool = False) -> LearnRequest:
         """The same request with a method: the default over sites where none was asked for."""
@@ -272,8 +273,44 @@ class LearnRequest(CommonRequest):
             "jobs": self.jobs,
             "budget": self.budget_to_learn,
             **self._truth_for(method),
-            **parse_options(self.method, self.score, self.options),
+            **self._lags_for(method),
+            **self._start_for(method),
+            **parse_options(self.method, self.score, self._written_for(method)),
         }
+
+    def _written_for(self, method: Method) -> tuple[str, ...]:
+        """The options as written, without the number of lags where the method has no such option."""
+        own = method.in_time
+        return tuple(pair for pair in self.options if own or pair.partition("=")[0] != "lags")
+
+    def _lags_for(self, method: Method) -> dict[str, int]:
+        """The number of lags of windows, where a method for rows was given one as an option."""
+        from dagora.base.errors import OptionError
+
+        written = [pair.partition("=")[2] for pair in self.options if pair.partition("=")[0] == "lags"]
+        if method.in_time or not written:
+            return {}
+        if not written[-1].isdecimal():
+            raise OptionError(option="lags", value=written[-1], must="be a whole number from 1 to 100")
+        return {"lags": int(written[-1])}
+
+    def _start_for(self, method: Method) -> dict[str, AnyGraph]:
+        """The graph to start from as an argument; refused by a method that takes none."""
+        from dagora.base.errors import OptionError
+        from dagora.formats.registry import read_graph
+        from dagora.learners.registry import METHODS
+
+        if self.start is None:
+            return {}
+        takers = [each.name for each in METHODS if any(option.name == "start" for option in each.options)]
+        if method.name not in takers:
+            raise OptionError(
+                f"the method {method.name} starts from no graph: leave --start out, or choose "
+                f"{', '.join(takers[:-1])} or {takers[-1]}"
+            )
+        if any(pair.partition("=")[0] == "start" for pair in self.options):
+            raise OptionError("the graph to start from is given twice: leave --option start or --start out")
+        return {"start": read_graph(self.start)}
 
     def _truth_for(self, method: Method) -> dict[str, AnyGraph]:
         """The truth as an argument, for a method that takes it."""
@@ -431,6 +468,7 @@ class LearnRequest(CommonRequest):
             ("--picture", self.picture),
             ("--report", self.report),
             ("--pseudocount", self.pseudocount if self.pseudocount != ONE_ROW else None),
+            ("--start", self.start),
         ):
             line += [] if value is None else [flag, str(value)]
         for option in self.options:

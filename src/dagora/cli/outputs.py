@@ -203,7 +203,9 @@ def show_result(
     edges = number_of_edges(graph)
     in_time = result.lagged_graph
     if in_time is None:
-        echo(f"{result.method}: {amount(edges, 'edge')} among {len(graph)} variables")
+        variables, steps = window_size(graph.nodes)
+        window = f" at {steps} steps" if steps > 1 else ""
+        echo(f"{result.method}: {amount(edges, 'edge')} among {variables} variables{window}")
     else:
         lagged = len(in_time.lagged)
         echo(
@@ -231,6 +233,18 @@ def show_result(
         show_comparison(comparison)
     for path in written:
         echo(f"written: {path}", err=True)
+
+
+def window_size(nodes: Sequence[str]) -> tuple[int, int]:
+    """The number of variables, and of steps of time, that nodes are; one step where none is an earlier one.
+
+    >>> window_size(["x", "y"]), window_size(["x", "y", "x[t-1]", "y[t-1]"])
+    ((2, 1), (2, 2))
+    """
+    from dagora.graph.lagged_graph import split_name
+
+    lags = max((split_name(node)[1] for node in nodes), default=0)
+    return len({split_name(node)[0] for node in nodes}) if lags else len(nodes), lags + 1
 
 
 def show_edges(result: Result) -> None:

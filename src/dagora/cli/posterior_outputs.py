@@ -76,6 +76,10 @@ def show_posterior(posterior: Posterior, truth: Graph | None, written: Sequence[
     echo("")
     for line in edge_lines(posterior):
         echo(line)
+    if posterior.prior_effect is not None:
+        echo("")
+        for line in posterior.prior_effect.lines():
+            echo(line)
     echo("")
     if draws.independent or draws.particles:
         echo(f"draws: {posterior.diagnostics.verdict}")
@@ -160,14 +164,14 @@ def show_strengths(strengths: Strengths, learned: Graph, truth: Graph | None) ->
     echo(f"strengths: {strengths.message}")
     if not strengths.samples:
         return
-    for line in strength_lines(strengths, learned):
+    for line in strength_lines(strengths, learned, pooled=strengths.settings.get("resample") == "impute"):
         echo(line)
     if truth is not None:
         echo("")
         show_expectations(expectations(strengths, truth))
 
 
-def strength_lines(strengths: Strengths, learned: Graph) -> list[str]:
+def strength_lines(strengths: Strengths, learned: Graph, *, pooled: bool = False) -> list[str]:
     """The strongest pairs, a line each; those that the graph learned from all rows joins are marked."""
     names, joined = strengths.nodes, strengths.adjacency_frequency
     edge, sure = strengths.edge_frequency, strengths.compelled_frequency
@@ -187,7 +191,8 @@ def strength_lines(strengths: Strengths, learned: Graph) -> list[str]:
     ]
     if len(order) > MOST_EDGES:
         lines.append(f"  and {len(order) - MOST_EDGES} more pairs above {LEAST_PROBABLE:g}")
-    return [*lines, "* joined in the graph learned from all rows"]
+    whose = "more than half of these graphs" if pooled else "the graph learned from all rows"
+    return [*lines, f"* joined in {whose}"]
 
 
 def _finite(value: float) -> float | None:

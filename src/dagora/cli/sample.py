@@ -23,6 +23,7 @@ from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs
 
 if TYPE_CHECKING:
+    from dagora.data.made_tables import ReadTable
     from dagora.posterior.summary.posterior import Posterior
     from dagora.stats.statistics import Statistics
 
@@ -32,7 +33,9 @@ Examples:
   dagora sample patients.csv --method exact --score bdeu --option ess=10 --json
   dagora sample sensors.parquet --method order --draws 5000 --jobs 4 --report posterior.html
   dagora sample cells.csv --score gp --reweight qmc --prior sparse --truth known.json
+  dagora sample survey.csv --weights w
   dagora sample survey.csv --knowledge known.json --time-limit 600 --checkpoint survey.npz
+  dagora sample survey.csv --method order --impute 20
   dagora sample plant.csv --time hour --series reactor --lags 2
 """
 
@@ -47,6 +50,7 @@ class SampleRequest(CommonRequest):
     reweight: str | None
     checkpoint: str | None
     dask: str | None
+    impute: int | None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -74,6 +78,7 @@ class SampleRequest(CommonRequest):
             "budget": self.budget,
             "reweight": self.reweight,
             "dask": self.dask,
+            **({} if self.impute is None else {"impute": self.impute}),
             **parse_pairs(tuple(written), known, owner),
         }
 
@@ -178,6 +183,12 @@ def sample_options(command: F) -> F:
         ),
         *COMMON_OPTIONS,
         dask_option("Run the chains", "."),
+        click.option(
+            "--impute",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Where cells are missing: draw them N times, and pool the draws given each completed table.",
+        ),
         click.option("-o", "--output", metavar="P.json", help="Write the posterior with all its draws."),
         click.option("--picture", metavar="FILE.svg", help="Draw the edge probabilities as a heat map."),
         REPORT,
@@ -214,16 +225,36 @@ def command(
     from dagora.learners.in_windows import check_lags
     from dagora.learners.source import marked_column, read_rows
     from dagora.posterior.checks import check_rows
+    from dagora.stats.accepting import statistics_of
+    from dagora.stats.stored.statistics_file import is_statistics_file, read_statistics
 
     request.check()
     request.check_overwriting(data)
     if is_jkl(data):
         raise OptionError(f"{data} holds scores of some parent sets only: sample from a table")
+    table: ReadTable | None = None
+    rows: Statistics
     timing, asked = in_time.timing, in_time.settings(request.settings)
-    table = request.read(reading, data, marked_column(interventions), timing=timing)
-    with naming(data):
-        check_rows(table.n_rows)
-    rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
+    if is_statistics_file(data):
+        if timing is not None or not reading.is_default("error") or interventions is not None:
+            raise OptionError("statistics have no cells: leave out the options about columns and cells")
+        if request.impute is not None:
+            raise OptionError("statistics have no cells: leave --impute out")
+        rows = read_statistics(Path(data))
+    elif request.impute is not None:
+        for flag, value in (("--interventions", interventions), ("--time", timing)):
+            if value is not None:
+                raise OptionError(f"--impute does not go with {flag}: leave one of them out")
+        modelling = replace(reading, given={**reading.given, "missing": "model"})
+        table = request.read_any(modelling, data, completes=True)
+        with naming(data):
+            check_rows(table.n_rows)
+        rows = statistics_of(table, request.jobs)
+    else:
+        table = request.read_any(reading, data, marked_column(interventions), model=False, timing=timing)
+        with naming(data):
+            check_rows(table.n_rows)
+        rows = read_rows(table, request.jobs, interventions=interventions, timing=timing)
     if request.known_truth is not None:
         names = rows.schema.names
         nodes = names if timing is None else window_names(names, check_lags(asked.get("lags")))

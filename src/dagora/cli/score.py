@@ -15,7 +15,7 @@ from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import Purpose
-    from dagora.data.table import Table
+    from dagora.data.made_tables import ReadTable
     from dagora.stats.scan.scan_statistics import ScanStatistics
 
 EXAMPLES = """\b
@@ -91,7 +91,7 @@ def command(
     values = parse_options(None, score, options)
     if dask is not None:
         check_reading_there(reading, {"--interventions": interventions})
-    table: Table | ScanStatistics
+    table: ReadTable | ScanStatistics
     with connect_cluster(dask):
         if dask is not None:
             table = rows_there(reading, data, jobs)
@@ -105,7 +105,7 @@ def command(
                 "constants": False,
             }
             large = reading.scan_large(data, jobs, None, score, values, **purpose)
-            table = reading.table(data, **purpose) if large is None else large
+            table = reading.any_table(data, **purpose) if large is None else large
         rows = read_rows(table, jobs, interventions=interventions)
         check_names(rows.schema.names)
         budget = Budget()

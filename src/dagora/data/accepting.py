@@ -15,8 +15,10 @@ from dagora.data.columns.column_names import kept_positions, name_text
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.mixed_types import MixedTypesError
 from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.designed import DesignedTable
 from dagora.data.discretise import discretise
-from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.made_tables import ReadTable, table_of, without_design
 from dagora.data.readers import read_any
 from dagora.data.scan.row_sample import read_source
 from dagora.data.scan.sqlite import is_sqlite, open_sqlite
@@ -34,17 +36,22 @@ def as_table(data: object, reading: ReadingOptions | None = None) -> Table:
     Traceback (most recent call last):
     dagora.DataError: an object of type int is no data: give a file's name, a pandas, ...
     """
-    table = as_any_table(data, reading)
+    table = without_design(as_any_table(data, reading))
     if isinstance(table, IncompleteTable):
-        raise DataError(
-            f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
-            "`complete` has the complete ones, impute fills the others"
-        )
+        raise incomplete_refusal(table)
     return table
 
 
-def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTable:
-    """Make a table that may have missing values, where the reading options say that they can be modelled.
+def incomplete_refusal(table: IncompleteTable) -> DataError:
+    """The error where complete rows are needed."""
+    return DataError(
+        f"{table.missing} of {table.seen.size} cells are missing, and this needs complete rows: "
+        "`complete` has the complete ones, impute fills the others"
+    )
+
+
+def as_any_table(data: object, reading: ReadingOptions | None = None) -> ReadTable:
+    """Make a table that may have missing values or weights and groups of rows, as the reading options say.
 
     >>> as_any_table({"a": [0, 1, None]}, ReadingOptions(missing="auto", why_not_model=lambda kinds: ""))
     IncompleteTable(3 rows, 1 columns, 1 of 3 cells missing)
@@ -52,7 +59,7 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
     reading = reading or ReadingOptions()
     if isinstance(data, Table):
         return reread(data, reading)
-    if isinstance(data, IncompleteTable):
+    if isinstance(data, IncompleteTable | DesignedTable):
         return drop_columns(data, reading)
     if isinstance(data, str) and "\n" in data:
         raise DataError("text with several lines is not the name of a file: write it to a file first")
@@ -71,8 +78,10 @@ def as_any_table(data: object, reading: ReadingOptions | None = None) -> AnyTabl
     return table_of(*columns_of_frame(data, reading)).announced()
 
 
-def drop_columns(table: IncompleteTable, reading: ReadingOptions) -> IncompleteTable:
-    """A table with missing values without some columns; all else is settled when it is made."""
+def drop_columns(
+    table: IncompleteTable | DesignedTable, reading: ReadingOptions
+) -> IncompleteTable | DesignedTable:
+    """A table with missing values, weights or groups without some columns; all else was settled before."""
     settled = [name for name in reading.non_defaults() if name not in ("drop", "missing")]
     if settled or reading.missing not in ("error", "auto", "model"):
         raise OptionError(

@@ -33,6 +33,15 @@ def answer_description(question: Question) -> Answer:
     return (describe_parquet(file) if question["form"] == "parquet" else describe_ipc(file)), None
 
 
+def answer_note(question: Question) -> Answer:
+    """A text among the metadata of a Parquet file; empty where it is not there."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(question["file"]) as source:
+        known = source.metadata.metadata or {}
+    return {"note": known.get(question["key"].encode(), b"").decode()}, None
+
+
 def describe_parquet(file: Path) -> dict[str, Any]:
     """The schema, rows and sizes that a Parquet file states."""
     import pyarrow.parquet as pq

@@ -79,6 +79,7 @@ TABLE: dict[str, Test] = {
 }
 QUESTIONS = {
     "describe": FileQuestion("arrow_parser", "answer_description", SIZES, rows_follow=False),
+    "note": FileQuestion("arrow_parser", "answer_note", {"note": is_text}, rows_follow=False),
     "batches": FileQuestion("arrow_parser", "answer_batches"),
     "table": FileQuestion("program_parser", "answer_table", TABLE),
     "query": FileQuestion("scan.duckdb_parser", "answer_query"),

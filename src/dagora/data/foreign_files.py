@@ -39,6 +39,7 @@ BY_ENDING = {
         (".sqlite", ".sqlite3"),
         "is a database of SQLite: learn and open_rows take it in Python, and the commands, with {table} NAME",
     ),
+    ".stats": "holds statistics and no rows, and this needs a table: learn, sample and drift take statistics",
 }
 # The same by the first bytes, for files under a name that promises text.
 BY_BEGINNING = (

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from dagora.base.errors import DataError, announce
 from dagora.base.notebook import NotebookView
 from dagora.data.columns.column_type import Column, seen_cells
-from dagora.data.columns.missing_pattern import missing_pattern, unseen
+from dagora.data.columns.missing_pattern import missing_pattern
 from dagora.data.columns.overview import Overview
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Schema
 from dagora.data.table import Table
 
 
@@ -143,18 +143,3 @@ class IncompleteTable(NotebookView):
 
 
 AnyTable = Table | IncompleteTable
-
-
-def table_of(columns: Sequence[Column], overview: Overview | None = None) -> AnyTable:
-    """A table of typed columns; one with missing values where a cell is missing.
-
-    >>> from dagora.data.schema import Kind, Variable
-    >>> table_of([Column(Variable("x", Kind.CONTINUOUS), np.array([0.5]))])
-    Table(1 rows, 1 columns)
-    """
-    for column in columns:
-        if column.variable.kind is Kind.DISCRETE and not column.variable.levels:
-            raise unseen(column.variable.name)
-    if any(column.missing is not None for column in columns):
-        return IncompleteTable.from_columns(columns, overview)
-    return Table.from_columns(columns, overview)

@@ -27,8 +27,9 @@ from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.delimited_text import read_delimited
 from dagora.data.foreign_files import no_such_file, not_utf8, refuse_foreign_content, refuse_foreign_ending
 from dagora.data.header import find_separator, suggested_mark
-from dagora.data.incomplete import AnyTable, IncompleteTable, table_of
+from dagora.data.incomplete import IncompleteTable
 from dagora.data.large_files import large_file
+from dagora.data.made_tables import ReadTable, table_of, without_design
 from dagora.data.program_parser import read_program_file
 from dagora.data.raw_table import RawTable
 from dagora.data.table import Table
@@ -89,7 +90,7 @@ def read_table(
 
 def read_as(file: Path, reading: ReadingOptions) -> Table:
     """Read a table as `read_table` does, with reading options in one piece and without a warning."""
-    table = read_any(file, reading)
+    table = without_design(read_any(file, reading))
     if isinstance(table, IncompleteTable):
         raise OptionError(
             f"{option('missing', 'model')} cannot be used here, where complete rows are needed: drop rows "
@@ -99,8 +100,8 @@ def read_as(file: Path, reading: ReadingOptions) -> Table:
     return table
 
 
-def read_any(file: Path, reading: ReadingOptions) -> AnyTable:
-    """Read a table that may have missing values, where the reading options say that they can be modelled."""
+def read_any(file: Path, reading: ReadingOptions) -> ReadTable:
+    """Read a table that may have missing values or weights and groups of rows, as the options say."""
     with naming(file):
         raw = read_raw(file, reading)
         reading = replace(reading, separated_by=raw.separator)

@@ -21,6 +21,7 @@ from dagora.data.columns.column_type import Column
 from dagora.data.columns.frames import columns_of_frame, columns_of_matrix
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.reading_options import READING, ReadingOptions, takes_reading
+from dagora.data.columns.row_design import RowDesign
 from dagora.data.exports import arrow_table, pandas_frame, polars_frame
 from dagora.data.schema import MAX_LEVELS, Kind, Schema, Variable
 
@@ -67,6 +68,8 @@ class Table(NotebookView):
         >>> Table.from_columns([column])
         Table(2 rows, 1 columns)
         """
+        if overview is not None and overview.design is not None:
+            raise overview.design.refusal()
         schema = Schema(column.variable for column in columns)
         return cls(schema, tuple(column.values for column in columns), overview)
 
@@ -234,6 +237,9 @@ def require_table(value: object) -> Table:
     """Return a table as it is; refuse anything else with the way to get one."""
     if isinstance(value, Table):
         return value
+    design = getattr(value, "design", None)
+    if isinstance(design, RowDesign):
+        raise design.refusal()
     raise DataError(
         f"a Table is needed, not a {type(value).__name__}: read_table, Table.from_frame and Table.from_numpy "
         "make one"

@@ -65,6 +65,7 @@ class TimeSteps:
     gap_rows: rows before which steps of their series are missing
     missing:  the number of steps that are missing in all
     first:    the first of them, in words; "" where none is
+    written:  writes the time of any step, also of one that no row has
     """
 
     steps: NDArray[np.int64]
@@ -73,6 +74,7 @@ class TimeSteps:
     gap_rows: NDArray[np.int64]
     missing: int
     first: str
+    written: Callable[[int], str]
 
     @property
     def warnings(self) -> list[str]:
@@ -101,8 +103,9 @@ def count_steps(
     >>> found.steps.tolist(), found.gap_rows.tolist(), found.first
     ([0, 1, 2, 4], [3], '4, between 3 and 5')
     >>> months = np.array(["2024-01-31", "2024-02-29", "2024-03-31"], "datetime64[D]").astype(float)
-    >>> count_steps(months, np.array([0, 3]), "t", dates=True).unit
-    'month'
+    >>> monthly = count_steps(months, np.array([0, 3]), "t", dates=True)
+    >>> monthly.unit, monthly.written(3)
+    ('month', '2024-04')
     """
     inside = np.ones(max(0, len(moments) - 1), dtype=np.bool_)
     inside[starts[1:-1] - 1] = False
@@ -132,13 +135,15 @@ def count_steps(
         first = f"{lost}, between {axis.written(float(before), step)} and {axis.written(float(after), step)}"
         if labels is not None:
             first += f" in the series '{labels[series_of(k, starts)]}'"
+    begin = float(axis.positions.min())
     return TimeSteps(
-        np.rint((axis.positions - axis.positions.min()) / unit_step).astype(np.int64),
+        np.rint((axis.positions - begin) / unit_step).astype(np.int64),
         None if step is None else step * axis.days,
         name_unit(axis.unit, step),
         gap_rows,
         int(times[gap_rows - 1].sum()) - len(gap_rows),
         first,
+        lambda k: axis.written(begin + k * unit_step, step),
     )
 
 

@@ -40,6 +40,8 @@ ENDS = (0.025, 0.975)
 def with_curve(effect: Effect, graph: AnyGraph, rows: EffectRows) -> Effect:
     """The effect with the curve over x; an error where there is none."""
     contrast = effect.contrast
+    if rows.design is not None:
+        raise rows.design.refusal("a curve takes every row for one")
     if effect.verdict not in {"adjustment", "set"} or effect.adjustment is None:
         raise OptionError(f"there is no curve: the verdict about the effect is '{effect.verdict}'")
     table = rows_set_alone(rows, contrast) if effect.verdict == "set" else None

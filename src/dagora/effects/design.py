@@ -14,8 +14,8 @@ from dagora.effects.contrast import EffectContrast
 Array = NDArray[np.float64]
 
 
-def covariates(table: Table, names: Sequence[str]) -> Array:
-    """The columns of an adjustment set, centred; levels that no row has are left out.
+def covariates(table: Table, names: Sequence[str], weights: Array | None = None) -> Array:
+    """The columns of an adjustment set, centred, by the weights of rows; levels that no row has are left out.
 
     >>> table = Table.from_numpy([["a", "0.5"], ["b", "1.5"]], names=["g", "x"])
     >>> covariates(table, ["g", "x"]).tolist()
@@ -30,7 +30,8 @@ def covariates(table: Table, names: Sequence[str]) -> Array:
             codes = table.codes(place)
             columns += [(codes == code).astype(np.float64) for code in np.unique(codes)[1:]]
     found = np.column_stack([np.zeros((table.n_rows, 0)), *columns])
-    return np.asarray(found - found.mean(axis=0))
+    centre = found.mean(axis=0) if weights is None else np.average(found, axis=0, weights=weights)
+    return np.asarray(found - centre)
 
 
 def split_causes(table: Table, contrast: EffectContrast) -> tuple[list[int], list[int]]:

@@ -64,7 +64,7 @@ def estimates_by_graph(
     causal = graphs.causes(contrast.x, contrast.y) & graphs.has_weight
     found: dict[Key, SharedEstimate] = {}
     if len(contrast.x) == 1 and not contrast.given and rows.interventions is None:
-        estimator = SetEstimator(rows.table, contrast)
+        estimator = SetEstimator(rows.table, contrast, rows.design)
         for names, places in sets_with_support(graphs, estimator, contrast, causal):
             found[names, ()] = SharedEstimate(names, estimator.estimate(names, seed), places)
             causal[places] = False

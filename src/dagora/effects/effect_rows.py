@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import some_of, was_or_were
+from dagora.data.columns.row_design import RowDesign
+from dagora.data.designed import DesignedTable
 from dagora.data.interventions import Interventions
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
@@ -25,6 +27,8 @@ from dagora.effects.standardise import is_level
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
 from dagora.stats.capabilities import capabilities_of
+from dagora.stats.designed import DesignStatistics
+from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
@@ -35,21 +39,34 @@ class UsableRows(NamedTuple):
     table: Table
     notes: list[str]
     regimes: tuple[bool, ...] = ()
+    design: RowDesign | None = None
 
 
 @dataclass(frozen=True)
 class EffectRows:
-    """A table, and in which of its rows variables were set."""
+    """A table, and in which of its rows variables were set, or what weights and groups the rows have."""
 
     table: Table
     interventions: Interventions | None = None
+    design: RowDesign | None = None
 
     @classmethod
     def of(cls, statistics: Statistics) -> EffectRows:
         """Those of statistics of complete rows in memory."""
+        if isinstance(statistics, DesignStatistics):
+            return cls(statistics.designed.table, design=statistics.designed.design)
         if not isinstance(statistics, TableStatistics):
             raise OptionError("an effect needs a table of complete rows in memory")
         return cls(statistics.rows(), capabilities_of(statistics).interventions)
+
+    def statistics(self, names: Sequence[str]) -> Statistics:
+        """The sums over the rows of some columns."""
+        table = self.table.select(names)
+        if self.design is not None:
+            return DesignStatistics(DesignedTable(self.table, self.design).select(names))
+        if self.interventions is not None:
+            return InterventionalStatistics(table, self.interventions)
+        return TableStatistics(table)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,8 +80,8 @@ class EffectRows:
 
     def offer(self, graph: AnyGraph, contrast: EffectContrast, adjust: tuple[str, ...]) -> OfferedSet:
         """The support and the estimate that the rows offer for an effect adjusted for a set."""
-        table, notes, regimes = self.usable(graph, contrast, adjust)
-        estimator = SetEstimator(table, contrast)
+        table, notes, regimes, design = self.usable(graph, contrast, adjust)
+        estimator = SetEstimator(table, contrast, design)
         return OfferedSet(
             adjust,
             table.n_rows,
@@ -97,7 +114,10 @@ class EffectRows:
             kept &= is_level(self.table, name, level)
         if not kept.any():
             raise DataError("no row is left from which the effect could be computed")
-        return UsableRows(self.table if kept.all() else self.table.take(kept), notes, tuple(free))
+        if kept.all():
+            return UsableRows(self.table, notes, tuple(free), self.design)
+        design = self.design and self.design.take(kept)
+        return UsableRows(self.table.take(kept), notes, tuple(free), design)
 
     def notes_about_strangers(self, graph: AnyGraph, kept: NDArray[np.bool_]) -> list[str]:
         """Notes about rows in which something was set that the graph does not have."""

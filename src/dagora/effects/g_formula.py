@@ -24,8 +24,6 @@ from dagora.effects.set_estimate import DRAWS, Interval, Support, summarise
 from dagora.effects.table_g_formula import effect_by_tables, families_towards
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
-from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.table import TableStatistics
 
 
 class IdentifiedEffect(NamedTuple):
@@ -62,10 +60,7 @@ def effect_along_paths(
     dag: DAG, rows: EffectRows, contrast: EffectContrast, seed: int = 0
 ) -> dict[str, Interval]:
     """The effect in a linear model with the arrows of a graph."""
-    table = rows.table.select(dag.nodes)
-    statistics = TableStatistics(table)
-    if rows.interventions is not None:
-        statistics = InterventionalStatistics(table, rows.interventions)
+    statistics = rows.statistics(dag.nodes)
     is_set, steps = np.zeros(len(dag), dtype=np.bool_), np.zeros(len(dag))
     for name, to, base in zip(contrast.x, contrast.to, contrast.base, strict=True):
         is_set[dag.index(name)], steps[dag.index(name)] = True, float(to) - float(base)

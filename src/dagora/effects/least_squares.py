@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.effects.row_sums import EQUAL, RowSums
+
 Array = NDArray[np.float64]
 
 DEPENDENT = 1e-9  # share of a column's length that others leave over: below it, they determine the column
@@ -37,14 +39,17 @@ class RobustFit:
         return float(weights @ self.coefficients / np.sqrt(weights @ self.usual_covariance @ weights))
 
 
-def least_squares(design: Array, y: Array) -> RobustFit:
-    """Regress y on the columns of a design.
+def least_squares(design: Array, y: Array, rows: RowSums = EQUAL) -> RobustFit:
+    """Regress y on the columns of a design; rows may have weights, or errors that those of a group share.
 
     >>> fit = least_squares(np.array([[1.0, 0], [1, 1], [1, 2], [1, 3]]), np.array([0.0, 1, 2, 4]))
     >>> fit.coefficients.round(3).tolist(), fit.freedom
     ([-0.2, 1.3], 2)
     """
     kept = independent_columns(design)
+    if rows.weights is not None:
+        root = np.sqrt(rows.weights)
+        design, y = design * root[:, None], y * root
     orthonormal, triangle = np.linalg.qr(design[:, kept])
     inverse = np.linalg.inv(triangle)
     projected = orthonormal.T @ y
@@ -52,8 +57,8 @@ def least_squares(design: Array, y: Array) -> RobustFit:
     residual = y - orthonormal @ projected
     scaled = residual / np.maximum(1 - leverage, FULL_LEVERAGE)
     scores = orthonormal * scaled[:, None]
-    small = inverse @ (scores.T @ scores) @ inverse.T
-    freedom = max(1, len(y) - int(kept.sum()))
+    small = inverse @ rows.squares(scores) @ inverse.T
+    freedom = rows.freedom(len(y), int(kept.sum()))
     coefficients, covariance, usual = (
         np.zeros(len(kept)),
         np.zeros((len(kept), len(kept))),
@@ -61,7 +66,9 @@ def least_squares(design: Array, y: Array) -> RobustFit:
     )
     coefficients[kept] = inverse @ projected
     covariance[np.ix_(kept, kept)] = small
-    usual[np.ix_(kept, kept)] = inverse @ inverse.T * float(residual @ residual) / freedom
+    usual[np.ix_(kept, kept)] = (
+        inverse @ inverse.T * float(residual @ residual) / max(1, len(y) - int(kept.sum()))
+    )
     return RobustFit(coefficients, covariance, usual, kept, freedom)
 
 

@@ -17,8 +17,9 @@ from dagora.base.errors import DataError
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.design import covariates, numbers_of_causes, split_causes
-from dagora.effects.least_squares import RobustFit, independent_columns, least_squares
+from dagora.effects.least_squares import FULL_LEVERAGE, RobustFit, independent_columns, least_squares
 from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.row_sums import EQUAL, RowSums
 from dagora.effects.sensitivity import HiddenCause
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate, Support
 
@@ -29,31 +30,36 @@ ROWS_PER_COLUMN = 5
 ONE_SLOPE = "the mean of y is linear in x and in what is adjusted for"
 
 
-def regress(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> SetEstimate:
+def regress(
+    table: Table, contrast: EffectContrast, adjust: Sequence[str], rows: RowSums = EQUAL
+) -> SetEstimate:
     """The effect on the mean of y, adjusted for a set of columns."""
     discrete, continuous = split_causes(table, contrast)
-    z = covariates(table, adjust)
+    z = covariates(table, adjust, rows.weights)
     causes = numbers_of_causes(table, contrast, continuous)
     to, base = (np.array([float(values[k]) for k in continuous]) for values in (contrast.to, contrast.base))
     y = table.values(table.schema.index(contrast.y))
     sides = rows_compared(table, contrast, discrete)
     support = overlap_of(table, contrast, sides, z, adjust)
     if not discrete:
-        value, variance, freedom, t = by_slope(contrast, z, causes, y, to - base, adjust)
+        value, variance, freedom, t = by_slope(contrast, z, causes, y, to - base, adjust, rows)
         of_t = freedom
         assumes: tuple[str, ...] = (ONE_SLOPE,)
     elif tell_apart(np.column_stack([np.ones(len(y)), z, causes]), sides):
-        value, variance, freedom = by_groups(z, causes, y, sides, (to, base))
+        value, variance, freedom = by_groups(z, causes, y, sides, (to, base), rows)
         t, of_t = one_slope_t(z, y, sides) if len(contrast.x) == 1 else (None, freedom)
         assumes = ("among the rows with each value of x, the mean of y is linear in what is adjusted for",)
     else:
-        rows = sides[0] | sides[1]
-        causes = np.column_stack([sides[0].astype(np.float64), causes])[rows]
+        some = sides[0] | sides[1]
+        causes = np.column_stack([sides[0].astype(np.float64), causes])[some]
         step = np.concatenate([[1.0], to - base])
-        value, variance, freedom, t = by_slope(contrast, z[rows], causes, y[rows], step, adjust)
+        value, variance, freedom, t = by_slope(
+            contrast, z[some], causes, y[some], step, adjust, rows.take(some)
+        )
         of_t = freedom
         assumes = (ONE_SLOPE, "the effect is the same for all (too few rows to tell)")
-    return with_hidden_cause(student(value, variance, freedom, support, assumes), t, of_t)
+    found = student(value, variance, freedom, support, assumes)
+    return with_hidden_cause(found, t, of_t) if rows.plain else found
 
 
 def tell_apart(design: Array, sides: Sequence[NDArray[np.bool_]]) -> bool:
@@ -95,12 +101,18 @@ def student(
 
 
 def by_slope(
-    contrast: EffectContrast, z: Array, causes: Array, y: Array, step: Array, adjust: Sequence[str]
+    contrast: EffectContrast,
+    z: Array,
+    causes: Array,
+    y: Array,
+    step: Array,
+    adjust: Sequence[str],
+    rows: RowSums = EQUAL,
 ) -> tuple[float, float, int, float | None]:
     """The effect of a step in one regression of all rows, its variance, its freedom and, of one x, its t."""
     design = np.column_stack([np.ones(len(y)), z, causes - causes.mean(axis=0)])
     refuse_too_few(len(y), design.shape[1])
-    fit = least_squares(design, y)
+    fit = least_squares(design, y, rows)
     if not fit.kept[1 + z.shape[1] :].all():
         raise DataError(no_variation(contrast, adjust))
     weights = np.concatenate([np.zeros(1 + z.shape[1]), step])
@@ -116,20 +128,42 @@ def one_slope_t(z: Array, y: Array, sides: Sequence[NDArray[np.bool_]]) -> tuple
 
 
 def by_groups(
-    z: Array, causes: Array, y: Array, sides: Sequence[NDArray[np.bool_]], values: Sequence[Array]
+    z: Array,
+    causes: Array,
+    y: Array,
+    sides: Sequence[NDArray[np.bool_]],
+    values: Sequence[Array],
+    rows: RowSums = EQUAL,
 ) -> tuple[float, float, int]:
     """The difference of two regressions at the mean of z, its variance and its freedom."""
     fits: list[RobustFit] = []
     means, variances = [], []
     for side, value in zip(sides, values, strict=True):
         design = np.column_stack([np.ones(int(side.sum())), z[side], causes[side] - value])
-        fits.append(least_squares(design, y[side]))
+        fits.append(least_squares(design, y[side], rows.take(side)))
         mean, variance = fits[-1].combine(np.eye(design.shape[1])[0])
         means.append(mean)
         variances.append(variance)
     apart = (fits[0].coefficients - fits[1].coefficients)[1 : 1 + z.shape[1]]
-    among_rows = float(apart @ (z.T @ z) @ apart) / len(z) ** 2  # of the mean over people who differ
-    return means[0] - means[1], sum(variances) + among_rows, fits[0].freedom + fits[1].freedom
+    if rows.plain:
+        among_rows = float(apart @ (z.T @ z) @ apart) / len(z) ** 2  # of the mean over people who differ
+        return means[0] - means[1], sum(variances) + among_rows, fits[0].freedom + fits[1].freedom
+    # Rows of a group may have either value: what each row moves the difference by is summed over groups.
+    moved = rows.weights_of(len(z)) * (z @ apart) / len(z)
+    for sign, side, value, fit in zip((1.0, -1.0), sides, values, fits, strict=True):
+        design = np.column_stack([np.ones(int(side.sum())), z[side], causes[side] - value])
+        moved[side] += sign * moved_intercept(design, y[side], rows.take(side), fit)
+    variance = float(rows.squares(moved[:, None])[0, 0])
+    return means[0] - means[1], variance, rows.freedom(len(y), 2 * int(fits[0].kept.sum()))
+
+
+def moved_intercept(design: Array, y: Array, rows: RowSums, fit: RobustFit) -> Array:
+    """The change of the intercept of a regression by each row."""
+    weights, x = rows.weights_of(len(y)), design[:, fit.kept]
+    inverse = np.linalg.inv((x * weights[:, None]).T @ x)
+    leverage = weights * np.einsum("ij,jk,ik->i", x, inverse, x)
+    residual = y - design @ fit.coefficients
+    return np.asarray(weights * (x @ inverse[:, 0]) * residual / np.maximum(1 - leverage, FULL_LEVERAGE))
 
 
 def no_variation(contrast: EffectContrast, adjust: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from dagora.effects.design import covariates, numbers_of_causes, split_causes
 from dagora.effects.least_squares import independent_columns
 from dagora.effects.linear import no_variation, tell_apart
 from dagora.effects.overlap import overlap_of, refuse_too_few, rows_compared
+from dagora.effects.row_sums import EQUAL, RowSums
 from dagora.effects.set_estimate import TAILS, Interval, SetEstimate
 from dagora.effects.standardise import is_level
 from dagora.network.softmax_fit import RIDGE, fit_softmax
@@ -43,10 +44,12 @@ class FittedEvent:
     separated: bool  # some threshold of the sum tells events from others without error
 
 
-def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str]) -> SetEstimate:
+def regress_event(
+    table: Table, contrast: EffectContrast, adjust: Sequence[str], rows: RowSums = EQUAL
+) -> SetEstimate:
     """The effect on the probability of an event, adjusted for a set of columns."""
     discrete, continuous = split_causes(table, contrast)
-    z = covariates(table, adjust)
+    z = covariates(table, adjust, rows.weights)
     numbers = numbers_of_causes(table, contrast, continuous)
     centre = numbers.mean(axis=0)
     causes = numbers - centre
@@ -58,7 +61,7 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
     values = [np.array([float(one[k]) for k in continuous]) - centre for one in sets]
     assumes = ["the logit of the event is linear in what is adjusted for and in continuous x"]
     if discrete and tell_apart(np.column_stack([np.ones(len(z)), z, causes]), sides):
-        fits = [fit_event(z, causes, event, side, contrast, adjust) for side in sides]
+        fits = [fit_event(z, causes, event, side, contrast, adjust, rows) for side in sides]
     else:
         if discrete:  # they differ by a constant
             assumes.append("the effect on the logit is the same for all (too few rows to tell)")
@@ -66,17 +69,17 @@ def regress_event(table: Table, contrast: EffectContrast, adjust: Sequence[str])
             values = [
                 np.concatenate([[first], value]) for first, value in zip((1.0, 0.0), values, strict=True)
             ]
-        fits = [fit_event(z, causes, event, sides[0] | sides[1], contrast, adjust)] * 2
+        fits = [fit_event(z, causes, event, sides[0] | sides[1], contrast, adjust, rows)] * 2
     if any(fit.separated for fit in fits):
         said = f"{contrast.y}={contrast.event} is told without error by what the regression has: {TOO_NARROW}"
         support = replace(support, notes=(*support.notes, said))
     averages = [
-        average(fit, np.column_stack([np.ones(len(z)), z, np.tile(value, (len(z), 1))]))
+        average(fit, np.column_stack([np.ones(len(z)), z, np.tile(value, (len(z), 1))]), rows.weights)
         for fit, value in zip(fits, values, strict=True)
     ]
     means = [mean for mean, _ in averages]
     spread = np.stack([influence for _, influence in averages])
-    covariance = spread @ spread.T / len(z) ** 2
+    covariance = rows.squares(spread.T) / len(z) ** 2
     chances = np.clip(np.array(means), LEAST_CHANCE, 1 - LEAST_CHANCE)
 
     def summary() -> dict[str, Interval]:
@@ -113,6 +116,7 @@ def fit_event(
     rows: NDArray[np.bool_],
     contrast: EffectContrast,
     adjust: Sequence[str],
+    sums: RowSums = EQUAL,
 ) -> FittedEvent:
     """Regress an event on centred columns in some rows."""
     design = np.column_stack([np.ones(len(z)), z, causes])
@@ -121,16 +125,17 @@ def fit_event(
     if not kept[1 + z.shape[1] :].all():
         raise DataError(no_variation(contrast, adjust))
     x, y = design[rows][:, kept], event[rows].astype(np.float64)
-    intercepts, slopes = fit_softmax(event[rows].astype(np.int64), x[:, 1:], 2)
+    weights = None if sums.weights is None else sums.weights[rows]
+    intercepts, slopes = fit_softmax(event[rows].astype(np.int64), x[:, 1:], 2, weights=weights)
     found = np.concatenate([intercepts[1:], slopes[1]])
     chance = 1 / (1 + np.exp(-x @ found))
     unit = np.concatenate([[1.0], x[:, 1:].std(axis=0)])  # the ridge is one of standardised columns
     scaled = x / unit
-    inverse = np.linalg.inv(
-        (scaled * (chance * (1 - chance))[:, None]).T @ scaled + RIDGE * np.eye(len(found))
-    )
-    leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
-    scores = scaled * ((y - chance) / np.maximum(1 - leverage, FULL_LEVERAGE))[:, None]
+    bend = chance * (1 - chance) * (1.0 if weights is None else weights)
+    inverse = np.linalg.inv((scaled * bend[:, None]).T @ scaled + RIDGE * np.eye(len(found)))
+    leverage = bend * np.einsum("ij,jk,ik->i", scaled, inverse, scaled)
+    residual = (y - chance) * (1.0 if weights is None else weights)
+    scores = scaled * (residual / np.maximum(1 - leverage, FULL_LEVERAGE))[:, None]
     coefficients, influence = np.zeros(len(kept)), np.zeros(design.shape)
     coefficients[kept] = found
     influence[np.ix_(np.flatnonzero(rows), np.flatnonzero(kept))] = len(z) * scores @ inverse / unit
@@ -138,12 +143,16 @@ def fit_event(
     return FittedEvent(coefficients, influence, bool(separated))
 
 
-def average(fitted: FittedEvent, design: Array) -> tuple[float, Array]:
+def average(fitted: FittedEvent, design: Array, weights: Array | None = None) -> tuple[float, Array]:
     """The mean probability of the event over all rows with x set, and its influence function."""
     chance = 1 / (1 + np.exp(-design @ fitted.coefficients))
-    mean = float(chance.mean())
-    slope = (design * (chance * (1 - chance))[:, None]).mean(axis=0)
-    return mean, chance - mean + fitted.influence @ slope
+    if weights is None:
+        mean = float(chance.mean())
+        slope = (design * (chance * (1 - chance))[:, None]).mean(axis=0)
+        return mean, chance - mean + fitted.influence @ slope
+    mean = float(np.average(chance, weights=weights))
+    slope = np.average(design * (chance * (1 - chance))[:, None], axis=0, weights=weights)
+    return mean, weights * (chance - mean) + fitted.influence @ slope
 
 
 def by_delta(chances: Array, covariance: Array, scale: str) -> Interval:

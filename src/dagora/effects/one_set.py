@@ -15,11 +15,14 @@ from dataclasses import replace
 import numpy as np
 
 from dagora.base.errors import DataError
+from dagora.data.columns.row_design import RowDesign
+from dagora.data.designed import DesignedTable
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.linear import regress
 from dagora.effects.logistic import regress_event
+from dagora.effects.row_sums import RowSums
 from dagora.effects.set_estimate import SetEstimate
 from dagora.effects.standardise import (
     HEAVY_PRIOR,
@@ -30,15 +33,24 @@ from dagora.effects.standardise import (
     standardise_counts,
 )
 from dagora.scores.usable_moments import refuse_unusable
+from dagora.stats.designed import DesignStatistics
 
 
 class SetEstimator:
-    """Estimates of one effect from the rows of a table, adjusted for any set of columns."""
+    """Estimates of one effect from the rows of a table, adjusted for any set of columns.
 
-    def __init__(self, table: Table, contrast: EffectContrast) -> None:
-        self._table, self._contrast = table, contrast
+    A `design` says that the rows have weights or belong to groups. Strata are then counted by weights that
+    sum to the effective number of rows for x and y.
+    """
+
+    def __init__(self, table: Table, contrast: EffectContrast, design: RowDesign | None = None) -> None:
+        self._table, self._contrast, self._rows = table, contrast, RowSums.of(design)
         by_strata = contrast.event is not None and all_discrete(table, contrast.x)
         self._counter = StratumCounter(table, contrast) if by_strata else None
+        self._weighted: StratumCounter | None = None
+        if by_strata and design is not None:
+            of_pair = DesignedTable(table, design).select([*contrast.x, contrast.y])
+            self._weighted = StratumCounter(table, contrast, DesignStatistics(of_pair).weights)
 
     def estimate(self, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
         """The effect adjusted for a set of columns."""
@@ -46,14 +58,15 @@ class SetEstimator:
         adjust = [name for name in adjust if name not in contrast.given]  # constant among the rows
         refuse_extremes(table, contrast, adjust)
         if contrast.event is None:
-            return regress(table, contrast, adjust)
+            return regress(table, contrast, adjust, self._rows)
         counts = self._counts(adjust)
         if counts is None:
-            return regress_event(table, contrast, adjust)
-        if prior_weight(counts) > HEAVY_PRIOR:
+            return regress_event(table, contrast, adjust, self._rows)
+        weighted = None if self._weighted is None else self._weighted.count(adjust)
+        if prior_weight(weighted or counts) > HEAVY_PRIOR:
             with suppress(DataError):  # too few rows for a regression
-                return in_place_of_strata(regress_event(table, contrast, adjust), adjust)
-        return standardise_counts(counts, contrast, adjust, seed)
+                return in_place_of_strata(regress_event(table, contrast, adjust, self._rows), adjust)
+        return standardise_counts(counts, contrast, adjust, seed, weighted)
 
     def supported_share(self, adjust: Sequence[str]) -> float:
         """The share of rows in strata with both values; 1 where there are no strata."""

@@ -121,6 +121,8 @@ def refuse_other_questions(rows: EffectRows, contrast: EffectContrast) -> None:
             "Gaussian processes are fitted to rows in which nothing was set: give these rows alone, without "
             "saying what was set"
         )
+    if rows.design is not None:
+        raise rows.design.refusal("Gaussian processes take every row for one")
     for name in (*contrast.x, contrast.y):
         column_of(rows.table, name)
     if contrast.given:

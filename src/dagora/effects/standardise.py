@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from dagora.effects.strata_posterior import PRIOR_ROWS, StrataPosterior, draw_in
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Counted = NDArray[np.int64] | NDArray[np.float64]  # sums of weights, where rows have some
 
 MOST_CODES = 1 << 12
 """Combinations of levels, seen or not, up to which strata are numbered by counting instead of by sorting."""
@@ -32,9 +34,9 @@ HEAVY_PRIOR = 0.05
 class StratumCounts:
     """Rows and events of the two values compared, `[value, stratum]`, and all rows of each stratum."""
 
-    rows: Codes
-    events: Codes
-    all_rows: Codes
+    rows: Counted
+    events: Counted
+    all_rows: Counted
 
     def posterior(self) -> StrataPosterior:
         """The posterior of the tables."""
@@ -48,11 +50,15 @@ def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], s
 
 
 def standardise_counts(
-    counts: StratumCounts, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0
+    counts: StratumCounts,
+    contrast: EffectContrast,
+    adjust: Sequence[str],
+    seed: int = 0,
+    weighted: StratumCounts | None = None,
 ) -> SetEstimate:
-    """The effect that counts in the strata of an adjustment set give."""
+    """The effect that counts in the strata of an adjustment set give; `weighted` has sums of weights."""
     refuse_unseen(contrast, counts.rows.sum(axis=1))
-    posterior = counts.posterior()
+    posterior = (counts if weighted is None else weighted).posterior()
 
     def draw(number: int, rng: np.random.Generator) -> Array:
         means = draw_in_blocks(lambda some: posterior.draw(some, rng), number, len(counts.all_rows))
@@ -71,8 +77,8 @@ class StratumCounter:
     The cell of a row is 2·value + event; rows with neither value have a cell of their own.
     """
 
-    def __init__(self, table: Table, contrast: EffectContrast) -> None:
-        self._table = table
+    def __init__(self, table: Table, contrast: EffectContrast, weights: Array | None = None) -> None:
+        self._table, self._weights = table, weights
         event = is_level(table, contrast.y, contrast.event or "")
         self._cell = np.full(table.n_rows, CELLS - 1)
         for side, values in enumerate((contrast.to, contrast.base)):
@@ -85,7 +91,7 @@ class StratumCounter:
         if self._last is None or self._last[0] != tuple(adjust):
             stratum = strata_of(self._table, adjust)
             number = int(stratum.max(initial=0)) + 1
-            counts = np.bincount(stratum * CELLS + self._cell, minlength=number * CELLS)
+            counts = np.bincount(stratum * CELLS + self._cell, self._weights, number * CELLS)
             cells = counts.reshape(number, CELLS).T
             rows = np.stack([cells[0] + cells[1], cells[2] + cells[3]])
             self._last = tuple(adjust), StratumCounts(rows, cells[1:4:2].copy(), cells.sum(axis=0))
@@ -120,7 +126,7 @@ def is_set(table: Table, names: Sequence[str], values: Sequence[Value]) -> NDArr
     return found
 
 
-def refuse_unseen(contrast: EffectContrast, rows: NDArray[np.integer]) -> None:
+def refuse_unseen(contrast: EffectContrast, rows: NDArray[Any]) -> None:
     """Refuse a value that no row has."""
     for values, number in zip((contrast.to, contrast.base), rows, strict=True):
         if number == 0:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
+from dagora.data.designed import DesignedTable
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, Value, level_code, level_codes
 from dagora.effects.effect_rows import EffectRows
@@ -23,6 +24,7 @@ from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, s
 from dagora.effects.standardise import is_set, refuse_unseen
 from dagora.effects.strata_posterior import add_prior, draw_in_blocks, draw_tables, normalise
 from dagora.graph.dag import DAG
+from dagora.stats.designed import DesignStatistics
 
 Array = NDArray[np.float64]
 Families = tuple[tuple[str, tuple[str, ...]], ...]
@@ -127,14 +129,18 @@ def levels_of(table: Table, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def count_family(rows: EffectRows, child: str, parents: Sequence[str]) -> Array:
-    """Count rows, `[parent, …, child]`; those in which the child was set do not count."""
+    """Count rows, `[parent, …, child]`, by their weights; those in which the child was set do not count."""
     table = rows.table
     names = (*parents, child)
     shape = levels_of(table, names)
     codes = np.ravel_multi_index([table.codes(table.schema.index(name)) for name in names], shape)
+    weights = None
+    if rows.design is not None:
+        weights = DesignStatistics(DesignedTable(table, rows.design).select(names)).weights
     if rows.interventions is not None:
         codes = codes[rows.interventions.unset(child)]
-    return np.bincount(codes, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+    counts = np.bincount(codes, weights, int(np.prod(shape)))
+    return counts.reshape(shape).astype(np.float64)
 
 
 def hold(factor: Factor, levels: Mapping[str, int]) -> Factor:

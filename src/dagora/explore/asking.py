@@ -74,7 +74,10 @@ class ExploreRequest:
         """The reading options as a command takes them."""
         words = []
         for name, value in self.reading.items():
-            words += [f"--{name}", comma_list(value) if READING[name].type == "names" else str(value)]
+            words += [
+                f"--{name.replace('_', '-')}",
+                comma_list(value) if READING[name].type == "names" else str(value),
+            ]
         return words
 
 

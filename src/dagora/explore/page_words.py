@@ -13,11 +13,14 @@ TITLES = {
     "missing": "missing values",
     "na": "words that mean missing",
     "counts": "column that counts rows",
+    "weights": "column of survey weights",
+    "group": "column of groups",
     "discretise": "cut numbers",
     "bins": "into",
     "separator": "cells of text files are separated by",
     "table": "sheet of a spreadsheet",
     "decimal": "decimals come after a",
+    "within_groups": "look within groups",
     "join": "join levels that differ only in case",
     "max_parents": "most parents",
     "method": "method",
@@ -42,6 +45,8 @@ UNSET = {
     "decimal": "what the file shows",
     "separator": "what its first lines show",
     "table": "the only one",
+    "weights": "none: rows count alike",
+    "group": "none: rows are independent",
     "counts": "none: each row counts once",
 }
 """The page's words for the default of an option."""

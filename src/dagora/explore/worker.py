@@ -220,9 +220,10 @@ def estimate(voice: Voice, number: int, path: Path, asked: ExploreRequest, ear: 
 
 def askable(rows: Statistics) -> dict[str, Any]:
     """The variables that can be asked about effects, with their levels; or why none can."""
+    from dagora.stats.designed import DesignStatistics
     from dagora.stats.table import TableStatistics
 
-    if not isinstance(rows, TableStatistics):
+    if not isinstance(rows, TableStatistics | DesignStatistics):
         said = f"an effect needs rows without missing cells: {option('missing', 'drop')}, and learn again"
         return {"variables": [], "why_not": render(said)}
     return {"variables": [{"name": one.name, "levels": list(one.levels)} for one in rows.schema]}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dagora.graph.any_graph import AnyGraph
     from dagora.graph.cpdag import Graph
     from dagora.graph.dag import Edge
+    from dagora.network.time.time_network import TimeNetwork
 
 # Open directions that one sentence names.
 MOST_NAMED = 5
@@ -285,13 +286,13 @@ def read_network(path: PathLike) -> Network:
     return content
 
 
-def write_network(network: Network, path: PathLike, *, originals: bool = True) -> None:
+def write_network(network: Network | TimeNetwork, path: PathLike, *, originals: bool = True) -> None:
     """Write a graph with its parameters to a file, whole or not at all.
 
     Parameters
     ----------
-    network : DiscreteNetwork, GaussianNetwork or MixedNetwork
-        From `fit` or `read_network`.
+    network : DiscreteNetwork, GaussianNetwork, MixedNetwork or TimeNetwork
+        From `fit` or `read_network`. Of a network in time, its window is written.
     path : path
         A .json file; for a discrete network also .bif, .xmlbif, .net, .xdsl or .uai (each also with .gz).
     originals : bool, default True
@@ -314,9 +315,9 @@ def write_network(network: Network, path: PathLike, *, originals: bool = True) -
     ('heads', 'tails')
     """
     known = _network_format(path)
-    require_network(network)
+    whole = require_network(getattr(network, "window", network))
     with naming(path):
-        text = known.render_network(network, originals) if known.render_network else ""
+        text = known.render_network(whole, originals) if known.render_network else ""
     write_whole(path, text)
 
 

@@ -9,7 +9,9 @@
     2 0.8 0.2          how many numbers it has, and these, the last variable running fastest
     4 0.9 0.1 0.2 0.8
 
-Variables are called V0, V1, … and levels 0, 1, … when such a file is read.
+The last variable runs fastest. pyAgrum (3.3) lets the first parent run fastest of the parents; a comment
+behind each scope (`2 0 1   # wet`) tells its files, which are read in its order. Variables are called V0, V1,
+… and levels 0, 1, … when such a file is read.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class UAIReader:
     """Reads the words of a file from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.words = text.split()
+        lines = text.splitlines()
+        self.has_comments = any("#" in line for line in lines)
+        self.words = " ".join(line.partition("#")[0] for line in lines).split()
         self.position = 0
 
     def network(self) -> DiscreteNetwork:
@@ -63,7 +67,8 @@ class UAIReader:
                 f"has {tables} tables for {count} variables: a Bayesian network has one for each"
             )
         scopes = [self.scope(names) for _ in self.take_room(tables)]
-        for *parents, child in scopes:
+        for *listed, child in scopes:
+            parents = listed[::-1] if self.has_comments else listed
             numbers = self.whole_number("the number of probabilities")
             needed = math.prod(parsed.shape_of(child, parents))
             if numbers != needed:

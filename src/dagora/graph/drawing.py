@@ -51,6 +51,7 @@ STYLES: dict[Verdict, tuple[str, str]] = {  # colour, dash pattern
     "causal": ("#004488", ""),
     "not causal": ("#bb5566", "2 3"),
     "deciding": ("#b98500", "9 3"),
+    "changed": ("#bb5566", ""),
 }
 # The words of a legend.
 JUDGED: dict[Verdict, str] = {word: word for word in ("correct", "reversed", "extra", "missing")}

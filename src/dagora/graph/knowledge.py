@@ -1,15 +1,18 @@
-"""Prior knowledge: required and forbidden edges, tiers, and a limit on the number of parents.
+"""Prior knowledge: edges, tiers, roots and leaves, causes, probabilities of edges, a limit on parents.
 
 Every learner obeys a `Knowledge` or refuses it with a message that names what it cannot obey. Tiers are
-groups of variables in temporal order: an edge may not lead from a later tier to an earlier one.
+groups of variables in temporal order: an edge may not lead from a later tier to an earlier one. A root has no
+parents, a leaf no children. `causes` says that a path leads from one variable to another, `not_causes` that
+none does. `prior` has the probability p of an edge a → b, `prior_adjacent` that of an edge in either
+direction: its odds p / (1 − p) multiply those of a graph that has it, so that 0.5 says nothing.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -23,13 +26,15 @@ from dagora.base.parsing import parse_json
 from dagora.base.phrases import among, nearest
 from dagora.base.wording import bare_names, option
 from dagora.graph.dag import DAG, Edge, cycle_in_words
+from dagora.graph.expert_opinions import parse_opinions
+from dagora.graph.knowledge_entries import Opinion, groups, listed_names, log_odds, opinions, pairs
 
 LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Required and forbidden edges, tiers, and the largest number of parents.
+    """Required and forbidden edges, tiers, roots, leaves, causes, probabilities of edges, most parents.
 
     >>> Knowledge(required=[("a", "b")], forbidden=[("a", "b")])
     Traceback (most recent call last):
@@ -42,10 +47,20 @@ class Knowledge:
     forbidden: tuple[Edge, ...] = ()
     tiers: tuple[tuple[str, ...], ...] = ()
     max_parents: int | None = None
+    roots: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    causes: tuple[Edge, ...] = ()
+    not_causes: tuple[Edge, ...] = ()
+    prior: tuple[Opinion, ...] = ()
+    prior_adjacent: tuple[Opinion, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "required", pairs("required", self.required))
-        object.__setattr__(self, "forbidden", pairs("forbidden", self.forbidden))
+        for key in ("required", "forbidden", "causes", "not_causes"):
+            object.__setattr__(self, key, pairs(key, getattr(self, key)))
+        for key in ("roots", "leaves"):
+            object.__setattr__(self, key, listed_names(key, getattr(self, key)))
+        for key in ("prior", "prior_adjacent"):
+            object.__setattr__(self, key, opinions(key, getattr(self, key), directed=key == "prior"))
         object.__setattr__(self, "tiers", groups(self.tiers))
         self._check()
 
@@ -58,20 +73,97 @@ class Knowledge:
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise KnowledgeError(option="max_parents", value=limit, must="be a whole number, 0 or more")
         for tail, head in self.required:
-            if (tail, head) in self._forbidden:
+            if (tail, head) in self.forbidden:
                 raise KnowledgeError(
                     f"the edge {tail} → {head} is both required and forbidden: keep it in one of them"
                 )
-            if not self.allows(tail, head):
+            if head in self.roots or tail in self.leaves:
+                what = f"'{head}' is a root" if head in self.roots else f"'{tail}' is a leaf"
+                raise KnowledgeError(
+                    f"the edge {tail} → {head} is required, and {what}: leave out one of them"
+                )
+            if self._leads_back(tail, head):
                 raise KnowledgeError(
                     f"the required edge {tail} → {head} leads from a later tier to an earlier one: "
                     "change the edge or the tiers"
                 )
         self._refuse_cycles()
+        self._check_causes()
+        self._check_prior()
         for name, number in Counter(head for _, head in dict.fromkeys(self.required)).items():
             if limit is not None and number > limit:
                 raise KnowledgeError(
                     f"'{name}' has {number} required parents, but {option('max_parents')} is {limit}"
+                )
+
+    def _check_causes(self) -> None:
+        """Refuse causes that contradict each other, or edges, tiers, roots and leaves."""
+        for a, c in self.causes:
+            entry = f"'causes' says that {a} is a cause of {c}"
+            if self._leads_back(a, c):
+                raise KnowledgeError(f"{entry}, which is in an earlier tier: change one of them")
+            if c in self.roots or a in self.leaves:
+                what = f"'{c}' is a root" if c in self.roots else f"'{a}' is a leaf"
+                raise KnowledgeError(f"{entry}, and {what}: leave out one of them")
+            if self.max_parents == 0:
+                raise KnowledgeError(f"{entry}, and {option('max_parents')} is 0: no edge leads anywhere")
+        try:
+            TopologicalSorter(self._known_parents).prepare()
+        except CycleError as found:
+            raise KnowledgeError(
+                f"the required edges and causes cannot all be there: {cycle_in_words(found.args[1])}; "
+                "leave out one of these"
+            ) from None
+        for a, c in self.not_causes:
+            if a in self._known_ancestors(c):
+                entry = f"'not_causes' says that {a} is no cause of {c}"
+                raise KnowledgeError(
+                    f"{entry}, and required edges or causes lead there: leave out one of them"
+                )
+
+    @property
+    def _known_parents(self) -> dict[str, list[str]]:
+        """For each variable those that required edges and causes say to be before it."""
+        before: dict[str, list[str]] = {}
+        for tail, head in (*self.required, *self.causes):
+            before.setdefault(tail, [])
+            before.setdefault(head, []).append(tail)
+        return before
+
+    def _known_ancestors(self, name: str) -> set[str]:
+        """The variables that lead to one, by required edges and causes."""
+        before, found, left = self._known_parents, set[str](), [name]
+        while left:
+            for parent in before.get(left.pop(), ()):
+                if parent not in found:
+                    found.add(parent)
+                    left.append(parent)
+        return found
+
+    def _check_prior(self) -> None:
+        """Refuse probabilities of what is settled anyway, and two about one pair."""
+        required = set(self.required)
+        directed = {frozenset((a, b)) for a, b, _ in self.prior}
+        for a, b, _ in self.prior:
+            if (a, b) in required:
+                raise KnowledgeError(f"the edge {a} → {b} is required and has a prior: leave out one of them")
+            if not self.allows(a, b):
+                raise KnowledgeError(
+                    f"the knowledge forbids the edge {a} → {b}, which has a prior: leave out one of them"
+                )
+        for a, b, _ in self.prior_adjacent:
+            if frozenset((a, b)) in directed:
+                raise KnowledgeError(
+                    f"{a} and {b} are in 'prior' and in 'prior_adjacent': keep them in one of them"
+                )
+            if (a, b) in required or (b, a) in required:
+                raise KnowledgeError(
+                    f"an edge between {a} and {b} is required and has a prior: leave out one of them"
+                )
+            if not self.allows(a, b) and not self.allows(b, a):
+                raise KnowledgeError(
+                    f"the knowledge forbids every edge between {a} and {b}, which has a prior: leave out one "
+                    "of them"
                 )
 
     def _refuse_cycles(self) -> None:
@@ -94,7 +186,25 @@ class Knowledge:
         >>> Knowledge().is_empty, Knowledge(max_parents=2).is_empty
         (True, False)
         """
-        return not (self.required or self.forbidden or self.tiers) and self.max_parents is None
+        return not self.directs and not self.has_prior and self.max_parents is None
+
+    @property
+    def has_prior(self) -> bool:
+        """True if edges have probabilities.
+
+        >>> Knowledge(prior=[("a", "b", 0.8)]).has_prior, Knowledge(roots=["a"]).has_prior
+        (True, False)
+        """
+        return bool(self.prior or self.prior_adjacent)
+
+    @property
+    def ancestral(self) -> bool:
+        """True if paths are known to be there, or not to be.
+
+        >>> Knowledge(causes=[("a", "b")]).ancestral, Knowledge(roots=["a"]).ancestral
+        (True, False)
+        """
+        return bool(self.causes or self.not_causes)
 
     @property
     def directs(self) -> bool:
@@ -103,7 +213,8 @@ class Knowledge:
         >>> Knowledge(tiers=[["a"], ["b"]]).directs, Knowledge(max_parents=2).directs
         (True, False)
         """
-        return bool(self.required or self.forbidden or self.tiers)
+        edges = self.required or self.forbidden or self.tiers or self.roots or self.leaves
+        return bool(edges) or self.ancestral
 
     @property
     def mentioned(self) -> tuple[str, ...]:
@@ -112,8 +223,11 @@ class Knowledge:
         >>> Knowledge(required=[("a", "b")], tiers=[["b"], ["c"]]).mentioned
         ('a', 'b', 'c')
         """
-        edges = (name for edge in (*self.required, *self.forbidden) for name in edge)
-        return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier))))
+        listed = (*self.required, *self.forbidden, *self.causes, *self.not_causes)
+        edges = (name for edge in listed for name in edge)
+        likely = (name for entry in (*self.prior, *self.prior_adjacent) for name in entry[:2])
+        ends = (*self.roots, *self.leaves)
+        return tuple(dict.fromkeys((*edges, *(name for tier in self.tiers for name in tier), *ends, *likely)))
 
     def without_parents(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """Marks of the nodes that have no parents by what they are, as those of earlier steps: none here.
@@ -124,10 +238,14 @@ class Knowledge:
         return np.zeros(len(nodes), dtype=np.bool_)
 
     def allows(self, tail: str, head: str) -> bool:
-        """Return True if tiers and forbidden edges permit tail → head."""
+        """Return True if tiers, roots, leaves, causes and forbidden edges permit tail → head."""
+        ends = head in self.roots or tail in self.leaves
+        return (tail, head) not in self._forbidden and not self._leads_back(tail, head) and not ends
+
+    def _leads_back(self, tail: str, head: str) -> bool:
+        """True if an edge would lead from a later tier to an earlier one."""
         rank = self._rank
-        backwards = tail in rank and head in rank and rank[tail] > rank[head]
-        return (tail, head) not in self._forbidden and not backwards
+        return tail in rank and head in rank and rank[tail] > rank[head]
 
     @cached_property
     def _rank(self) -> dict[str, int]:
@@ -136,7 +254,8 @@ class Knowledge:
 
     @cached_property
     def _forbidden(self) -> frozenset[Edge]:
-        return frozenset(self.forbidden)
+        """Edges that are forbidden, those against `causes` and along `not_causes` among them."""
+        return frozenset((*self.forbidden, *((c, a) for a, c in self.causes), *self.not_causes))
 
     def forbidden_matrix(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """Boolean matrix over `nodes`: entry [i, j] says that i → j is forbidden; so is all of the diagonal.
@@ -148,11 +267,12 @@ class Knowledge:
         """
         index = self._index(nodes)
         matrix = np.eye(len(nodes), dtype=np.bool_)
-        for tail, head in self.forbidden:
+        for tail, head in self._forbidden:
             matrix[index[tail], index[head]] = True
-        required = DAG(dict.fromkeys(name for edge in self.required for name in edge), self.required)
-        for head in required:
-            matrix[index[head], [index[ancestor] for ancestor in required.ancestors(head)]] = True
+        matrix[:, [index[name] for name in self.roots]] = True
+        matrix[[index[name] for name in self.leaves]] = True
+        for head in self._known_parents:
+            matrix[index[head], [index[ancestor] for ancestor in self._known_ancestors(head)]] = True
         earlier: list[int] = []
         for tier in filter(None, self.tiers):
             places = [index[name] for name in tier]
@@ -172,14 +292,60 @@ class Knowledge:
             matrix[index[tail], index[head]] = True
         return matrix
 
+    def prior_matrix(self, nodes: Sequence[str]) -> NDArray[np.float64]:
+        """The log odds that priors add to a graph for each edge [i, j] that it has.
+
+        >>> Knowledge(prior=[("a", "b", 0.8)]).prior_matrix("ab").round(2).tolist()
+        [[0.0, 1.39], [0.0, 0.0]]
+        """
+        index = self._index(nodes)
+        matrix = np.zeros((len(nodes), len(nodes)))
+        for a, b, chance in self.prior:
+            matrix[index[a], index[b]] = log_odds(chance)
+        for a, b, chance in self.prior_adjacent:
+            matrix[index[a], index[b]] = matrix[index[b], index[a]] = log_odds(chance)
+        return matrix
+
+    def edges_only(self, what: str) -> Knowledge:
+        """The knowledge, if it is about edges that are there or not; a prior and paths are refused.
+
+        >>> Knowledge(causes=[("a", "b")]).edges_only("an effect")
+        Traceback (most recent call last):
+        dagora.KnowledgeError: an effect takes required and forbidden edges, tiers, roots and leaves, and ...
+        """
+        for key in ("prior", "prior_adjacent", "causes", "not_causes"):
+            if getattr(self, key):
+                raise KnowledgeError(
+                    f"{what} takes required and forbidden edges, tiers, roots and leaves, and not '{key}': "
+                    "leave it out, or learn with it first"
+                )
+        return self
+
+    def _check_reachable(self, nodes: Sequence[str]) -> None:
+        """Refuse causes from which no edges that are allowed lead to what they cause."""
+        allowed = ~self.forbidden_matrix(nodes)
+        index = self._index(nodes)
+        for a, c in self.causes:
+            reached = np.zeros(len(nodes), dtype=np.bool_)
+            reached[index[a]] = True
+            for _ in nodes:
+                reached |= allowed[reached].any(axis=0)
+            if not reached[index[c]]:
+                raise KnowledgeError(
+                    f"'causes' says that {a} is a cause of {c}, and no edges that are allowed lead from "
+                    f"{a} to {c}: leave it out, or forbid less"
+                )
+
     def check_nodes(self, nodes: Sequence[str]) -> None:
-        """Refuse knowledge about variables that are not among `nodes`.
+        """Refuse knowledge about variables that are not among `nodes`, or that no graph of them obeys.
 
         >>> Knowledge(required=[("a", "z")]).check_nodes(["a", "b"])
         Traceback (most recent call last):
         dagora.KnowledgeError: the knowledge names 'z', which is not a variable of the data: known ...
         """
         self._index(nodes)
+        if self.causes:
+            self._check_reachable(nodes)
 
     def _index(self, nodes: Sequence[str]) -> dict[str, int]:
         index = {name: position for position, name in enumerate(nodes)}
@@ -213,14 +379,39 @@ class Knowledge:
             found += [
                 f"{names[j]} has {counts[j]} parents" for j in np.flatnonzero(counts > self.max_parents)
             ]
+        found += [f"{a} is no cause of {c}" for a, c in self.causes if a not in graph.ancestors(c)]
+        found += [f"{a} is a cause of {c}" for a, c in self.not_causes if a in graph.ancestors(c)]
         return found
+
+    def among(self, names: Sequence[str]) -> Knowledge:
+        """The part about edges between some of the variables; paths may lead through the others.
+
+        >>> Knowledge(required=[("a", "b")], roots=["a", "c"], causes=[("a", "b")]).among(["a", "b"])
+        Knowledge(required=(('a', 'b'),), forbidden=(), tiers=(), max_parents=None, roots=('a',))
+        """
+        some = set(names)
+        parts: dict[str, Any] = {
+            key: tuple(entry for entry in getattr(self, key) if some.issuperset(entry[:2]))
+            for key in ("required", "forbidden", "prior", "prior_adjacent")
+        }
+        ends: dict[str, Any] = {
+            key: tuple(name for name in getattr(self, key) if name in some) for key in ("roots", "leaves")
+        }
+        tiers = tuple(tuple(name for name in tier if name in some) for tier in self.tiers)
+        return replace(self, **parts, **ends, tiers=tiers, causes=(), not_causes=())
+
+    def __repr__(self) -> str:
+        shown = {key: getattr(self, key) for key in ("required", "forbidden", "tiers", "max_parents")}
+        others = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in shown}
+        shown |= {key: value for key, value in others.items() if value}
+        return f"Knowledge({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Knowledge:
         """Make knowledge from its JSON form; an unknown key is refused."""
         if not isinstance(content, Mapping):
             raise KnowledgeError("knowledge is a JSON object with required, forbidden, tiers and max_parents")
-        known = {"required", "forbidden", "tiers", "max_parents"}
+        known = {field.name for field in fields(cls)}
         for key in content:
             if key not in known:
                 raise KnowledgeError(f"unknown key '{key}' in the knowledge: use {', '.join(sorted(known))}")
@@ -240,42 +431,25 @@ class Knowledge:
             "forbidden": [list(edge) for edge in self.forbidden],
             "tiers": [list(tier) for tier in self.tiers],
             "max_parents": self.max_parents,
+            "roots": list(self.roots),
+            "leaves": list(self.leaves),
+            "causes": [list(pair) for pair in self.causes],
+            "not_causes": [list(pair) for pair in self.not_causes],
+            "prior": [list(entry) for entry in self.prior],
+            "prior_adjacent": [list(entry) for entry in self.prior_adjacent],
         }
         return {key: value for key, value in content.items() if value or value == 0}
 
 
-def pairs(key: str, edges: Iterable[object]) -> tuple[Edge, ...]:
-    """Check that edges are pairs of names."""
-    if not isinstance(edges, Iterable):
-        raise KnowledgeError(f"'{key}' is a list of pairs of variable names, not {edges!r}")
-    checked = []
-    for edge in edges:
-        if (
-            isinstance(edge, str)
-            or not isinstance(edge, Sequence)
-            or [type(end) for end in edge] != [str, str]
-        ):
-            raise KnowledgeError(f"'{key}' is a list of pairs of variable names, not {edge!r}")
-        checked.append((edge[0], edge[1]))
-    return tuple(checked)
-
-
-def groups(tiers: object) -> tuple[tuple[str, ...], ...]:
-    """Check that tiers are lists of names."""
-    if isinstance(tiers, Sequence) and not isinstance(tiers, str):
-        checked = [tier for tier in tiers if isinstance(tier, Sequence) and not isinstance(tier, str)]
-        if len(checked) == len(tiers) and all(isinstance(name, str) for tier in checked for name in tier):
-            return tuple(tuple(tier) for tier in checked)
-    raise KnowledgeError("'tiers' is a list of lists of variable names, one list per tier")
-
-
 def read_knowledge(path: PathLike) -> Knowledge:
-    """Read knowledge about the graph from a JSON file.
+    """Read knowledge about the graph from a JSON file, or opinions of experts from a CSV file.
 
     Parameters
     ----------
     path : path
-        A file with any of `required`, `forbidden`, `tiers` and `max_parents` (docs/reference.md).
+        A file of JSON with any of `required`, `forbidden`, `tiers`, `max_parents`, `roots`, `leaves`,
+        `causes`, `not_causes`, `prior` and `prior_adjacent` (docs/knowledge.md); or a `.csv` file with the
+        columns from, to, probability.
 
     Returns
     -------
@@ -298,6 +472,8 @@ def read_knowledge(path: PathLike) -> Knowledge:
         )
     text = read_text(path, error=KnowledgeError)
     with naming(path):
+        if str(path).lower().endswith(".csv"):
+            return Knowledge.from_dict(parse_opinions(text))
         try:
             content = parse_json(text, error=KnowledgeError)
         except KnowledgeError as error:
@@ -324,4 +500,4 @@ def as_knowledge(
         return known
     Knowledge(max_parents=max_parents)  # refuses a limit that is not valid
     limit = max_parents if known.max_parents is None else min(max_parents, known.max_parents)
-    return Knowledge(known.required, known.forbidden, known.tiers, limit)
+    return replace(known, max_parents=limit)

@@ -8,13 +8,13 @@ nodes at t are searched. A plain name means the present step. `x[t-*]` stands fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import KnowledgeError
-from dagora.graph.dag import Edge
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.lagged_graph import lagged_name, split_name, window_names
 
@@ -82,21 +82,22 @@ def knowledge_in_time(known: Knowledge, variables: Sequence[str], lags: int) -> 
                 f"the edge {tail} → {head} is required, and edges lead to the present step only: require the "
                 "same edge some steps later"
             )
-    found = KnowledgeInTime(
-        tuple(over_lags(known.required, lags)),
-        tuple(over_lags(known.forbidden, lags)),
-        known.tiers,
-        known.max_parents,
-    )
+    paired = ("required", "forbidden", "causes", "not_causes", "prior", "prior_adjacent")
+    parts: dict[str, Any] = {field.name: getattr(known, field.name) for field in fields(known)}
+    found = KnowledgeInTime(**parts | {key: tuple(over_lags(parts[key], lags)) for key in paired})
     found.check_nodes(window_names(variables, lags))
     return found
 
 
-def over_lags(edges: Iterable[Edge], lags: int) -> Iterator[Edge]:
-    """The edges, with one from each earlier step in the place of one from `x[t-*]`."""
-    for tail, head in edges:
+def over_lags(entries: Iterable[tuple[Any, ...]], lags: int) -> Iterator[tuple[Any, ...]]:
+    """Edges, perhaps with a probability, with one from each earlier step in the place of one from `x[t-*]`.
+
+    >>> list(over_lags([("x[t-*]", "y", 0.8)], 2))
+    [('x[t-1]', 'y', 0.8), ('x[t-2]', 'y', 0.8)]
+    """
+    for tail, *rest in entries:
         if not tail.endswith(EARLIER):
-            yield tail, head
+            yield tail, *rest
             continue
         for lag in range(1, lags + 1):
-            yield lagged_name(tail.removesuffix(EARLIER), lag), head
+            yield lagged_name(tail.removesuffix(EARLIER), lag), *rest

@@ -130,6 +130,68 @@ class LaggedGraph(NotebookView):
         """The edges from earlier steps, as (cause, effect, lag)."""
         return tuple(edge for edge in self.edges if edge[2])
 
+    def directed(self) -> LaggedGraph:
+        """The same graph with its lines directed: as in a graph of its class, else by the order of variables.
+
+        Tests on few rows may leave lines that no graph of one class has all of: each then gets the direction
+        in which it closes no cycle, from the earlier variable where both are possible.
+
+        >>> LaggedGraph("ab", 1, [("a", "a", 1)], [("a", "b")]).directed().edges
+        (('a', 'b', 0), ('a', 'a', 1))
+        """
+        if not isinstance(self.window, CPDAG):
+            return self
+        try:
+            window = self.window.extension()
+        except GraphError:
+            order = DAG(self.window.nodes, self.window.edges).order
+            place = {node: k for k, node in enumerate(order)}
+            lines = [tuple(sorted(line, key=place.__getitem__)) for line in self.undirected]
+            window = DAG(self.window.nodes, [*self.window.edges, *((one, other) for one, other in lines)])
+        edges = [(*split_name(tail), head) for tail, head in window.edges]
+        return LaggedGraph(self.variables, self.lags, [(tail, head, lag) for tail, lag, head in edges])
+
+    def unrolled(self, steps: int) -> DAG:
+        """The same edges at every one of so many steps: a DAG over x, x[t-1], …, the last step first.
+
+        The first steps have only those parents that are not earlier still. Paths and adjustment sets between
+        `x[t-h]` and `y` are those of all time where the steps are `h + lags + 1` or more.
+
+        >>> graph = LaggedGraph(("x", "y"), 1, [("x", "y", 0), ("x", "x", 1)])
+        >>> graph.unrolled(3).edges
+        (('x', 'y'), ('x[t-1]', 'x'), ('x[t-1]', 'y[t-1]'), ('x[t-2]', 'x[t-1]'), ('x[t-2]', 'y[t-2]'))
+        >>> graph.unrolled(3).adjustment("x[t-1]", "y").minimal
+        ()
+        """
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise GraphError(f"a graph is unrolled over a whole number of steps, 1 or more, not {steps!r}")
+        if self.undirected:
+            raise GraphError("the graph has lines without a direction: choose one of its graphs (directed())")
+        edges = [
+            (lagged_name(tail, shift + lag), lagged_name(head, shift))
+            for tail, head, lag in self.edges
+            for shift in range(steps - lag)
+        ]
+        return DAG(window_names(self.variables, steps - 1), edges)
+
+    @classmethod
+    def of_unrolled(cls, graph: object) -> LaggedGraph | None:
+        """The graph in time whose edges a DAG has into its last step; None where a DAG is none of steps.
+
+        The first steps may have other edges: those of their initial distribution.
+
+        >>> graph = LaggedGraph(("x", "y"), 1, [("x", "y", 0), ("x", "x", 1)])
+        >>> LaggedGraph.of_unrolled(graph.unrolled(2)) == graph, LaggedGraph.of_unrolled(DAG("xy"))
+        (True, None)
+        """
+        if not isinstance(graph, DAG):
+            return None
+        edges = [(split_name(tail), split_name(head)) for tail, head in graph.edges]
+        if any(one[1] < other[1] for one, other in edges):
+            return None
+        present = [(lagged_name(*one), lagged_name(*other)) for one, other in edges if not other[1]]
+        return cls.of_window(DAG(graph.nodes, present))
+
     @classmethod
     def of_window(cls, graph: object) -> LaggedGraph | None:
         """The graph in time that a DAG or CPDAG is the window of; None where a graph is not one.

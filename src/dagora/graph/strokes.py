@@ -18,7 +18,7 @@ from dagora.graph.metrics import classify_edges
 from dagora.graph.pag_metrics import both_pags, classify_pag_edges
 
 Verdict = Literal[
-    "plain", "shown", "correct", "reversed", "extra", "missing", "causal", "not causal", "deciding"
+    "plain", "shown", "correct", "reversed", "extra", "missing", "causal", "not causal", "deciding", "changed"
 ]
 
 

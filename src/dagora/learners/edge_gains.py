@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError, GraphError
+from dagora.base.errors import DataError, GraphError, RowsUnavailableError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG, Edge
 from dagora.graph.directions import WEAK
@@ -76,7 +76,7 @@ def edge_evidence(score: LocalScore, graph: Graph, run: Run) -> EdgeEvidence:
         asked += [(second, sorted([*parents, first])), (second, parents)]
     try:
         found = scores_in_time(score, asked, run)
-    except DataError:
+    except (DataError, RowsUnavailableError):
         return NOT_KNOWN
     if found is None:
         return NOT_KNOWN

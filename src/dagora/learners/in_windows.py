@@ -22,6 +22,7 @@ from dagora.learners.method import Method
 from dagora.learners.result import Outcome
 from dagora.learners.source import Source
 from dagora.scores.local_score import LocalScore
+from dagora.stats.capabilities import capabilities_of
 from dagora.stats.lagged import IncompleteSeries, SeriesStatistics
 from dagora.stats.windows import IncompleteWindows, Windows
 
@@ -57,7 +58,7 @@ def in_windows(method: Method, source: Source, lags: object, jobs: int = 1) -> S
     """The source with windows as rows where the rows are series, unless the method makes its own."""
     if method.in_time:
         return source
-    if isinstance(source.rows, SeriesStatistics | IncompleteSeries):
+    if capabilities_of(source.rows).lagged is not None:
         refuse_series(method)
         method.check_width(len(source.names) * (check_lags(lags) + 1))
     return windows_as_rows(source, lags, jobs)
@@ -65,6 +66,9 @@ def in_windows(method: Method, source: Source, lags: object, jobs: int = 1) -> S
 
 def windows_as_rows(source: Source, lags: object, jobs: int = 1) -> Source:
     """The source with windows as rows where the rows are series; else a number of lags is refused."""
+    lagged = capabilities_of(source.rows).lagged
+    if lagged is not None and not isinstance(source.rows, SeriesStatistics | IncompleteSeries):
+        return Source(lagged(check_lags(lags)))  # sums over windows are all that there is
     if not isinstance(source.rows, SeriesStatistics | IncompleteSeries):
         if lags is not None:
             raise OptionError(f"{option('lags')} goes with {option('time')}, which says when a row was")

@@ -27,11 +27,17 @@ ALLOWED = 0.3
 Takes = Literal["score", "candidates", "statistics", "federation"]
 Returns = Literal["dag", "cpdag", "pag"]
 Growth = Literal["power", "exponential", "parent sets"]
-KnowledgePart = Literal["required", "forbidden", "forbidden pairs", "tiers", "max_parents"]
+KnowledgePart = Literal[
+    "required", "forbidden", "forbidden pairs", "tiers", "max_parents", "prior", "adjacent prior", "causes"
+]
 
-# "forbidden pairs" is the weaker form of "forbidden": only edges that are forbidden in both directions.
+# "forbidden pairs" is the weaker form of "forbidden": only edges that are forbidden in both directions. So is
+# "adjacent prior" of "prior": probabilities of edges in either direction. "forbidden" covers roots and
+# leaves, "causes" what is no cause.
 ALL_KNOWLEDGE: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers", "max_parents")
 NO_PARENT_LIMIT: tuple[KnowledgePart, ...] = ("required", "forbidden", "tiers")
+WITH_PRIOR: tuple[KnowledgePart, ...] = (*ALL_KNOWLEDGE, "prior")
+WITH_CAUSES: tuple[KnowledgePart, ...] = (*WITH_PRIOR, "causes")
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,14 @@ class Method:
             if (head, tail) not in forbidden:
                 only = f"forbidden edges in one direction only ({tail} → {head})"
                 yield f"{only}: {other}, or forbid {head} → {tail} too"
+        for names_of, what in ((knowledge.roots, "roots"), (knowledge.leaves, "leaves")):
+            if names_of and "forbidden" not in self.obeys:
+                yield f"{what} ('{names_of[0]}'): {other}"
+        yield from self._prior_refusals(knowledge, undirected)
+        if knowledge.ancestral and "causes" not in self.obeys:
+            key = "causes" if knowledge.causes else "not_causes"
+            a, c = getattr(knowledge, key)[0]
+            yield f"{key} ({a}, {c}): use auto, hill-climb, tabu, order-search or ilp"
         limit = knowledge.max_parents
         # A limit that no graph of so many columns exceeds asks for nothing; in time there are more parents.
         if limit is not None and "max_parents" not in self.obeys and (self.in_time or limit < len(names) - 1):
@@ -97,6 +111,21 @@ class Method:
             why = "it tests pairs and counts no parents; " if self.by_tests else ""
             fewer = "raise lambda1 or the threshold for fewer edges"
             yield f"{option('max_parents')}: {why}{fewer if penalised else 'use ges or hill-climb'}"
+
+    def _prior_refusals(self, knowledge: Knowledge, undirected: str) -> Iterator[str]:
+        """Refusals of probabilities of edges."""
+        if "prior" in self.obeys:
+            return
+        use = "use auto, hill-climb or tabu"
+        if knowledge.prior:
+            a, b, _ = knowledge.prior[0]
+            if "adjacent prior" in self.obeys:
+                yield f"a prior of one direction only ({a} → {b}): {undirected}{use}, or prior_adjacent"
+            else:
+                yield f"a prior ({a} → {b}): it maximises no score that odds are added to; {use}"
+        if knowledge.prior_adjacent and "adjacent prior" not in self.obeys:
+            a, b, _ = knowledge.prior_adjacent[0]
+            yield f"a prior ({a} — {b}): it maximises no score that odds are added to; {use}"
 
     def check_width(self, columns: int) -> None:
         """Refuse a table so wide that the method could not hold its matrices.

@@ -22,6 +22,7 @@ from typing import cast
 
 from dagora.base.events import Event, ignore
 from dagora.data.table import Table
+from dagora.graph.knowledge import Knowledge
 from dagora.learners.one_run import Searching
 from dagora.learners.run import Run
 from dagora.learners.source import Source
@@ -76,7 +77,7 @@ def screen(searching: Searching, source: Source, local: LocalScore | None, run: 
     trial = replace(run, on_event=ignore, budget=run.budget.part(SHARE))
     again = at_sample_price(searching, local, asked)
     began = run.budget.elapsed
-    again.once(Source(rows=asked), again.make(asked), trial)
+    again.once(Source(rows=asked), again.make(asked, run.knowledge), trial)
     # About what the trial took, times as many rows; the sets that were asked for first come first.
     seconds = (run.budget.elapsed - began) * rows.n_rows / rows.sample.n_rows
     share = 1.0 if math.isinf(run.budget.left) else min(1.0, EARLY * run.budget.left / max(seconds, 1e-9))
@@ -96,7 +97,7 @@ def at_sample_price(searching: Searching, local: LocalScore | None, asked: Recor
     score = searching.score
     if score is None or not any(option.name == "penalty" for option in score.options):
         return searching
-    there, here = local, searching.make(asked)
+    there, here = local, searching.make(asked, Knowledge())
     if not isinstance(there, DiscreteScore) or not isinstance(here, DiscreteScore):
         return searching
     times = there.n_rows / here.n_rows

@@ -24,8 +24,9 @@ from dagora.learners.method import Method
 from dagora.stats.accepting import as_statistics, statistics_of
 from dagora.stats.capabilities import NoisyRelease, capabilities_of
 from dagora.stats.data_warnings import check_learnable, data_warnings, fewer_rows
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
-from dagora.stats.lagged import IncompleteSeries, SeriesStatistics, series_statistics
+from dagora.stats.lagged import IncompleteSeries, LaggedStatistics, SeriesStatistics, series_statistics
 from dagora.stats.observed.missing_tests import skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.scan.scan_statistics import ScanStatistics
@@ -54,16 +55,16 @@ class Source:
         return self.rows
 
     @property
-    def windows(self) -> Windows | None:
-        """The windows of time that are the rows; None where the rows are something else."""
-        return windows_behind(self.rows)
+    def windows(self) -> Windows | LaggedStatistics | None:
+        """The windows of time that are the rows, or sums over them; None where there are none."""
+        return self.rows if isinstance(self.rows, LaggedStatistics) else windows_behind(self.rows)
 
     @property
     def windows_made(self) -> str:
         """The number of windows and their length, in words; empty where the rows are something else."""
         if self.windows is None:
             return ""
-        steps = amount(self.windows.lags + 1, self.windows.panel.unit or "step")
+        steps = amount(self.windows.lags + 1, self.windows.unit or "step")
         return f"{amount(self.statistics.n_rows, 'window')} of {steps}"
 
     @property
@@ -74,6 +75,8 @@ class Source:
         if self.windows is None:
             return data_warnings(self.rows)
         few = fewer_rows(self.rows.n_rows, len(self.names), "windows", "columns in them")
+        if isinstance(self.windows, LaggedStatistics):
+            return [*self.windows.warnings, *few]
         return [*self.windows.warnings, *few, *data_warnings(statistics_of(self.windows.panel.table))]
 
     @property
@@ -103,13 +106,14 @@ class Source:
         return {} if self.noise is None else self.noise.defaults(method)
 
     def obeying(self, knowledge: Knowledge, method: Method) -> Knowledge:
-        """The knowledge, with the parent limit of noisy data where it has none; a higher one is refused."""
-        most = None if self.noise is None else self.noise.max_parents
+        """The knowledge, with the parent limit of noisy data or kept counts; a higher one is refused."""
+        most = capabilities_of(self.rows).max_parents if self.noise is None else self.noise.max_parents
         if most is None or method.own_objective:
             return knowledge
         if (knowledge.max_parents or 0) > most:
+            kept = "was released with noise" if self.noise is not None else "the statistics hold"
             raise OptionError(
-                f"{option('max_parents', knowledge.max_parents)} asks for more than was released with noise: "
+                f"{option('max_parents', knowledge.max_parents)} asks for more than {kept}: "
                 f"set {option('max_parents', most)}"
             )
         return as_knowledge(knowledge, most)
@@ -156,12 +160,13 @@ class Source:
 
     @property
     def lost_cells(self) -> list[str]:
-        """Sentences on the rows that were dropped and the missing values that were modelled."""
+        """Sentences on rows that were dropped or count otherwise, and missing values that were modelled."""
         if isinstance(self.rows, IncompleteStatistics):
-            steps = None if self.windows is None else self.windows.panel.table
+            steps = self.windows.panel.table if isinstance(self.windows, Windows) else None
             table = steps if isinstance(steps, IncompleteTable) else self.rows.table
             return [describe_missing(table.pattern)]
-        return [self.dropped_rows]
+        design = capabilities_of(self.rows).design
+        return [self.dropped_rows, "" if design is None else design.message]
 
     @property
     def account(self) -> dict[str, Any]:
@@ -247,6 +252,14 @@ def in_series(rows: Statistics, timing: Timing, jobs: int) -> SeriesStatistics |
     return series_statistics(Panel.of_table(table, timing.time, timing.series), jobs)
 
 
+def refuse_design(rows: Statistics, name: str) -> None:
+    """Refuse rows with weights or groups where an option takes rows as they stand."""
+    if isinstance(rows, DesignStatistics):
+        design = rows.designed.design
+        own = "weights" if design.by_weight else "group"
+        raise OptionError(f"{option(name)} does not go with {option(own)}: leave one of them out")
+
+
 def marked_column(interventions: GivenInterventions | None) -> str | None:
     """The column that names the variables that were set; None if there is none."""
     return Marks.read(interventions).column if isinstance(interventions, str | Mapping) else None
@@ -256,6 +269,7 @@ def interventional_statistics(
     rows: Statistics, interventions: GivenInterventions, jobs: int
 ) -> InterventionalStatistics:
     """Statistics of a table in some of whose rows variables were set."""
+    refuse_design(rows, "interventions")
     if type(rows) is not TableStatistics:
         raise OptionError(f"{option('interventions')} needs a table of rows, not statistics of them")
     table = rows.rows()

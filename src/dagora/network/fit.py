@@ -37,6 +37,7 @@ from dagora.network.regressions import ROWS_PER_COEFFICIENT, SPARE_ROWS, Lines, 
 from dagora.network.softmax_fit import fit_softmax
 from dagora.network.table_prior import ONE_ROW, PseudoCount, TablePrior
 from dagora.stats.accepting import as_statistics
+from dagora.stats.designed import rows_with_weights
 from dagora.stats.grouped import GroupedRows
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Moments
@@ -224,18 +225,19 @@ def fit_mixed(
     lines, choices = {}, {}
     grouped: dict[int, GroupedRows] = {}
     for node in graph:
-        table = rows_for(statistics, schema.index(node)).rows()
+        table, weights = rows_with_weights(rows_for(statistics, schema.index(node)))
         discrete = [parent for parent in graph.parents(node) if parent in levels]
         numbers = [parent for parent in graph.parents(node) if parent not in levels]
         if node not in levels:
             check_sizes({node: (*(len(levels[parent]) for parent in discrete), len(numbers) + 2)})
-            rows = grouped.setdefault(id(table), GroupedRows(table))
+            rows = grouped.setdefault(id(table), GroupedRows(table, weights))
             of_kinds = places(schema, discrete, numbers)
             lines[node] = fit_lines(rows, schema, schema.index(node), *of_kinds, copies=copies, steady=steady)
         elif numbers:
             check_softmax(node, [len(levels[parent]) for parent in discrete], len(levels[node]), len(numbers))
+            of_kinds = places(schema, discrete, numbers)
             choices[node] = fit_choice(
-                table, schema.index(node), *places(schema, discrete, numbers), copies=copies, budget=budget
+                table, schema.index(node), *of_kinds, copies=copies, budget=budget, weights=weights
             )
     tables = fit_tables(graph, counted, statistics, prior)
     return MixedNetwork(graph, levels, tables, choices, lines, name)
@@ -276,13 +278,13 @@ def fit_lines(
         return float(moments.mean[k] - moments.mean[:k] @ slopes), slopes, sqrt(variance)
 
     whole = grouped.moments([], [*numbers, node])
-    intercept, slopes, sd = line(Moments(int(whole.counts[0]), whole.means[0], whole.scatters[0]))
+    intercept, slopes, sd = line(Moments(whole.counts[0].item(), whole.means[0], whole.scatters[0]))
     lines = Lines(np.full(shape, intercept), np.broadcast_to(slopes, (*shape, k)).copy(), np.full(shape, sd))
     found = grouped.moments(discrete, [*numbers, node])
     for cell, n, mean, scatter in zip(found.cells, found.counts, found.means, found.scatters, strict=True):
         if n >= copies * (k + SPARE_ROWS):
             own = tuple(cell.tolist())
-            lines.intercepts[own], lines.slopes[own], alone = line(Moments(int(n), mean, scatter))
+            lines.intercepts[own], lines.slopes[own], alone = line(Moments(n.item(), mean, scatter))
             lines.sds[own] = sqrt((n * alone**2 + steady * sd**2) / (n + steady))
     return lines
 
@@ -295,12 +297,13 @@ def fit_choice(
     *,
     copies: int,
     budget: Budget | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Softmax:
     """Fit a logistic regression for each configuration; one of too few rows gets that over all rows."""
     levels = table.schema[node].cardinality
     shape = tuple(table.schema[column].cardinality for column in discrete)
     codes, values = table.codes(node), np.stack([table.values(column) for column in numbers], axis=1)
-    intercepts, slopes = fit_softmax(codes, values, levels, budget)
+    intercepts, slopes = fit_softmax(codes, values, levels, budget, weights)
     choice = Softmax(
         np.broadcast_to(intercepts, (*shape, levels)).copy(),
         np.broadcast_to(slopes, (*shape, *slopes.shape)).copy(),
@@ -309,11 +312,12 @@ def fit_choice(
         return choice
     enough = copies * ROWS_PER_COEFFICIENT * (levels - 1) * (len(numbers) + 1)
     cells = np.ravel_multi_index(tuple(table.codes(column) for column in discrete), shape)
-    for cell, n in zip(*np.unique(cells, return_counts=True), strict=True):
-        if n >= enough:
-            own, rows = np.unravel_index(cell, shape), cells == cell
+    for cell in np.unique(cells):
+        own, rows = np.unravel_index(cell, shape), cells == cell
+        those = None if weights is None else weights[rows]
+        if (rows.sum() if those is None else those.sum()) >= enough:
             choice.intercepts[own], choice.slopes[own] = fit_softmax(
-                codes[rows], values[rows], levels, budget
+                codes[rows], values[rows], levels, budget, those
             )
     return choice
 

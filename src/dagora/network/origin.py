@@ -19,6 +19,7 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
 from dagora.network.table_prior import NO_PRIOR, TablePrior, is_finite
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.missing_tests import SkipPattern, skip_patterns
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -155,6 +156,12 @@ def origin_of(
                 rows[node] = count_rows(table, [*family, place], discrete, shape)
             if schema[place].kind is Kind.CONTINUOUS and (seen := values_seen(table, place)).size:
                 ranges[node] = (float(seen.min()), float(seen.max()))
+    if isinstance(statistics, DesignStatistics):
+        table = statistics.designed.table
+        for node in graph:
+            place = schema.index(node)
+            if schema[place].kind is Kind.CONTINUOUS:
+                ranges[node] = (float(table.columns[place].min()), float(table.columns[place].max()))
     return Origin(statistics.n_rows, rows, ranges, prior, directions, tuple(skipped))
 
 

@@ -22,28 +22,37 @@ BLOCK_ROWS = 1 << 12  # of the design matrix at a time, to bound memory
 
 
 def fit_softmax(
-    codes: NDArray[np.integer], values: Matrix, levels: int, budget: Budget | None = None
+    codes: NDArray[np.integer],
+    values: Matrix,
+    levels: int,
+    budget: Budget | None = None,
+    weights: Matrix | None = None,
 ) -> tuple[Matrix, Matrix]:
     """Intercepts (levels) and slopes (levels × columns) of level numbers on the columns of a matrix.
 
-    If time is up, `OutOfTimeError` is raised.
+    Rows may have weights. If time is up, `OutOfTimeError` is raised.
 
     >>> intercepts, slopes = fit_softmax(np.array([0, 0, 1, 1, 0, 1]), np.array([[0.0, 1, 2, 3, 2, 1]]).T, 2)
     >>> bool(slopes[1, 0] > 0), intercepts[0], slopes[0]
     (True, np.float64(0.0), array([0.]))
     """
     centre, scale = values.mean(axis=0), values.std(axis=0)
+    if weights is not None:
+        centre = np.average(values, axis=0, weights=weights)
+        scale = np.sqrt(np.average((values - centre) ** 2, axis=0, weights=weights))
     scale = np.where(scale > 0, scale, 1.0)
     design = np.concatenate([np.ones((len(values), 1)), (values - centre) / scale], axis=1)
     seen = np.eye(levels)[codes][:, 1:]
     coefficients = np.zeros((levels - 1, design.shape[1]))
-    height, shares = objective(coefficients, design, seen)
+    height, shares = objective(coefficients, design, seen, weights)
     for _ in range(MOST_STEPS):
-        slope = (seen - shares).T @ design - RIDGE * coefficients
-        step = np.linalg.solve(curvature(shares, design, budget), slope.ravel()).reshape(slope.shape)
+        left = seen - shares if weights is None else (seen - shares) * weights[:, None]
+        slope = left.T @ design - RIDGE * coefficients
+        bend = curvature(shares, design, budget, weights)
+        step = np.linalg.solve(bend, slope.ravel()).reshape(slope.shape)
         size = 1.0
         for _ in range(HALVINGS):
-            reached, there = objective(coefficients + size * step, design, seen)
+            reached, there = objective(coefficients + size * step, design, seen, weights)
             if reached >= height:
                 break
             size /= 2
@@ -58,17 +67,24 @@ def fit_softmax(
     return whole[:, 0] - slopes @ centre, slopes
 
 
-def objective(coefficients: Matrix, design: Matrix, seen: Matrix) -> tuple[float, Matrix]:
+def objective(
+    coefficients: Matrix, design: Matrix, seen: Matrix, weights: Matrix | None = None
+) -> tuple[float, Matrix]:
     """Log-likelihood less the ridge, and the probabilities of all levels but the first."""
     logits = design @ coefficients.T
     top = np.maximum(logits.max(axis=1, initial=0.0), 0.0)
-    weights = np.exp(logits - top[:, None])
-    total = np.exp(-top) + weights.sum(axis=1)
-    fit = (seen * logits).sum() - (top + np.log(total)).sum()
-    return float(fit - RIDGE / 2 * np.square(coefficients).sum()), weights / total[:, None]
+    odds = np.exp(logits - top[:, None])
+    total = np.exp(-top) + odds.sum(axis=1)
+    if weights is None:
+        fit = (seen * logits).sum() - (top + np.log(total)).sum()
+    else:
+        fit = weights @ ((seen * logits).sum(axis=1) - top - np.log(total))
+    return float(fit - RIDGE / 2 * np.square(coefficients).sum()), odds / total[:, None]
 
 
-def curvature(shares: Matrix, design: Matrix, budget: Budget | None = None) -> Matrix:
+def curvature(
+    shares: Matrix, design: Matrix, budget: Budget | None = None, weights: Matrix | None = None
+) -> Matrix:
     """Minus the Hessian: Σ over rows of (diag p − p pᵀ) ⊗ x xᵀ, and the ridge."""
     levels, wide = shares.shape[1], design.shape[1]
     size = levels * wide
@@ -76,9 +92,14 @@ def curvature(shares: Matrix, design: Matrix, budget: Budget | None = None) -> M
     for start in range(0, len(design), BLOCK_ROWS):
         if budget is not None and budget.exhausted:
             raise OutOfTimeError
-        x, p = design[start : start + BLOCK_ROWS], shares[start : start + BLOCK_ROWS]
+        some = slice(start, start + BLOCK_ROWS)
+        x, p = design[some], shares[some]
         spread = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
-        found -= spread.T @ spread
+        if weights is None:
+            found -= spread.T @ spread
+        else:
+            x = x * weights[some, None]
+            found -= spread.T @ (spread * weights[some, None])
         for level in range(levels):
             own = slice(level * wide, (level + 1) * wide)
             found[own, own] += spread[:, own].T @ x

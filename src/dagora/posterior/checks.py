@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
+from dagora.graph.knowledge import Knowledge
 from dagora.posterior.registry import SAMPLERS, Sampler
 from dagora.scores.registry import Score, default_score, score_named
 
@@ -35,6 +36,22 @@ def check_on_cluster(entry: Sampler) -> None:
         raise OptionError(
             f"the sampler {entry.name} does not run on a Dask cluster: leave {option('dask')} out, or choose "
             f"one of {able}"
+        )
+
+
+def check_sampled_knowledge(entry: Sampler, knowledge: Knowledge) -> None:
+    """Refuse parts of knowledge that a sampler cannot obey."""
+    able = " or ".join(sampler.name for sampler in SAMPLERS if not sampler.particles)
+    if knowledge.has_prior and entry.own_model:
+        raise KnowledgeError(
+            f"the sampler {entry.name} cannot obey a prior of edges: it has a model of its own and no score "
+            f"that odds are added to: choose {able}"
+        )
+    if knowledge.ancestral and entry.particles:
+        key = "causes" if knowledge.causes else "not_causes"
+        raise KnowledgeError(
+            f"the sampler {entry.name} cannot obey {key}: its particles are few, and cannot be drawn again: "
+            f"choose {able}"
         )
 
 

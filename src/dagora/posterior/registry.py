@@ -24,7 +24,7 @@ class Sampler:
     """A sampler's entry, with its default numbers; `sampler` is imported only when it is used.
 
     `on_cluster` says that its chains can run on the workers of a Dask cluster, `own_model` that it has a
-    model of its own instead of a score, and is given the rows.
+    model of its own instead of a score, and is given the rows, `particles` that it moves few graphs.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Sampler:
     chains: int = 4
     on_cluster: bool = False
     own_model: bool = False
+    particles: bool = False
 
     def load(self) -> Callable[..., Draws]:
         """Import the sampler."""
@@ -120,6 +121,7 @@ SAMPLERS = (
         options=(*PRIOR, Option("steps", "int", 2000, "steps that each particle takes", low=1)),
         draws=30,
         chains=1,
+        particles=True,
     ),
     Sampler(
         name="dibs-neural",
@@ -138,6 +140,7 @@ SAMPLERS = (
         draws=10,
         chains=1,
         own_model=True,
+        particles=True,
     ),
 )
 

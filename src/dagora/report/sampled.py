@@ -13,6 +13,7 @@ from dagora.graph.drawing import draw_svg
 from dagora.posterior.summary.mixing import MIXED, NOT_MIXED, UNKNOWN, mixing_warnings
 from dagora.posterior.summary.picture import draw_probabilities, true_edges
 from dagora.posterior.summary.posterior import Posterior
+from dagora.posterior.summary.prior_effect import PriorEffect
 from dagora.report.distribution import ColumnDistribution
 from dagora.report.learned import canvas, searchable, sentence, warnings
 from dagora.report.line_chart import Line, draw_lines
@@ -45,7 +46,10 @@ def posterior_page(
     ]
     if truth is not None:
         sections.append(Section("Against the truth", expectation_table(posterior, truth)))
-    sections += [edge_section(posterior, truth), graphs_section(posterior)]
+    sections.append(edge_section(posterior, truth))
+    if posterior.prior_effect is not None:
+        sections.append(prior_section(posterior.prior_effect))
+    sections.append(graphs_section(posterior))
     if not (posterior.draws.independent or posterior.draws.particles):
         sections.append(mixing_section(posterior))
     agreed = posterior.consensus()
@@ -130,6 +134,21 @@ def edge_section(posterior: Posterior, truth: Graph | None) -> Section:
     note = f'<p class="soft">Edges of probability {LEAST_PROBABLE:g} and more.</p>'
     edges = table(head + ["in the truth"] * (truth is not None), rows, sortable=True)
     return Section("Edges", searchable(edges) + note)
+
+
+def prior_section(effect: PriorEffect) -> Section:
+    """Edge probabilities with the probabilities that were given beforehand, and without them."""
+    rows: list[list[Content]] = []
+    for i, j in effect.changed():
+        known, plain = float(effect.with_prior[i, j]), float(effect.without[i, j])
+        pair: list[Content] = [effect.names[i], effect.names[j]]
+        rows.append([*pair, Cell(f"{known:.3f}", known), Cell(f"{plain:.3f}", plain)])
+    worth = "" if effect.worth is None else f" Without it, by weights worth {effect.worth:.0f} draws."
+    if not rows:
+        return Section("What the prior changed", '<p class="soft">No edge by more than 0.005.</p>')
+    note = f'<p class="soft">Edges whose probability changed by more than 0.005.{worth}</p>'
+    head = ["from", "to", "with the prior", "without it"]
+    return Section("What the prior changed", table(head, rows, sortable=True) + note)
 
 
 def graphs_section(posterior: Posterior) -> Section:

@@ -35,12 +35,26 @@ def penalised_likelihood(statistics: Statistics, price: float, penalty: float | 
     n_log_n = n * np.log(np.maximum(n, 1.0))
 
     def joint(counts: Cells, cells: Floats) -> Floats:  # noqa: ARG001 - the number of cells plays no part
+        if counts.values.dtype == np.float64:
+            return sum_x_log_x(counts.values, counts.starts, counts.stops)
         return sum_n_log_n(counts.values, counts.starts, counts.stops, n_log_n)
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
         return joint(counts, configurations)
 
     return DiscreteScore(statistics, Terms(joint, parents, price, same=True), penalty)
+
+
+@kernel
+def sum_x_log_x(values: Floats, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> Floats:
+    """Σ x ln x over the sums x of the weights in each cell of each set."""
+    sums = np.empty(len(starts))
+    for k in range(len(sums)):
+        total = 0.0
+        for cell in range(starts[k], stops[k]):
+            total += values[cell] * np.log(values[cell])
+        sums[k] = total
+    return sums
 
 
 @kernel

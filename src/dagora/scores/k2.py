@@ -31,11 +31,16 @@ def k2(statistics: Statistics) -> DiscreteScore:
     rows = float(statistics.n_rows)
     table = centred_log_factorials(rows, min(statistics.n_rows, TABLED) + most_levels)
 
+    def rising(counts: Cells, steps: Floats) -> Floats:
+        if counts.values.dtype == np.float64:
+            return sum_rising_weights(counts.values, counts.starts, counts.stops, steps, rows)
+        return sum_rising(counts.values, counts.starts, counts.stops, table, steps, rows)
+
     def joint(counts: Cells, cells: Floats) -> Floats:
-        return sum_rising(counts.values, counts.starts, counts.stops, table, np.zeros_like(cells), rows)
+        return rising(counts, np.zeros_like(cells))
 
     def parents(counts: Cells, configurations: Floats, levels: Floats) -> Floats:  # noqa: ARG001
-        return sum_rising(counts.values, counts.starts, counts.stops, table, levels - 1.0, rows)
+        return rising(counts, levels - 1.0)
 
     return DiscreteScore(statistics, Terms(joint, parents, levels_matter=True))
 
@@ -69,6 +74,23 @@ def centred_log_factorials(rows: float, most: int) -> Floats:
     table[:LARGE] = gammaln(x + 1.0) - x * (math.log(rows) - 1.0)
     fill_by_stirling(table, rows)
     return table
+
+
+@kernel
+def sum_rising_weights(
+    values: Floats, starts: NDArray[np.int64], stops: NDArray[np.int64], steps: Floats, rows: float
+) -> Floats:
+    """The same as `sum_rising` over sums of weights, with Γ(x + 1) for x!."""
+    sums = np.zeros(len(starts))
+    slope = math.log(rows) - 1.0
+    for k in range(len(sums)):
+        base = math.lgamma(steps[k] + 1.0) - steps[k] * slope
+        total = 0.0
+        for cell in range(starts[k], stops[k]):
+            x = values[cell] + steps[k]
+            total += (stirling(x, rows) if x >= LARGE else math.lgamma(x + 1.0) - x * slope) - base
+        sums[k] = total
+    return sums
 
 
 @kernel

@@ -10,6 +10,7 @@ For a table the range of a column is from its smallest to its largest value, so 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagora.data.schema import Kind
 from dagora.data.table import Table
-from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.moments import BLOCK_ROWS, add_block
 from dagora.stats.statistics import Moments
 
 Matrix = NDArray[np.float64]
@@ -74,20 +75,30 @@ def basis_features(scaled: Matrix, functions: int) -> Matrix:
 
 def table_basis_moments(table: Table, functions: int) -> BasisMoments:
     """Basis moments of a table's continuous columns, by blocks of rows."""
+    columns, centre, half_width = scaled_columns(table)
+    size = len(columns) * functions
+    total = Moments(0, np.zeros(size), np.zeros((size, size)))
+    for features in basis_blocks(columns, centre, half_width, functions):
+        total = add_block(total, features)
+    return BasisMoments(functions, centre, half_width, total)
+
+
+def scaled_columns(table: Table) -> tuple[list[Matrix], Matrix, Matrix]:
+    """The continuous columns of a table, with the centre and half the width of the range of each."""
     columns = [
         column for v, column in zip(table.schema, table.columns, strict=True) if v.kind is Kind.CONTINUOUS
     ]
     low = np.array([column.min(initial=np.inf) for column in columns])
     high = np.array([column.max(initial=-np.inf) for column in columns])
-    centre, half_width = low / 2 + high / 2, high / 2 - low / 2
+    return columns, low / 2 + high / 2, high / 2 - low / 2
+
+
+def basis_blocks(
+    columns: Sequence[Matrix], centre: Matrix, half_width: Matrix, functions: int
+) -> Iterator[Matrix]:
+    """The basis functions of all rows, one per row of a matrix, block by block of rows."""
     # A constant column has no width.
     width = np.where(half_width > 0, half_width, 1.0)[:, None]
-    size = len(columns) * functions
-    total = Moments(0, np.zeros(size), np.zeros((size, size)))
-    for start in range(0, table.n_rows if columns else 0, BLOCK_ROWS):
+    for start in range(0, len(columns[0]) if columns else 0, BLOCK_ROWS):
         block = np.stack([column[start : start + BLOCK_ROWS] for column in columns])
-        features = basis_features(np.clip((block - centre[:, None]) / width, -1.0, 1.0), functions)
-        mean = features.mean(axis=1)
-        features -= mean[:, None]
-        total = merge_moments(total, Moments(block.shape[1], mean, features @ features.T))
-    return BasisMoments(functions, centre, half_width, total)
+        yield basis_features(np.clip((block - centre[:, None]) / width, -1.0, 1.0), functions)

@@ -11,6 +11,7 @@ from dagora.base.options import Value
 from dagora.data.columns.overview import Overview
 from dagora.data.interventions import Interventions
 from dagora.stats.basis import BasisMoments
+from dagora.stats.effective_rows import EffectiveRows
 from dagora.stats.indicators import IndicatorMoments, no_indicator_moments
 from dagora.stats.statistics import Contingency, Statistics
 
@@ -54,7 +55,9 @@ class StatisticsCapabilities:
     federation: object | None = None  # the rows are spread over its sites
     release: NoisyRelease | None = None  # the sums carry noise for privacy
     score: Callable[[str, Mapping[str, object]], object] | None = None  # a local score that knows the noise
+    design: EffectiveRows | None = None  # rows have weights or groups, and `n_rows` is their effective number
     refuse_missing: Callable[[str], NoReturn] | None = None  # cells are missing, and something needs them all
+    max_parents: int | None = None  # counts of families of more parents were not kept
 
 
 def capabilities_of(statistics: object) -> StatisticsCapabilities:
@@ -68,6 +71,14 @@ def capabilities_of(statistics: object) -> StatisticsCapabilities:
     """
     found: StatisticsCapabilities = getattr(statistics, "capabilities", MINIMUM)
     return found
+
+
+def row_numbers(statistics: Statistics) -> dict[str, float]:
+    """The number of rows, and the effective one where it is another, as results state them."""
+    design = capabilities_of(statistics).design
+    if design is None:
+        return {"rows": float(statistics.n_rows)}
+    return {"rows": float(design.rows), "effective_rows": float(design.effective)}
 
 
 MINIMUM = StatisticsCapabilities()

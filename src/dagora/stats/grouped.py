@@ -22,10 +22,13 @@ from dagora.stats.row_labels import extend_labels
 
 @dataclass(frozen=True, slots=True)
 class GroupedMoments:
-    """Of the k-th occupied cell, in lexicographic order: its levels, rows, means and scatter."""
+    """Of the k-th occupied cell, in lexicographic order: its levels, rows, means and scatter.
+
+    Rows with weights count as the sum of these.
+    """
 
     cells: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
     means: NDArray[np.float64]
     scatters: NDArray[np.float64]
 
@@ -40,8 +43,8 @@ class GroupedRows:
     ([[0], [1]], [2, 1], [[2.0], [5.0]], [[[2.0]], [[0.0]]])
     """
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, table: Table, weights: NDArray[np.float64] | None = None) -> None:
+        self._table, self._weights = table, weights
 
     @cached_property
     def _values(self) -> NDArray[np.float64]:
@@ -67,8 +70,13 @@ class GroupedRows:
         cells = np.array([code[example] for code in codes], dtype=np.int64).reshape(len(codes), len(counts))
         k = len(continuous)
         means, scatters = np.zeros((len(counts), k)), np.zeros((len(counts), k, k))
-        sum_groups(self._values, np.array(continuous, dtype=np.int64), labels, counts, means, scatters)
-        return GroupedMoments(cells.T, counts, means, scatters)
+        columns = np.array(continuous, dtype=np.int64)
+        if self._weights is None:
+            sum_groups(self._values, columns, labels, counts, means, scatters)
+            return GroupedMoments(cells.T, counts, means, scatters)
+        sums = np.bincount(labels, self._weights, len(counts)).astype(np.float64)
+        sum_weighted_groups(self._values, columns, labels, self._weights, sums, means, scatters)
+        return GroupedMoments(cells.T, sums, means, scatters)
 
 
 @kernel
@@ -96,6 +104,37 @@ def sum_groups(
             for b in range(a + 1):
                 scatters[group, a, b] += centred[a] * centred[b]
     for group in range(len(counts)):
+        for a in range(k):
+            for b in range(a):
+                scatters[group, b, a] = scatters[group, a, b]
+
+
+@kernel
+def sum_weighted_groups(
+    values: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    means: NDArray[np.float64],
+    scatters: NDArray[np.float64],
+) -> None:
+    """The same over rows with weights, whose sum in each group is given."""
+    k = len(columns)
+    centred = np.empty(k)
+    for row in range(len(labels)):
+        for a in range(k):
+            means[labels[row], a] += weights[row] * values[columns[a], row]
+    for group in range(len(sums)):
+        for a in range(k):
+            means[group, a] /= sums[group]
+    for row in range(len(labels)):
+        group = labels[row]
+        for a in range(k):
+            centred[a] = values[columns[a], row] - means[group, a]
+            for b in range(a + 1):
+                scatters[group, a, b] += weights[row] * centred[a] * centred[b]
+    for group in range(len(sums)):
         for a in range(k):
             for b in range(a):
                 scatters[group, b, a] = scatters[group, a, b]

@@ -9,7 +9,7 @@ which level has no indicator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from dagora.base.errors import DataError, RowsUnavailableError
 from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.table import Table
-from dagora.stats.moments import BLOCK_ROWS, merge_moments
+from dagora.stats.moments import BLOCK_ROWS, add_block
 from dagora.stats.statistics import Moments, running_sum
 
 # Centre and scale of each column.
@@ -86,14 +86,18 @@ def table_indicator_moments(table: Table) -> IndicatorMoments:
     >>> table_indicator_moments(table).moments.mean  # of the indicator, of z, and of its square
     array([0.5, 0. , 1. ])
     """
-    starts = feature_starts(table.schema)
-    scales = [
+    starts, scales = feature_starts(table.schema), table_scales(table)
+    return IndicatorMoments(add_features(no_features(starts), table.schema, scales, table.columns), starts)
+
+
+def table_scales(table: Table) -> Scales:
+    """Centre and scale of each column, from all rows of a table."""
+    return [
         (float(column.mean()), float(column.std()) or 1.0)
         if variable.kind is Kind.CONTINUOUS and table.n_rows
         else (0.0, 1.0)
         for variable, column in zip(table.schema, table.columns, strict=True)
     ]
-    return IndicatorMoments(add_features(no_features(starts), table.schema, scales, table.columns), starts)
 
 
 def moment_scales(schema: Schema, moments: Moments) -> Scales:
@@ -111,23 +115,29 @@ def no_features(starts: NDArray[np.int64]) -> Moments:
 
 def add_features(total: Moments, schema: Schema, scales: Scales, columns: Sequence[NDArray[Any]]) -> Moments:
     """Moments of the features of some rows and of more, by blocks of those; `columns` are their cells."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for features in feature_blocks(schema, scales, columns):
+            total = add_block(total, features)
+    return total
+
+
+def feature_blocks(
+    schema: Schema, scales: Scales, columns: Sequence[NDArray[Any]]
+) -> Iterator[NDArray[np.float64]]:
+    """The features of all rows, one per row of a matrix, block by block of rows."""
     starts = feature_starts(schema)
     size, rows = int(starts[-1]), len(columns[0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        step = max(1, min(BLOCK_ROWS, BLOCK_ROWS * WIDTH // max(1, size)))
-        for start in range(0, rows, step):
-            stop = min(rows, start + step)
-            features = np.empty((size, stop - start))
-            for place, (variable, column) in enumerate(zip(schema, columns, strict=True)):
-                own = features[starts[place] : starts[place + 1]]
-                block = column[start:stop]
-                if variable.kind is Kind.CONTINUOUS:
-                    centre, scale = scales[place]
-                    own[0] = (block - centre) / scale
-                    own[1] = own[0] * own[0]
-                else:
-                    own[:] = block == np.arange(1, len(own) + 1)[:, None]
-            mean = features.mean(axis=1)
-            features -= mean[:, None]
-            total = merge_moments(total, Moments(stop - start, mean, features @ features.T))
-    return total
+    step = max(1, min(BLOCK_ROWS, BLOCK_ROWS * WIDTH // max(1, size)))
+    for start in range(0, rows, step):
+        stop = min(rows, start + step)
+        features = np.empty((size, stop - start))
+        for place, (variable, column) in enumerate(zip(schema, columns, strict=True)):
+            own = features[starts[place] : starts[place + 1]]
+            block = column[start:stop]
+            if variable.kind is Kind.CONTINUOUS:
+                centre, scale = scales[place]
+                own[0] = (block - centre) / scale
+                own[1] = own[0] * own[0]
+            else:
+                own[:] = block == np.arange(1, len(own) + 1)[:, None]
+        yield features

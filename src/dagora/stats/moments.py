@@ -7,7 +7,7 @@ memory for one block only, and values far from zero lose no digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +47,22 @@ def table_moments(table: Table) -> Moments:
     return block_moments(Moments(0, np.zeros(d), np.zeros((d, d))), columns)
 
 
+def column_blocks(columns: Sequence[NDArray[np.float64]]) -> Iterator[NDArray[np.float64]]:
+    """The columns as rows of a matrix, block by block of their cells."""
+    for start in range(0, len(columns[0]) if columns else 0, BLOCK_ROWS):
+        yield np.stack([column[start : start + BLOCK_ROWS] for column in columns])
+
+
 def block_moments(total: Moments, columns: Sequence[NDArray[np.float64]]) -> Moments:
     """Add rows to moments, block by block."""
-    for start in range(0, len(columns[0]), BLOCK_ROWS):
-        block = np.stack([column[start : start + BLOCK_ROWS] for column in columns])
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = block.mean(axis=1)
-            block -= mean[:, None]
-            total = merge_moments(total, Moments(block.shape[1], mean, block @ block.T))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in column_blocks(columns):
+            total = add_block(total, block)
     return total
+
+
+def add_block(total: Moments, block: NDArray[np.float64]) -> Moments:
+    """Add a block of rows, one column per row of a matrix, which is centred in place."""
+    mean = block.mean(axis=1)
+    block -= mean[:, None]
+    return merge_moments(total, Moments(block.shape[1], mean, block @ block.T))

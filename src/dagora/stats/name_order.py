@@ -21,6 +21,7 @@ from dagora.stats.capabilities import (
     require_basis_moments,
     require_indicator_moments,
 )
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
@@ -41,7 +42,7 @@ def in_name_order(statistics: Statistics) -> Statistics:
     if list(names) == sorted(names) or capabilities_of(statistics).release is not None:
         return statistics
     if type(statistics) is TableStatistics or isinstance(
-        statistics, InterventionalStatistics | IncompleteStatistics | WindowStatistics
+        statistics, InterventionalStatistics | IncompleteStatistics | WindowStatistics | DesignStatistics
     ):
         return statistics.in_order(sorted(names))
     return NameOrder(statistics)
@@ -75,6 +76,7 @@ class NameOrder:
             knows=behind.knows and self.knows,
             basis_moments=behind.basis_moments and self.basis_moments,
             indicator_moments=behind.indicator_moments and self.indicator_moments,
+            max_parents=behind.max_parents,
         )
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +53,11 @@ class CellCounts:
     """Joint counts of many column sets: the counts of the occupied cells, without the cells themselves.
 
     The counts of set `k` are `values[offsets[k]:offsets[k + 1]]`, in the order of the cells (the first column
-    varies slowest). Scores need no more, as each is a sum of a function of these counts.
+    varies slowest). Scores need no more, as each is a sum of a function of these counts. They are whole
+    numbers, but for rows with weights, whose weights are summed.
     """
 
-    values: NDArray[np.int64]
+    values: NDArray[Any]
     offsets: NDArray[np.int64]
 
     def of(self, sets: NDArray[np.int64] | None = None) -> Cells:
@@ -71,7 +72,7 @@ class CellCounts:
 class Cells:
     """Counts chosen from a `CellCounts`: those of the k-th choice are `values[starts[k]:stops[k]]`."""
 
-    values: NDArray[np.int64]
+    values: NDArray[Any]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
 
@@ -81,7 +82,7 @@ class Contingency:
     """Joint counts of one column set: row k of `cells` is an occupied cell, seen `counts[k]` times."""
 
     cells: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

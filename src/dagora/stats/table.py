@@ -213,7 +213,7 @@ class TableStatistics:
 
     def _count_each(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> Counts:
         """Counts of any sets, one after the other."""
-        bounds = self._cell_bounds(columns, offsets)
+        bounds = cell_bounds(self._cardinalities, self.n_rows, columns, offsets)
         self._coded  # noqa: B018 - made once, before the threads ask for it
         return self._in_pieces(
             lambda a, b: self._count(columns, offsets[a : b + 1], int(bounds[a:b].sum())), len(bounds)
@@ -234,13 +234,6 @@ class TableStatistics:
         if len(continuous):
             name = self.schema[int(columns[continuous[0]])].name
             raise DataError(f"{col(name)} is continuous, so it cannot be counted: discretise it first")
-
-    def _cell_bounds(self, columns: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Upper bounds on the occupied cells of each set: the number of its cells, and that of the rows."""
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(1, self._cardinalities[columns])))])
-        cells = np.exp(np.minimum(logs[offsets[1:]] - logs[offsets[:-1]], 40.0)) * (1 + 1e-6) + 1
-        bounds: NDArray[np.int64] = np.minimum(cells, self.n_rows + 1).astype(np.int64)
-        return bounds
 
     def _count(self, columns: NDArray[np.int64], offsets: NDArray[np.int64], most: int) -> Counts:
         out = np.empty(most, dtype=np.int64)
@@ -273,3 +266,13 @@ class TableStatistics:
             )
             labels = split
         return labels, counts
+
+
+def cell_bounds(
+    cardinalities: NDArray[np.int64], rows: int, columns: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Upper bounds on the occupied cells of each set: the number of its cells, and that of the rows."""
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(1, cardinalities[columns])))])
+    cells = np.exp(np.minimum(logs[offsets[1:]] - logs[offsets[:-1]], 40.0)) * (1 + 1e-6) + 1
+    bounds: NDArray[np.int64] = np.minimum(cells, rows + 1).astype(np.int64)
+    return bounds

@@ -58,6 +58,11 @@ class Windows:
         return self.panel.table.names
 
     @property
+    def unit(self) -> str:
+        """The name of a step, where it is one of the calendar."""
+        return self.panel.unit
+
+    @property
     def table(self) -> Table | IncompleteTable:
         """The windows as rows."""
         rows = self.panel.table

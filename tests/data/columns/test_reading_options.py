@@ -136,7 +136,7 @@ def test_one_declaration_is_enough() -> None:
 
 def test_the_table_in_the_documents_is_the_declaration() -> None:
     rows = [
-        f"| `{each.name}` | `--{each.name}` | {each.values} | {each.help} |"
+        f"| `{each.name}` | `--{each.name.replace('_', '-')}` | {each.values} | {each.help} |"
         for each in select_options(missing="auto")
     ]
     table = "\n".join(["| in Python | of the command | values | |", "|---|---|---|---|", *rows])

@@ -261,8 +261,8 @@ def test_by_majority_only_half_is_doubt(with_c: int, arrows: bool, doubtful: int
     assert separates(0, 2, 1) == (not arrows)
     only_c = Skeleton(adjacent.copy(), max_given=5, level=2)
     # Paths through others: no set separates their ends, so they are as the skeleton says, and never in doubt.
-    assert by_votes(only_c, test, 0.01, Run(), majority=True)[1] == doubtful
-    assert by_votes(only_c, test, 0.01, Run(), majority=False)[1] == 1, (
+    assert by_votes(only_c, np.zeros_like(adjacent), test, 0.01, Run(), majority=True)[1] == doubtful
+    assert by_votes(only_c, np.zeros_like(adjacent), test, 0.01, Run(), majority=False)[1] == 1, (
         "conservatively all three are in doubt"
     )
 

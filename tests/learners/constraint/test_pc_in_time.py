@@ -10,7 +10,7 @@ from dagora.graph.knowledge_in_time import knowledge_in_time
 from dagora.graph.lagged_graph import LaggedGraph, class_in_time, lagged_name, split_name
 from dagora.learners.constraint.gaussian_sets import GaussianSets
 from dagora.learners.constraint.pc import pc_by
-from dagora.learners.constraint.skeleton import TestedSets
+from dagora.learners.constraint.skeleton import TestedSets, sets_around
 from dagora.learners.independence.fisher_z import FisherZ
 from dagora.learners.run import Run
 from dagora.stats.table import TableStatistics
@@ -88,7 +88,8 @@ def test_both_searches_look_around_the_other_end_of_a_root_alone(largest: bool) 
     truth = dagora.random_dag("er", 9, 3, seed=2)
     test = FisherZ(TableStatistics(dagora.simulate(truth, "gaussian", 300, seed=2).table), "it")
     roots = np.arange(9) >= 6
-    adjacent = ~np.eye(9, dtype=bool) & ~(roots[:, None] & roots)
+    some = np.triu(np.random.default_rng(1).random((9, 9)) < 0.6, 1)
+    adjacent = (some | some.T) & ~(roots[:, None] & roots)
     for size in (0, 1, 2):
         one, other = (
             kind(test, largest=largest, roots=roots).separate(adjacent, size, 0.05, Run())
@@ -97,3 +98,10 @@ def test_both_searches_look_around_the_other_end_of_a_root_alone(largest: bool) 
         assert {pair: found.given for pair, found in one[0].items()} == {
             pair: found.given for pair, found in other[0].items()
         }
+
+
+def test_sets_around_a_root_are_those_of_the_other_end() -> None:
+    ring = np.array([[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1], [1, 0, 1, 0]], dtype=bool)
+    assert list(sets_around(ring, 0, 1, 1)) == [(2,), (3,)]
+    assert list(sets_around(ring, 0, 1, 1, np.array([True, False, False, False]))) == [(2,)]
+    assert list(sets_around(ring, 1, 0, 1, np.array([True, False, False, False]))) == [(2,)]

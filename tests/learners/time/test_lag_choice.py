@@ -7,6 +7,7 @@ import dagora
 from dagora.base.errors import DataError, OptionError
 from dagora.data.table import Table
 from dagora.learners.result import Result
+from dagora.learners.time import lag_choice
 
 
 def series_with_lag(lag: int, seed: int, steps: int = 400, levels: bool = False) -> Table:
@@ -85,3 +86,11 @@ def test_the_bootstrap_chooses_once() -> None:
     found = dagora.bootstrap(series_with_lag(2, 3), "tabu", samples=4, time="t", lags="auto:4")
     assert found.nodes == ("x", "y", "x[t-1]", "y[t-1]", "x[t-2]", "y[t-2]")
     assert "2 lags of 1 to 4 chosen" in found.message
+
+
+def test_a_longer_past_that_adds_next_to_nothing_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lag_choice, "explained", lambda *_: np.array([-100.0, -52.0, -51.0, -49.5]))
+    result = dagora.learn(series_with_lag(1, 1), "tabu", time="t", lags="auto:4")
+    assert result.settings["lags"] == 2
+    monkeypatch.setattr(lag_choice, "explained", lambda *_: np.array([-100.0, -53.0, -51.0, -49.5]))
+    assert dagora.learn(series_with_lag(1, 1), "tabu", time="t", lags="auto:4").settings["lags"] == 3

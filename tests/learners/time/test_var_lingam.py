@@ -87,3 +87,18 @@ def test_refuses_rows_without_time_and_levels() -> None:
     frame["kind"] = ["a", "b"] * 50
     with pytest.raises(DataError, match="'kind'"):
         dagora.learn(frame, "var-lingam", time="t")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_is_that_of_what_the_past_leaves(seed: int) -> None:
+    """What x was before is a common cause of both: as rows, the columns show the direction the other way."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((2000, 2))
+    for t in range(1, 2000):
+        x[t, 0] = 0.9 * x[t - 1, 0] + rng.uniform(-1, 1)
+        x[t, 1] = 0.3 * x[t, 0] - 1.5 * x[t - 1, 0] + 0.3 * rng.uniform(-1, 1)
+    table = Table.from_numpy(np.column_stack([np.arange(2000), x]), ["t", "x", "y"], continuous=["all"])
+    found = dagora.learn(table, "var-lingam", time="t").lagged_graph
+    assert found is not None
+    assert found.within.edges == (("x", "y"),)
+    assert {("x", "x", 1), ("x", "y", 1)} <= set(found.edges)

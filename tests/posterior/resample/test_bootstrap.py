@@ -125,7 +125,7 @@ def test_holes_stay_in_their_rows() -> None:
 
 def test_what_was_finished_in_time_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = []
-    draw = one_sample.drawn_rows
+    draw = one_sample.drawn_statistics
 
     def slower(*given: object) -> object:
         ended.append(1)
@@ -133,7 +133,7 @@ def test_what_was_finished_in_time_is_returned(monkeypatch: pytest.MonkeyPatch) 
             budget.stop("it was interrupted")
         return draw(*given)
 
-    monkeypatch.setattr(one_sample, "drawn_rows", slower)
+    monkeypatch.setattr(one_sample, "drawn_statistics", slower)
     budget = Budget()
     strengths = dagora.bootstrap(DISCRETE, "hill-climb", samples=50, budget=budget)
     assert (strengths.samples, strengths.status) == (3, "time-limit")
@@ -161,8 +161,8 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     whole = dagora.bootstrap(DISCRETE, "hill-climb", samples=8, seed=3)
     dagora.bootstrap(DISCRETE, "hill-climb", samples=5, seed=3, checkpoint=file)
     drawn = []
-    draw = one_sample.drawn_rows
-    monkeypatch.setattr(one_sample, "drawn_rows", lambda *given: drawn.append(1) or draw(*given))
+    draw = one_sample.drawn_statistics
+    monkeypatch.setattr(one_sample, "drawn_statistics", lambda *given: drawn.append(1) or draw(*given))
     gone_on = dagora.bootstrap(DISCRETE, "hill-climb", samples=8, seed=3, checkpoint=file)
     assert len(drawn) == 3
     assert np.array_equal(gone_on.marks, whole.marks)
@@ -182,7 +182,7 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_file_keeps_what_was_done_before_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "samples.npz"
     calls = []
-    draw = one_sample.drawn_rows
+    draw = one_sample.drawn_statistics
 
     def failing(*given: object) -> object:
         calls.append(1)
@@ -190,10 +190,10 @@ def test_a_file_keeps_what_was_done_before_an_error(tmp_path: Path, monkeypatch:
             raise KeyboardInterrupt
         return draw(*given)
 
-    monkeypatch.setattr(one_sample, "drawn_rows", failing)
+    monkeypatch.setattr(one_sample, "drawn_statistics", failing)
     with pytest.raises(KeyboardInterrupt):
         dagora.bootstrap(DISCRETE, "hill-climb", samples=8, checkpoint=file)
-    monkeypatch.setattr(one_sample, "drawn_rows", draw)
+    monkeypatch.setattr(one_sample, "drawn_statistics", draw)
     assert "3 of them" in dagora.bootstrap(DISCRETE, "hill-climb", samples=8, checkpoint=file).message
 
 

@@ -116,7 +116,7 @@ def effect(
     if output is not None:
         check_target(output)
     conditions = dict(split_pair(pair, "--given") for pair in given)
-    known, pairs = as_knowledge(knowledge, None), read_levels(causes, levels)
+    known, pairs = as_knowledge(knowledge, None).edges_only("an effect"), read_levels(causes, levels)
     class_, directions = class_of(graph)
     identity, consortium, listed, _ = convene(folder, codebook, sites, minimum)
     question = read_question(class_, consortium.codebook, causes, outcome, pairs, None, conditions, known)

@@ -102,6 +102,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         check_release,
         lags_of,
         privacy_terms,
+        window_lags,
     )
     from dagora.parties.horizontal.plan.drafting import draft_plan
 
@@ -123,15 +124,16 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
     if terms is not None:
-        check_release(request.method, request.score, request.max_parents, terms)
-    lags = lags_of(request.method, request.settings)
+        lags = window_lags(request.method, request.settings)
+        check_release(request.method, request.score, request.max_parents, terms, lags)
+    lags = window_lags(request.method, request.settings)
     if lags and not consortium.step:
         raise OptionError(
             f"{file}: the codebook does not say how long a step of time is: add step = 1 (dates count in "
             "days), or draft it with `dagora federate policy init --time COLUMN`"
         )
     if lags:
-        request.check_windows(schema.names, lags)
+        request.check_windows(schema.names, lags_of(request.method, request.settings))
     else:
         request.check_data(schema.names, schema)
     plan = draft_plan(

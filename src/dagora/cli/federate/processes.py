@@ -41,7 +41,7 @@ def run_parties(
     The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
     from dagora.cli.progress import interruptible
-    from dagora.parties.horizontal.methods_over_sites import lags_of
+    from dagora.parties.horizontal.methods_over_sites import window_lags
     from dagora.parties.processes.party_processes import PartyProcesses
     from dagora.parties.transport.certificates import temporary_certificates
 
@@ -57,7 +57,7 @@ def run_parties(
         PartyProcesses(on_line=None if request.quiet else relay) as processes,
     ):
         homes = {name: held.ca.parent for name, held in credentials.items()}
-        lags = lags_of(request.method, request.settings)
+        lags = window_lags(request.method, request.settings)
         plan = write_trial(homes, codebook, rows, request.method, lags=lags, step=step)
         start = ["federate", "coordinator", "--keys", str(homes[COORDINATOR]), "--port", "0"]
         start += ["--minimum", str(minimum), "--table-columns", str(plan.columns_per_table)]

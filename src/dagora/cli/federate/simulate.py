@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -50,6 +51,8 @@ def simulate(
     CRYPTOGRAPHY_FOR_SITES.require("dagora federate")
     from dagora.api.learn_federated import learn_federated
     from dagora.data.partition import split_rows
+    from dagora.learners.in_windows import LAGS
+    from dagora.learners.registry import method_named
     from dagora.parties.horizontal.methods_over_sites import check_over_sites, timing_for
     from dagora.parties.horizontal.plan.drafting import codebook_of
     from dagora.stats.table import TableStatistics
@@ -57,6 +60,9 @@ def simulate(
     check_number("--parties", parties, minimum)
     timing = timing_for(request.method or None, in_time.time, in_time.series)
     if timing is not None:
+        request = replace(request, method=request.method or "auto")
+        if not method_named(request.method).in_time:
+            in_time = replace(in_time, lags=in_time.lags or LAGS)
         wanted = request.in_time(in_time)
         return simulate_in_time(data, parties, minimum, wanted, reading, timing, in_memory=in_memory)
     if request.method:

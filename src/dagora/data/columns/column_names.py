@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, OptionError
 from dagora.base.phrases import nearest, split_list
 from dagora.base.wording import col, option
 from dagora.data.columns.missing import EVERY
@@ -98,8 +98,9 @@ def kept_positions(names: Sequence[str], reading: ReadingOptions) -> list[int]:
         if name not in known:
             check_known(name, names, "to be dropped")
     trimmed = {*names, *(name.strip() for name in names)}
-    only = trimmed if reading.only is None else {*reading.only, *([reading.counts] if reading.counts else ())}
-    for name in only - {reading.counts}:
+    about_rows = set(reading.about_rows.values())
+    only = trimmed if reading.only is None else {*reading.only, *about_rows}
+    for name in only - about_rows:
         if name not in trimmed:
             raise DataError(f"there is no column named '{name}': known are {list_names(names)}")
     kept = [i for i, name in enumerate(names) if name not in gone and (name in only or name.strip() in only)]
@@ -129,6 +130,27 @@ def list_names(names: Sequence[str], most: int = 8) -> str:
     """List a few names in one line."""
     more = f", … ({len(names)} in all)" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def check_about_rows(what: str, names: Sequence[str], reading: ReadingOptions) -> int:
+    """The place of the column that an option such as `counts` names; refuse one that is asked for otherwise.
+
+    That is a column that is not there, that is a variable, or whose rows follow each other in time.
+    """
+    column, known = reading.about_rows[what], check_names(names)
+    check_known(column, known, f"of {what}")
+    if reading.in_time:
+        raise OptionError(
+            f"rows that follow each other in time are taken as they stand: leave {option(what)} out"
+        )
+    for name in ("discrete", "continuous", "join", "within_groups"):
+        if column in resolve(getattr(reading, name), names):
+            raise OptionError(f"{option(what, column)} is no variable: leave it out of {option(name)}")
+    if column in (*reading.numbers, *reading.wanted, *reading.levels, reading.marks):
+        raise OptionError(f"{option(what, column)} is no variable, but it is asked for as one")
+    if list(reading.about_rows.values()).count(column) > 1:
+        raise OptionError(f"{option(what, column)} names a column that another option uses: choose one")
+    return known.index(column)
 
 
 def check_marks(column: str, names: Sequence[str]) -> None:

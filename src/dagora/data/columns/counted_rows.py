@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagora.base.errors import DataError, OptionError
+from dagora.base.errors import DataError
 from dagora.base.wording import col, option
 from dagora.data.columns.arrow_numbers import numbers_of
 from dagora.data.columns.cells import is_text
-from dagora.data.columns.column_names import check_known, check_names, resolve
+from dagora.data.columns.column_names import check_about_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,7 @@ def repeat_rows(
     """
     if reading.counts is None:
         return None
-    check_counts(names, reading)
-    place = check_names(names).index(reading.counts)
+    place = check_about_rows("counts", names, reading)
     times = read_counts(reading.counts, columns[place])
     total = int(times.sum())
     if not total:
@@ -59,51 +58,33 @@ def repeat_rows(
     return origin
 
 
-def check_counts(names: Sequence[str], reading: ReadingOptions) -> None:
-    """Refuse a column of counts that is not there, that is a variable, or whose rows follow in time."""
-    counts = str(reading.counts)
-    check_known(counts, check_names(names), "of counts")
-    if reading.in_time:
-        raise OptionError(
-            f"rows that follow each other in time cannot be counted: leave {option('counts')} out"
-        )
-    for name in ("discrete", "continuous", "join"):
-        if counts in resolve(getattr(reading, name), names):
-            raise OptionError(f"{option('counts', counts)} is no variable: leave it out of {option(name)}")
-    if counts in (*reading.numbers, *reading.wanted, *reading.levels, reading.marks):
-        raise OptionError(f"{option('counts', counts)} is no variable, but it is asked for as one")
-
-
 def read_counts(name: str, cells: pa.ChunkedArray) -> NDArray[np.int64]:
     """The counts as whole numbers; anything else is refused."""
+    values = row_numbers(cells)
+    wrong = ~((values >= 0) & (values == np.floor(values)) & (values < MOST_EXACT))
+    if wrong.any():
+        raise DataError(
+            f"{col(name)} is to count rows ({option('counts', name)}), and data row "
+            f"{int(wrong.argmax()) + 1} holds no whole number of 0 or more"
+        )
+    return values.astype(np.int64)
+
+
+def row_numbers(cells: pa.ChunkedArray) -> NDArray[np.float64]:
+    """The numbers of a column, also those that text spells; NaN where there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
         numbers = pc.cast(pc.utf8_trim_whitespace(cells) if is_text(cells.type) else cells, pa.float64())
     except pa.ArrowException:
-        raise not_a_count(
-            name, next((k for k, cell in enumerate(cells.to_pylist()) if odd(cell)), 0)
-        ) from None
-    values = numbers_of(numbers.fill_null(np.nan))
-    wrong = ~((values >= 0) & (values == np.floor(values)) & (values < MOST_EXACT))
-    if wrong.any():
-        raise not_a_count(name, int(wrong.argmax()))
-    return values.astype(np.int64)
+        return np.array([number_in(cell) for cell in cells.to_pylist()])
+    return numbers_of(numbers.fill_null(np.nan))
 
 
-def odd(cell: object) -> bool:
-    """Return True for a cell that is no number."""
+def number_in(cell: object) -> float:
+    """The number in a cell; NaN where there is none."""
     try:
-        float(str(cell))
+        return float(str(cell))
     except ValueError:
-        return True
-    return False
-
-
-def not_a_count(name: str, place: int) -> DataError:
-    """The error about a cell that counts nothing."""
-    return DataError(
-        f"{col(name)} is to count rows ({option('counts', name)}), and data row {place + 1} holds no whole "
-        "number of 0 or more"
-    )
+        return np.nan

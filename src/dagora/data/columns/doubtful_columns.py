@@ -255,7 +255,8 @@ def count_warnings(typed: Sequence[Column]) -> Iterator[str]:
         elif IS_WEIGHT.match(name) or (MAY_BE_WEIGHT.match(name) and averages_one(column)):
             yield (
                 f"column '{name}' seems to hold weights of rows: it is taken as a variable, and every row "
-                f"counts the same; leave it out if it is none ({option('drop', name)})"
+                f"counts the same; {option('weights', name)} makes rows count by it, {option('drop', name)} "
+                "leaves it out"
             )
 
 

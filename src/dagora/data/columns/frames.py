@@ -125,7 +125,7 @@ def tell_index(
     again = "; its values repeat, so rows that share one may not be independent" if counts else ""
     told = [f"{names} of the frame is left out: reset_index() makes columns of it{again}"]
     repeated = [str(level.name) for level in levels if level.name is not None and not level.is_unique]
-    told += units_warning([name for name in repeated if len(levels) == 1 or called_unit(name)])
+    told += units_warning([name for name in repeated if len(levels) == 1 or called_unit(name)], columns=False)
     return replace(overview, warnings=(*told, *overview.warnings))
 
 

@@ -54,6 +54,7 @@ from dagora.data.columns.refuse_missing import (
     refuse_missing,
     refuse_models,
 )
+from dagora.data.columns.row_design import GROUP, WEIGHTS, read_design, whole_weights_warning
 from dagora.data.columns.rows_alike import row_warnings
 from dagora.data.columns.spelled_numbers import rewrite_numbers
 from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, refuse_together
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+# Why a column that says how rows count is no variable.
+WHY = {"counts": COUNTS, "weights": WEIGHTS, "group": GROUP}
 # What may stand around a name in a header: blanks, and the mark with which a file of its own begins.
 AROUND_A_NAME = " \t\ufeff"
 # Share of rows that may repeat the names in other letters.
@@ -101,6 +104,8 @@ def type_columns(
     """
     reading = reading or ReadingOptions()
     row_number = number_of(repeat_rows(names, columns, reading))
+    design, left = read_design(names, columns, reading)
+    row_number = number_of(left, row_number)
     rows = count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
     filled = [column for column in kept if column.name != reading.marks]
@@ -118,12 +123,16 @@ def type_columns(
         dropped = rows - int(complete.sum())
         positions = np.flatnonzero(complete)
         row_number = number_of(positions, row_number)
+        design = design and design.take(positions)
         for column in kept:
             keep_rows(column, complete, text_cells=text_cells)
         kept = leave_constants_out(kept, reading)
     typed, overview = type_all(raw, kept, reading, row_number, dropped)
     if dropped:
         overview = replace(overview, kept=positions.tolist())
+    if design is not None:
+        told = (*whole_weights_warning(design), *overview.warnings)
+        overview = replace(overview, design=design, warnings=told)
     made = tuple(add_missing_level(column, reading) for column in typed)
     with_level = {column.variable.name: column.variable for column in made if reading.missing == "level"}
     return made, overview.with_levels(with_level)
@@ -164,6 +173,7 @@ def look_at(
     ('1 of 2 rows has a missing value: learn uses its observed ones; missing="drop" leaves it out, ...',)
     """
     row_number = number_of(repeat_rows(names, columns, reading))
+    row_number = number_of(read_design(names, columns, reading)[1], row_number)
     count_rows(columns)
     raw, kept = prepare_all(names, columns, reading, text_cells=text_cells, words_nulled=words_nulled)
     complete = complete_rows(kept)
@@ -333,7 +343,7 @@ def type_all(
     told = [*total_warning(edges, last), *reading_warnings(overview, raw, variables)]
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed, row_number)
-    if not reading.in_time and reading.counts is None:
+    if not reading.in_time and reading.counts is None and reading.group is None:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
     return typed, replace(overview, warnings=tuple(told))
 
@@ -392,8 +402,8 @@ def prepare(
 
     `decimal` decides how numbers are read that can be read in two ways.
     """
-    if raw.name == reading.counts:
-        raw.left_out = COUNTS
+    if raw.name in (about_rows := reading.about_rows).values():
+        raw.left_out = next(WHY[what] for what, name in about_rows.items() if name == raw.name)
         return raw
     wanted = raw.declared is not None or raw.name in reading.wanted or raw.name in reading.levels
     declared = (*reading.discrete, *reading.continuous, *reading.numbers)

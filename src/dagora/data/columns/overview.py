@@ -14,6 +14,7 @@ import numpy as np
 from dagora.base.wording import render_fields
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.missing_pattern import describe_missing
+from dagora.data.columns.row_design import RowDesign
 from dagora.data.schema import Kind, Variable
 
 LEFT_OUT = "left out"
@@ -70,6 +71,8 @@ class Overview:
     """The number of missing cells, by column and pattern, if they are to be modelled."""
     kept: Sequence[int] | None = field(default=None, compare=False, repr=False)
     """Positions of the rows that were kept, where some were dropped."""
+    design: RowDesign | None = field(default=None, compare=False, repr=False)
+    """The weights and groups of the rows, until a table is made of them."""
 
     def __post_init__(self) -> None:
         render_fields(self, "warnings")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 POLICIES = ("error", "drop", "level")
+# Options that name a column which is no variable, but says how rows count.
+ABOUT_ROWS = ("counts", "weights", "group")
 # Where missing values can be modelled; `auto` does so if method and score can, and else refuses them.
 WITH_MODEL = (*POLICIES, "model", "auto")
 MODEL_HELP = (
@@ -87,6 +89,11 @@ WhyNotModel = Callable[["frozenset[Kind]"], str]
 def always(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
     """Allow missing values to be modelled, whatever the columns."""
     return ""
+
+
+def never_with_design(kinds: frozenset[Kind]) -> str:  # noqa: ARG001 (a `WhyNotModel`)
+    """Refuse to model missing values where rows have weights or belong to groups."""
+    return "rows with weights or groups must be complete"
 
 
 def welcome(columns: int) -> None:
@@ -170,6 +177,28 @@ class ReadingOptions:
         metavar="COLUMN",
         rare=True,
     )
+    weights: str | None = public(
+        None,
+        "text",
+        "Column of survey or importance weights: how much each row counts. The rows then count as their "
+        "effective number (whole numbers of rows: counts).",
+        metavar="COLUMN",
+        rare=True,
+    )
+    group: str | None = public(
+        None,
+        "text",
+        "Column that says which rows belong together, such as those of a patient, and are not independent.",
+        metavar="COLUMN",
+        rare=True,
+    )
+    within_groups: Iterable[str] = public(
+        (),
+        "names",
+        "Continuous columns of which only the difference to the mean of their group is looked at (or all).",
+        metavar="A,B",
+        rare=True,
+    )
     join: Iterable[str] = public(
         (),
         "names",
@@ -203,6 +232,14 @@ class ReadingOptions:
         elif not isinstance(self.na, str):
             object.__setattr__(self, "na", as_names("na", self.na))
         na_words(self.na)
+        if self.weights is not None and self.counts is not None:
+            raise OptionError(
+                f"{option('counts')} and {option('weights')} both say how much a row counts: leave one out"
+            )
+        if self.within_groups and self.group is None:
+            raise OptionError(f"{option('within_groups')} goes with {option('group')}")
+        if self.has_design and self.why_not_model is not None:
+            object.__setattr__(self, "why_not_model", never_with_design)
         if self.decimal not in (None, *READING["decimal"].choices):
             raise OptionError(option="decimal", value=self.decimal, must="be point or comma")
         if self.discretise is None and self.bins is not None:
@@ -220,6 +257,21 @@ class ReadingOptions:
             for name, value in values.items()
             if value != READING[name].default and (name, value) != ("missing", "auto")
         }
+
+    @property
+    def about_rows(self) -> dict[str, str]:
+        """The columns that are no variables but say how rows count, by the options that name them.
+
+        >>> ReadingOptions(counts="n").about_rows
+        {'counts': 'n'}
+        """
+        named = {name: getattr(self, name) for name in ABOUT_ROWS}
+        return {name: str(column) for name, column in named.items() if column is not None}
+
+    @property
+    def has_design(self) -> bool:
+        """Return True if rows have weights or belong to groups."""
+        return self.weights is not None or self.group is not None
 
     @property
     def expects_holes(self) -> bool:

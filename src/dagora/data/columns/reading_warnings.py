@@ -34,6 +34,7 @@ from dagora.data.columns.missing_codes import (
 )
 from dagora.data.columns.names import MAY_BE_NONE, NEVER_NONE
 from dagora.data.columns.overview import LEFT_OUT, WORTH_A_WARNING, Overview
+from dagora.data.columns.reading_options import ABOUT_ROWS
 from dagora.data.columns.several_values import WRITTEN_TOGETHER, several_values, words_among_numbers
 from dagora.data.columns.spelled_numbers import AMOUNTS_IN, WITH_EXPONENTS
 from dagora.data.schema import Kind, Variable
@@ -60,7 +61,8 @@ def reading_warnings(
 
     if overview.dropped > WORTH_A_WARNING * overview.rows:
         yield overview.dropped_rows
-    gone = [column for column in overview.columns if column.type == LEFT_OUT]
+    asked = {overview.reading.get(name) for name in ABOUT_ROWS}
+    gone = [column for column in overview.columns if column.type == LEFT_OUT and column.name not in asked]
     if gone:
         told = some(f"'{column.name}' ({column.why})" for column in gone)
         verb = "column is" if len(gone) == 1 else "columns are"
@@ -164,15 +166,17 @@ def names_warning(names: Sequence[str]) -> Iterator[str]:
         )
 
 
-def units_warning(names: Sequence[str]) -> Iterator[str]:
-    """A sentence about rows that belong together by some columns.
+def units_warning(names: Sequence[str], *, columns: bool = True) -> Iterator[str]:
+    """A sentence about rows that belong together by some columns, or by levels of an index.
 
-    >>> list(units_warning(["patient_id"]))
+    >>> list(units_warning(["patient_id"], columns=False))
     ["rows that share a 'patient_id' are not independent: strengths and p-values are too optimistic"]
     """
     if names:
         shared = " or a ".join(f"'{name}'" for name in names[:MOST_NAMED])
-        yield f"rows that share a {shared} are not independent: strengths and p-values are too optimistic"
+        way_out = f"; {option('group', names[0])} allows for that" if columns else ""
+        alike = f"rows that share a {shared} are not independent"
+        yield f"{alike}: strengths and p-values are too optimistic{way_out}"
 
 
 def no_header(variables: Sequence[Variable]) -> bool:

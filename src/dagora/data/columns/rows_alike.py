@@ -40,7 +40,8 @@ def row_warnings(typed: Sequence[Column], *, grouped: bool = False) -> Iterator[
         shared = " or a ".join(f"'{name}'" for name in groups[:MOST_NAMED])
         yield (
             f"rows that share a {shared} seem to belong together and are not independent then: strengths and "
-            f"p-values are too optimistic; if it only tells who was measured, {option('drop', groups[0])}"
+            f"p-values are too optimistic; if it tells who was measured, {option('group', groups[0])} "
+            "allows for that"
         )
     elif not grouped and (occasion := next(filter(is_occasion, typed), None)) is not None:
         name = occasion.variable.name

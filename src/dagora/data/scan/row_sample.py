@@ -18,7 +18,7 @@ from dagora.base.wording import option
 from dagora.data.columns.cells import is_text
 from dagora.data.columns.column_names import kept_positions
 from dagora.data.columns.ingest import type_columns
-from dagora.data.incomplete import AnyTable, table_of
+from dagora.data.made_tables import ReadTable, table_of
 from dagora.data.scan.changes import refuse_changed
 from dagora.data.scan.row_source import SaysMore, SplitsCells
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_ADDED = 1 << 26
 
 
-def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptions) -> AnyTable:
+def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptions) -> ReadTable:
     """A table of rows drawn uniformly, in the order of the source; all rows where there are fewer."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise OptionError(option="sample", value=size, must="be a whole number of rows, 1 or more")
@@ -45,7 +45,7 @@ def sample_source(source: RowSource, size: int, seed: int, reading: ReadingOptio
     return type_rows(source, names, drawn, reading)
 
 
-def read_source(source: RowSource, reading: ReadingOptions) -> AnyTable:
+def read_source(source: RowSource, reading: ReadingOptions) -> ReadTable:
     """A table of all rows."""
     import pyarrow as pa
 
@@ -65,7 +65,7 @@ def kept_names(source: RowSource, reading: ReadingOptions) -> list[str]:
     return [names[place] for place in kept_positions(names, reading)]
 
 
-def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: ReadingOptions) -> AnyTable:
+def type_rows(source: RowSource, names: list[str], rows: pa.Table, reading: ReadingOptions) -> ReadTable:
     """The table of some rows of a source."""
     schema = source.schema()
     if not rows.num_rows:

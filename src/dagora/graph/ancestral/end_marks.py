@@ -13,6 +13,9 @@ Matrix = NDArray[np.bool_]
 class EndMarks:
     """Marks of both ends of every edge. A circle can be replaced, another mark stays as it is.
 
+    `unclear` are pairs without an edge of which nobody knows what separates them: rules take them as joined,
+    since no rule concludes anything from an edge alone.
+
     >>> marks = EndMarks(np.array([[0, 1], [1, 0]], dtype=bool))
     >>> marks.put_arrow(0, 1), marks.put_tail(0, 1), marks.at(0, 1) == ARROW
     (True, False, True)
@@ -23,6 +26,7 @@ class EndMarks:
         self._ends: list[dict[int, int]] = [
             dict.fromkeys(np.flatnonzero(row).tolist(), CIRCLE) for row in adjacent
         ]
+        self.unclear: set[tuple[int, int]] = set()
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -36,8 +40,8 @@ class EndMarks:
         return list(self._ends[a])
 
     def are_joined(self, a: int, b: int) -> bool:
-        """Return True if there is an edge between a and b."""
-        return b in self._ends[a]
+        """Return True if there is an edge between a and b, or if that is unclear."""
+        return b in self._ends[a] or bool(self.unclear and (min(a, b), max(a, b)) in self.unclear)
 
     def is_arrow(self, a: int, b: int) -> bool:
         """Return True if a *→ b."""

@@ -61,6 +61,7 @@ class Candidates:
     `complete` says whether every set that could matter was looked at; if not, `note` says which were not.
     `hint` is an order (positions) that is known to permit a good network, if there is one. `widen`, if there
     is one, adds sets around given graphs to incomplete candidates; a search may call it repeatedly.
+    `permitted` is a graph of these sets that has the paths which knowledge asks for, where it asks for any.
 
     >>> found = Candidates.of(["a", "b"], [[((), -2.0), ((1,), -1.0)], [((), -3.0)]])
     >>> [(found.names[child.child], child.parents, child.scores.tolist()) for child in found]
@@ -75,6 +76,7 @@ class Candidates:
     note: str = ""
     hint: tuple[int, ...] | None = None
     widen: Widen | None = None
+    permitted: DAG | None = None
 
     @classmethod
     def of(
@@ -153,6 +155,16 @@ class Candidates:
             values = np.append(child.scores, scores[child.child])
             more.append(best_first(child.child, masks, values, len(self)))
         return replace(self, sets=tuple(more), hint=graph.order_indices)
+
+    def score_of(self, graph: DAG) -> float:
+        """The score of a graph whose families are all among the candidates.
+
+        >>> found = Candidates.of("ab", [[((), -2.0), ((1,), -1.0)], [((), -3.0)]])
+        >>> found.score_of(DAG("ab", [("b", "a")]))
+        -4.0
+        """
+        places = [(child.masks == graph.parent_rows[child.child]).all(axis=1) for child in self.sets]
+        return float(sum(child.scores[own][0] for child, own in zip(self.sets, places, strict=True)))
 
     def __iter__(self) -> Iterator[ParentSets]:
         return iter(self.sets)

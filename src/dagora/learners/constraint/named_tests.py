@@ -21,18 +21,32 @@ from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
 from dagora.learners.independence.seen_rows import SeenRowTest
+from dagora.learners.independence.trend import TrendTest
 from dagora.learners.result import SeparatingSet
+from dagora.stats.given_moments import GivenMoments
+from dagora.stats.latent_correlations import latent_correlations
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
 # Tests for tables with both kinds of columns.
 FOR_BOTH_KINDS = ("cells", "mixed")
+
+
+def latent_test(statistics: Statistics, owner: str) -> IndependenceTest:
+    """Partial correlations of the normal variables behind ordered levels and ranks."""
+    table = statistics.rows()
+    found = latent_correlations(table, f"{owner} with the test latent")
+    return FisherZ(GivenMoments(table.names, found.matrix, found.rows), owner)
+
+
 # Makes a test by its name; the second argument is the method that errors name.
 TESTS: dict[str, Callable[[Statistics, str], IndependenceTest]] = {
     "fisher-z": FisherZ,
     "x2": lambda statistics, owner: CountTest(statistics, "x2", owner),
     "g2": lambda statistics, owner: CountTest(statistics, "g2", owner),
     "g2-seen": lambda statistics, owner: CountTest(statistics, "g2-seen", owner),
+    "latent": latent_test,
+    "trend": TrendTest,
     "cells": CellTest,
     "mixed": MixedTest,
     "features": FeatureTest,

@@ -185,8 +185,6 @@ def votes_on_new_pairs(
     separating = all_separating(found, test, alpha, untested, run)
 
     def separates(a: int, c: int, b: int) -> bool:
-        if known[a, c] and known[b, c]:
-            return False
         if (a, b) in separating:
             return share_with(found, separating[a, b], a, c, b) >= 0.5
         return found.separates(a, c, b)

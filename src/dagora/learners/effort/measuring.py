@@ -18,7 +18,6 @@ from dagora.base.events import Budget
 from dagora.base.phrases import comma_list, split_list
 from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge
 from dagora.kernels.compilation import compilation
 from dagora.learners.effort.extrapolation import (
     FEWEST,
@@ -29,6 +28,7 @@ from dagora.learners.effort.extrapolation import (
     part_widths,
 )
 from dagora.learners.request import PreparedRequest
+from dagora.stats.designed import DesignStatistics, rows_with_weights
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.related_columns import related_columns
 from dagora.stats.table import TableStatistics
@@ -56,7 +56,7 @@ class Trial:
         There is no time limit that the method knows of, as with one it may work differently: it is stopped.
         """
         rows = self.prepared.source.rows
-        assert isinstance(rows, TableStatistics | IncompleteStatistics)
+        assert isinstance(rows, TableStatistics | IncompleteStatistics | DesignStatistics)
         searching = self.prepared.searching
         budget = whole.at_most(None)
         timer = threading.Timer(limit, budget.stop, ("the time for an estimate is over",))
@@ -69,7 +69,7 @@ class Trial:
                     rows.in_order(names),
                     searching.entry.name,
                     score=None if searching.score is None else searching.score.name,
-                    knowledge=restrict_knowledge(self.prepared.knowledge, names),
+                    knowledge=self.prepared.knowledge.among(names),
                     seed=self.seed,
                     jobs=self.jobs,
                     budget=budget,
@@ -86,11 +86,12 @@ def measure(trial: Trial, seconds: float, whole: Budget) -> TimeEstimate:
     source = trial.prepared.source
     columns = len(source.names)
     none = TimeEstimate(None, None, columns=columns, rows=0)
-    if not isinstance(source.rows, TableStatistics | IncompleteStatistics):
+    if not isinstance(source.rows, TableStatistics | IncompleteStatistics | DesignStatistics):
         return replace(none, reason="it needs a table in memory, without interventions")
     none = replace(none, rows=source.rows.n_rows)
     rows = source.rows
-    names = related_columns(rows.table if isinstance(rows, IncompleteStatistics) else rows.rows())
+    table = rows.table if isinstance(rows, IncompleteStatistics) else rows_with_weights(rows)[0]
+    names = related_columns(table)
     parts: list[Part] = []
     if column_options(trial.prepared):
         trial.part(source.names, 0.0, whole)  # refuses what only all columns together show to be wrong
@@ -134,21 +135,6 @@ def may_double(prepared: PreparedRequest) -> bool:
     numbers = any(variable.kind is Kind.CONTINUOUS for variable in prepared.source.statistics.schema)
     unlimited = prepared.knowledge.max_parents is None
     return numbers and unlimited and prepared.searching.entry.takes == "candidates"
-
-
-def restrict_knowledge(knowledge: Knowledge, names: Sequence[str]) -> Knowledge:
-    """Restrict knowledge to some of the variables.
-
-    >>> restrict_knowledge(Knowledge(required=[("a", "b")], tiers=[["a", "c"], ["b"]]), ["b", "c"])
-    Knowledge(required=(), forbidden=(), tiers=(('c',), ('b',)), max_parents=None)
-    """
-    some = set(names)
-    return Knowledge(
-        required=tuple(edge for edge in knowledge.required if some.issuperset(edge)),
-        forbidden=tuple(edge for edge in knowledge.forbidden if some.issuperset(edge)),
-        tiers=tuple(tuple(name for name in tier if name in some) for tier in knowledge.tiers),
-        max_parents=knowledge.max_parents,
-    )
 
 
 def restrict_options(

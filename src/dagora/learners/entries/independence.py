@@ -14,9 +14,24 @@ TEST = Option(
     "fisher-z for normal columns; x2, g2 or g2-seen for discrete ones (g2 counts all degrees of "
     "freedom, g2-seen those of levels seen); for nonlinear relations features, which needs "
     "only sums, or on rows hsic, dcov or gcm; for both kinds cells, on rows, or mixed, which needs only "
-    "sums; on a table of one kind these are fisher-z or x2, as auto is",
-    choices=("auto", "fisher-z", "x2", "g2", "g2-seen", "cells", "mixed", "features", "hsic", "dcov", "gcm"),
-    needs_rows=("cells", "hsic", "dcov", "gcm"),
+    "sums; on a table of one kind these are fisher-z or x2, as auto is; for ordered levels trend, or latent, "
+    "which also takes numbers by their ranks",
+    choices=(
+        "auto",
+        "fisher-z",
+        "x2",
+        "g2",
+        "g2-seen",
+        "cells",
+        "mixed",
+        "features",
+        "hsic",
+        "dcov",
+        "gcm",
+        "latent",
+        "trend",
+    ),
+    needs_rows=("cells", "hsic", "dcov", "gcm", "latent", "trend"),
 )
 
 LEVEL = Option(

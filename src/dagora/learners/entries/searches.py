@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dagora.base.extras import SCIP
 from dagora.base.options import MEMORY, Option
-from dagora.learners.method import Method
+from dagora.learners.method import WITH_CAUSES, WITH_PRIOR, Method
 
+START = Option(
+    "start", "graph", None, "graph to start from, such as an earlier result; without it, the empty graph"
+)
 RESTARTS = (
-    Option(
-        "start",
-        "graph",
-        None,
-        "graph to start from (a file on the command line); without it, the empty graph",
-    ),
+    START,
     Option("restarts", "int", 0, "climb again this many times, from a randomly perturbed best graph", low=0),
     Option(
         "perturb",
@@ -43,8 +41,10 @@ SEARCHES = (
         "of columns",
         reference="Glover 1989; Lee & van Beek 2017; Scanagatta, Corani & Zaffalon 2017",
         learner="dagora.learners.search.auto:auto",
+        obeys=WITH_CAUSES,
         screens=True,
         in_both_orders=True,
+        options=(START,),
     ),
     Method(
         name="hill-climb",
@@ -54,6 +54,7 @@ SEARCHES = (
         promise="a local optimum: no added, deleted or reversed edge improves the score",
         reference="Heckerman, Geiger & Chickering 1995",
         learner="dagora.learners.search.greedy.hill_climb:hill_climb",
+        obeys=WITH_CAUSES,
         screens=True,
         options=RESTARTS,
     ),
@@ -65,6 +66,7 @@ SEARCHES = (
         promise="the best graph seen, at least as good as hill climbing's first optimum",
         reference="Glover 1989",
         learner="dagora.learners.search.greedy.hill_climb:tabu_search",
+        obeys=WITH_CAUSES,
         screens=True,
         options=(
             Option("length", "int", 100, "how many of the last visited graphs are not visited again", low=1),
@@ -80,7 +82,7 @@ SEARCHES = (
         promise="a local optimum: no edge inserted, deleted or turned in a graph of the class helps",
         reference="Chickering 2002; Hauser & Bühlmann 2012",
         learner="dagora.learners.search.ges.ges:ges",
-        obeys=("forbidden pairs", "max_parents"),
+        obeys=("forbidden pairs", "max_parents", "adjacent prior"),
         screens=True,
         options=(
             Option("start", "graph", None, "graph whose class to start from; without it, the empty graph"),
@@ -97,11 +99,12 @@ SEARCHES = (
         promise="a local optimum over orders, then classes or graphs: no edge added, deleted or turned helps",
         reference="Andrews, Ramsey, Sanchez Romero, Camchong & Kummerfeld 2023",
         learner="dagora.learners.search.order.boss:boss",
-        obeys=("forbidden pairs", "max_parents"),
+        obeys=("forbidden pairs", "max_parents", "adjacent prior"),
         options=(
             Option(
                 "starts", "int", None, "orders to start from: 10, or fewer of more than 100 numbers", low=1
             ),
+            Option("start", "graph", None, "graph whose order is the first of them"),
         ),
         needs_equivalence=True,
     ),
@@ -113,6 +116,7 @@ SEARCHES = (
         promise="a local optimum: no single further parent that the order allows improves the score",
         reference="Cooper & Herskovits 1992",
         learner="dagora.learners.search.k2:k2",
+        obeys=WITH_PRIOR,
         options=(
             Option(
                 "order",
@@ -131,8 +135,10 @@ SEARCHES = (
         promise="the best network found, without proof; the first choice for up to about 100 variables",
         reference="Teyssier & Koller 2005; Lee & van Beek 2017",
         learner="dagora.learners.search.order.order_search:order_search",
+        obeys=WITH_CAUSES,
         growth="parent sets",
         options=(
+            Option("start", "graph", None, "graph from whose order to start, such as an earlier result"),
             Option("chains", "int", 4, "independent searches, run in parallel by the jobs", low=1),
             Option(
                 "patience",
@@ -151,6 +157,7 @@ SEARCHES = (
         promise="a network of the highest score, proved",
         reference="Silander & Myllymäki 2006; Singh & Moore 2005",
         learner="dagora.learners.search.exact.dynamic:dynamic",
+        obeys=WITH_PRIOR,
         growth="exponential",
         options=(MEMORY, BEST),
     ),
@@ -162,6 +169,7 @@ SEARCHES = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Yuan, Malone & Wu 2011; Yuan & Malone 2013; Karan & Zola 2016",
         learner="dagora.learners.search.exact.astar:astar",
+        obeys=WITH_PRIOR,
         growth="exponential",
         options=(
             MEMORY,
@@ -178,6 +186,7 @@ SEARCHES = (
         promise="a network of the highest score, proved; if stopped early, the best found and its gap",
         reference="Cussens 2011; Bartlett & Cussens 2017",
         learner="dagora.learners.search.exact.ilp:ilp",
+        obeys=WITH_CAUSES,
         growth="parent sets",
         needs=(SCIP,),
         options=(MEMORY, Option("facets", "bool", True, "also add cuts over three to seven nodes"), BEST),
@@ -191,6 +200,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Teyssier & Koller 2005",
         learner="dagora.learners.search.order.obs:obs",
+        obeys=WITH_PRIOR,
         growth="parent sets",
         options=(
             Option("restarts", "int", 100, "random orders to start from", low=1),
@@ -207,6 +217,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
         learner="dagora.learners.search.order.asobs:asobs",
+        obeys=WITH_PRIOR,
         growth="parent sets",
         options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
     ),

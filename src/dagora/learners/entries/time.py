@@ -89,7 +89,7 @@ TIME = (
     ),
     Method(
         name="svar-rfci",
-        summary="rfci on windows of series, where causes may be hidden: a PAG in time, alike at every step",
+        summary="rfci on windows of series, where causes may be hidden: a PAG in time",
         takes="statistics",
         returns="pag",
         promise="every mark is right where every test is; there may be an edge that more tests would remove",
@@ -117,7 +117,7 @@ TIME = (
     ),
     Method(
         name="var-lingam",
-        summary="VAR-LiNGAM: linear relations in time with noise that is not normal, which shows directions",
+        summary="VAR-LiNGAM: linear relations in time; noise that is not normal shows directions",
         takes="statistics",
         returns="dag",
         promise="no edge against time; an order within a step found greedily, edges pruned by BIC; warns "

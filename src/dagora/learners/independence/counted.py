@@ -9,6 +9,9 @@ g2        G² against χ² with (levels of x − 1)(levels of y − 1)(combinati
           of freedom
 g2-seen   G² with the degrees of freedom of the levels seen in each stratum
 
+Of rows with weights or groups, sums of weights are counted, and X² has the distribution of χ² with the
+degrees of freedom of the levels seen: rows of different weight have no permutations.
+
 On sparse tables the size of both G² is far off, in either direction. X² keeps to alpha or below it: with 20
 rows, nearly all in one level, few tables are possible, and it is conservative.
 """
@@ -38,8 +41,8 @@ from dagora.learners.independence.permutation_moments import (
     upper_tail,
 )
 from dagora.learners.independence.protocol import Columns
-from dagora.stats.capabilities import contingencies
-from dagora.stats.statistics import Statistics
+from dagora.stats.capabilities import capabilities_of, contingencies
+from dagora.stats.statistics import Contingency, Statistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
@@ -82,6 +85,7 @@ class CountTest:
         self._statistics = statistics
         self._statistic = statistic
         self._levels = statistics.schema.cardinalities
+        self._weighted = capabilities_of(statistics).design is not None
         two = np.sort(self._levels)[-2:]
         if len(two) == 2 and int(two[0]) * int(two[1]) > MOST_CELLS:
             raise DataError(
@@ -105,6 +109,11 @@ class CountTest:
         results = np.empty((len(x), FREEDOM + 1))
         statistics = self._statistics
         exact = self._statistic == "x2"
+        if self._weighted:
+            sets_of = np.column_stack([given, x, y]).tolist()
+            for k, joint in enumerate(contingencies(statistics, sets_of)):
+                sum_weighted_strata(joint, results[k])
+            return self._tail(results, x, y, given)
         if not isinstance(statistics, TableStatistics):
             count_at_sites(statistics, x, y, given, self._levels, exact, results)
             return self._tail(results, x, y, given)
@@ -125,20 +134,43 @@ class CountTest:
 
     def _tail(self, results: Floats, x: Columns, y: Columns, given: Columns) -> Floats:
         """P-values from the slots that the kernel filled."""
-        if self._statistic == "x2":
+        if self._statistic == "x2" and not self._weighted:
             return upper_tail(*results.T[:G2])
         from scipy.special import chdtrc
 
         freedom = results[:, FREEDOM]
+        statistic = results[:, X2 if self._statistic == "x2" else G2]
         if self._statistic == "g2":
             freedom = (
                 (self._levels[x] - 1.0)
                 * (self._levels[y] - 1.0)
                 * self._levels[given].prod(axis=1, dtype=np.float64)
             )
-        tail = chdtrc(np.maximum(freedom, 1.0), np.maximum(results[:, G2], 0.0))
+        tail = chdtrc(np.maximum(freedom, 1.0), np.maximum(statistic, 0.0))
         p: Floats = np.where(freedom > 0, tail, 1.0)
         return p
+
+
+def sum_weighted_strata(joint: Contingency, out: Floats) -> None:
+    """Write X², G² and the degrees of freedom of the levels seen, from sums of weights in cells.
+
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> out = np.empty(FREEDOM + 1)
+    >>> sum_weighted_strata(Contingency(cells, np.array([2.5, 0.5, 0.5, 2.5])), out)
+    >>> out[[X2, FREEDOM]].round(3)
+    array([2.667, 1.   ])
+    """
+    _, strata = np.unique(joint.cells[:, :-2], axis=0, return_inverse=True)
+    strata = strata.reshape(-1)
+    weights: Floats = joint.counts
+    x, y = (strata * (column.max() + 1) + column for column in joint.cells[:, -2:].T)
+    of_x, of_y, whole = (np.bincount(places, weights) for places in (x, y, strata))
+    expected = of_x[x] * of_y[y] / whole[strata]
+    out[:] = 0.0
+    out[X2] = (weights**2 / expected).sum() - weights.sum()
+    out[G2] = 2 * (weights * np.log(weights / expected)).sum()
+    seen = [np.bincount(strata[np.unique(places, return_index=True)[1]]) - 1 for places in (x, y)]
+    out[FREEDOM] = (seen[0] * seen[1]).sum()
 
 
 def count_at_sites(

@@ -43,6 +43,8 @@ from dagora.scores.local_score import TIE, LocalScore, PivotForm
 
 # Disturbances of each order without improvement after which the search ends, and the number of orders.
 PATIENCE, CHAINS = 6000, 4
+# Restarts of tabu search where paths are known, which a search over orders does not see.
+RESTARTS = 5
 # With no time limit, the search over orders ends after this work, in so many rounds: about a second on up to
 # `QUICK` columns, and half a minute on more. Columns of which most depend on most others take all of it.
 QUICK = 60
@@ -61,20 +63,24 @@ class ColumnOrders:
     by_name: LocalScore
 
 
-def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
+def auto(source: ColumnOrders | Candidates, run: Run, *, start: DAG | None = None) -> Outcome:
     """Learn a graph by what is best for the data; the message says what was done."""
     if isinstance(source, Candidates):
-        return order_search(source, run)
+        return order_search(source, run, start=start)
     capabilities = source.given.capabilities
     if capabilities.is_expensive:
-        return with_account(
-            hill_climb(source.given, run), "hill climbing, as each score of this kind takes long"
-        )
+        climbed = hill_climb(source.given, run, start=start)
+        return with_account(climbed, "hill climbing, as each score of this kind takes long")
     if source.by_name.capabilities.is_slow:
-        return with_account(tabu_search(source.by_name, run), "tabu search, as cells are missing")
+        return with_account(
+            tabu_search(source.by_name, run, start=start), "tabu search, as cells are missing"
+        )
+    if run.knowledge.ancestral:
+        climbed = tabu_search(source.by_name, run, start=start, restarts=RESTARTS)
+        return with_account(climbed, "tabu search with restarts, as paths are known ('causes')")
     counts_rows = isinstance(source.given, DiscreteScore) and capabilities.counts_rows
     kept = NeighbourScores() if counts_rows else None
-    first = tabu_beside(source.given, run, kept)
+    first = tabu_beside(source.given, run, kept, start)
     if run.budget.exhausted:
         return with_account(first, "tabu search")
     form = None if run.knowledge.directs else form_of_many(source.by_name)
@@ -82,11 +88,11 @@ def auto(source: ColumnOrders | Candidates, run: Run) -> Outcome:
         return search_many(source, form, run, first)
     own = OwnLimit.of(run, len(source.given.schema))
     work = own_work(run, len(source.given.schema))
-    found, sets = search_by_name(source, first, own.run, work, kept)
+    found, sets = search_by_name(source, first, own.run, work, kept, start)
     if clearly_above(first, found):
         # From the graph of the first search, the search over orders ends in one at least as good.
-        start = cast("DAG", first.graph).reorder(source.by_name.schema.names)
-        found = search_from(start, sets, source.by_name, own.run, work)
+        again = cast("DAG", first.graph).reorder(source.by_name.schema.names)
+        found = search_from(again, sets, source.by_name, own.run, work)
     found = own.explain(found)
     graph = in_order_by_score(cast("DAG", found.graph), source.by_name, run.knowledge)
     done = f"tabu search, then a search over orders on {sum(map(len, sets)):,} parent sets"
@@ -144,17 +150,22 @@ def own_work(asked: Run, columns: int) -> WorkLimit | None:
 
 
 def search_by_name(
-    source: ColumnOrders, first: Outcome, run: Run, work: WorkLimit | None, kept: NeighbourScores | None
+    source: ColumnOrders,
+    first: Outcome,
+    run: Run,
+    work: WorkLimit | None,
+    kept: NeighbourScores | None,
+    start: DAG | None,
 ) -> tuple[Outcome, Candidates]:
     """Tabu search and search over orders on the columns by name; also the parent sets they began with."""
     score = source.by_name
     sets = quick_candidates(score, run)
     if score is source.given:
-        start = cast("DAG", first.graph)
+        climbed = cast("DAG", first.graph)
     else:
-        start = cast("DAG", tabu_beside(score, replace(run, on_event=ignore), kept).graph)
+        climbed = cast("DAG", tabu_beside(score, replace(run, on_event=ignore), kept, start).graph)
     compilation.wait_for_helper(run.budget.left)
-    return search_from(start, sets, score, run, work), sets
+    return search_from(climbed, sets, score, run, work), sets
 
 
 def search_from(start: DAG, sets: Candidates, score: LocalScore, run: Run, work: WorkLimit | None) -> Outcome:

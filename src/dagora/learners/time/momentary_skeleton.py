@@ -48,6 +48,9 @@ class MomentaryLinks:
     level: int = -1
     finished: bool = True
 
+    def __post_init__(self) -> None:
+        self._around: dict[int, list[int]] = {}
+
     @property
     def variables(self) -> int:
         """The number of variables."""
@@ -67,8 +70,18 @@ class MomentaryLinks:
 
     def neighbours(self, variable: int) -> list[int]:
         """The variables that are adjacent within the step."""
-        found: list[int] = np.flatnonzero(self.within[variable]).tolist()
-        return found
+        if variable not in self._around:
+            self._around[variable] = self.within[variable].nonzero()[0].tolist()
+        return self._around[variable]
+
+    def remove(self, cause: int, effect: int) -> None:
+        """Remove a link."""
+        if cause >= self.variables:
+            self.lagged[cause, effect] = False
+            return
+        self.within[cause, effect] = self.within[effect, cause] = False
+        for end in (cause, effect):
+            self._around.pop(end, None)
 
     def adjacent(self, cause: int, effect: int) -> bool:
         """Return True if there is a link."""
@@ -103,7 +116,7 @@ def find_skeleton_in_time(
     stays[:d] |= required[:d].T
     most = tests.max_given if most_given is None else most_given
     while links.finished and links.level < most:
-        if run.budget.exhausted:
+        if run.budget.left <= 0:
             links.finished = False
             break
         links.level += 1
@@ -119,10 +132,8 @@ def find_skeleton_in_time(
                 break
             if take(tests, links, link, run) and not stays[link.cause, link.effect]:
                 removed.append((link.cause, link.effect))
-        for cause, effect in removed:
-            links.lagged[cause, effect] = False
-            if cause < d:
-                links.within[cause, effect] = links.within[effect, cause] = False
+        for pair in removed:
+            links.remove(*pair)
     return links
 
 

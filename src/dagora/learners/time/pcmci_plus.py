@@ -58,7 +58,8 @@ def pcmci_plus(
     possible = allowed[:d] | allowed[:d].T
     links = find_skeleton_in_time(windows.tests, parents, possible, required, run, max_given, max_lagged)
     known, impossible = directions(links.within, required[:d], allowed[:d] & ~allowed[:d].T)
-    links.within &= ~impossible
+    for pair in np.argwhere(np.triu(impossible)).tolist():
+        links.remove(*pair)
     links.tests += parents.tests
     links.finished &= parents.finished
     within = orient_within(windows.tests, links, known, collider_rule, run)

@@ -6,7 +6,9 @@ steps earlier, so edges are tested once, removed and marked together. And series
 which makes tests of them weak: as in LPCMCI (Gerhardus & Runge 2020), the search is made several times, and
 tests are given the parents that the last round found for both ends, besides the sets that it tries. A cause
 of either end never hides a separation. A node of a set that is smallest beside such causes, or one of these,
-is a cause of either end: so the rules stay right.
+is a cause of either end: so the rules stay right. Whether a path is a collider is decided by all sets of
+neighbours that separate its ends, as series often hide the weak product of two effects: where they disagree,
+the path directs nothing.
 
 The result has the edges that end at the present. With correct tests, every arrow and every tail of it is
 right, and so is the absence of an edge; there may be edges that more tests would remove. Hidden causes
@@ -25,7 +27,7 @@ from dagora.base.events import Event
 from dagora.base.phrases import amount
 from dagora.graph.ancestral.end_marks import EndMarks, contradictions
 from dagora.graph.ancestral.pag import PAG
-from dagora.graph.ancestral.rules import apply_rules
+from dagora.graph.ancestral.rules import apply_rules, unshielded_triples
 from dagora.graph.lagged_graph import window_names
 from dagora.learners.constraint.named_tests import check_level, edges_left
 from dagora.learners.constraint.pag_search import PagSearch
@@ -34,7 +36,7 @@ from dagora.learners.constraint.skeleton import Case, Given, Pair, Separation, S
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import edges_in_time
-from dagora.learners.time.link_tests import Link
+from dagora.learners.time.link_tests import Link, TestedLink
 from dagora.learners.time.tests_in_windows import WindowTests, tests_in_windows
 from dagora.learners.time.window_shifts import at_present, latest, repeats, shifted
 from dagora.stats.statistics import Statistics
@@ -55,6 +57,7 @@ class WindowSearch(PagSearch):
     windows: WindowTests = field(kw_only=True)
     lags: int = field(kw_only=True)
     parents: list[Given] = field(default_factory=list, kw_only=True)
+    voted: dict[Link, TestedLink] = field(default_factory=dict, kw_only=True)
 
     @property
     def d(self) -> int:
@@ -81,6 +84,36 @@ class WindowSearch(PagSearch):
             for end in (effect, cause)
         )
         return Link(cause, effect, base, near, others)
+
+    def direct_colliders(self, marks: EndMarks) -> None:
+        """R0 by all sets of neighbours: a collider is in none that separates; one in some only is unclear."""
+        d = self.d
+        for a, b, c in unshielded_triples(marks):
+            pair, steps = at_present((a, c), d)
+            middle = b - steps * d
+            if middle < 0:
+                continue  # it is later than both ends, and has its arrows by time
+            link = self.link(pair)
+            if middle in link.base:
+                continue  # a cause of one end is no collider
+            votes = self.votes(link)
+            share = votes.votes.get(middle, 0) / votes.separated if votes.separated else 0.5
+            if share == 0:
+                marks.put_arrow(a, b)
+                marks.put_arrow(c, b)
+            elif share < 1:
+                marks.unclear.add(sorted_pair(a, c))
+
+    def votes(self, link: Link) -> TestedLink:
+        """The tests of a pair given all sets of neighbours that are allowed, as far as time allows."""
+        if link not in self.voted:
+            found = self.voted[link] = TestedLink()
+            for size in range(min(link.widest, self.max_given) + 1):
+                if not self.go_on():
+                    return TestedLink()
+                found.add(self.windows.tests.given_sets(link, size, self.run))
+            self.found.tests += found.tests
+        return self.voted[link]
 
     def separate(self, pair: Pair, separation: Separation) -> None:
         """Remove the edge of a pair, given with its later node at the present, and all its repeats."""

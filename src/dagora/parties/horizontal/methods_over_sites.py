@@ -11,6 +11,7 @@ from dagora.base.wording import option
 from dagora.data.schema import Kind, Schema
 from dagora.data.series import Timing
 from dagora.learners.checks import needing_rows
+from dagora.learners.in_windows import LAGS, check_lags, refuse_series
 from dagora.learners.independence.features import FUNCTIONS
 from dagora.learners.registry import method_named
 from dagora.parties.horizontal.session.federation import Federation
@@ -37,16 +38,27 @@ def default_over_sites(schema: Schema, *, noisy: bool = False, scored: bool = Fa
 
 
 def lags_of(method: str, settings: Mapping[str, Any]) -> int:
-    """The number of steps that windows of a method in time reach back; 0 for others.
+    """The number of lags of a method in time, or of windows that another learns from; 0 without time.
 
     >>> lags_of("dynotears", {"lags": 2}), lags_of("pcmci-plus", {}), lags_of("notears", {})
-    (2, 2, 0)
+    (2, 1, 0)
+    >>> lags_of("tabu", {"lags": 2})
+    2
     """
     entry = method_named(method)
     if not entry.in_time:
-        return 0
+        return check_lags(settings["lags"]) if settings.get("lags") is not None else 0
     known = next(option for option in entry.options if option.name == "lags")
-    return entry.reach * cast("int", known.check(settings.get("lags", known.default)))
+    return cast("int", known.check(settings.get("lags", known.default)))
+
+
+def window_lags(method: str, settings: Mapping[str, Any]) -> int:
+    """The number of steps that windows of a method in time reach back; 0 for others.
+
+    >>> window_lags("dynotears", {"lags": 2}), window_lags("pcmci-plus", {"lags": 2})
+    (2, 4)
+    """
+    return method_named(method).reach * lags_of(method, settings)
 
 
 def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
@@ -67,7 +79,7 @@ def basis_functions(method: str, settings: Mapping[str, Any]) -> int:
 
 def statistics_over(federation: Federation, method: str, settings: Mapping[str, Any]) -> SecureStatistics:
     """The statistics for a method: sums over rows or, for a method in time, over windows of series."""
-    lags = lags_of(method, settings)
+    lags = window_lags(method, settings)
     return SecureSeriesStatistics(federation, lags) if lags else SecureStatistics(federation)
 
 
@@ -117,6 +129,8 @@ def check_columns(
     dagora.DataError: the method notears needs continuous columns, but 'a' is discrete: ...
     """
     entry = method_named(method)
+    if not entry.in_time and lags_of(method, settings or {}):
+        refuse_discrete(schema, "a method on series over sites")
     if entry.own_objective and not entry.takes_any_kind(settings or {}):
         # Others that take discrete columns need rows, and were refused as such.
         refuse_discrete(schema, f"the method {entry.name}")
@@ -124,10 +138,12 @@ def check_columns(
         default_score(schema)
 
 
-def check_release(method: str, score: str | None, max_parents: int | None, terms: PrivacyTerms) -> None:
+def check_release(
+    method: str, score: str | None, max_parents: int | None, terms: PrivacyTerms, lags: int = 0
+) -> None:
     """Refuse what cannot be learned from a release with noise, before anything is spent on it."""
     entry = method_named(method)
-    if entry.in_time:
+    if entry.in_time or lags:
         raise OptionError(
             f"there is no release with noise for the method {entry.name}: a person's steps are a whole "
             "series, and noise that hides a series of T steps is about T times that for a row, which drowns "
@@ -151,11 +167,13 @@ def check_release(method: str, score: str | None, max_parents: int | None, terms
 
 
 def timing_for(method: str | None, time: str | None, series: str | None) -> Timing | None:
-    """The columns of time and series, for a method that learns from series; a method that does not refuses.
+    """The columns of time and series; a method that does not learn from sums over windows refuses.
 
-    >>> timing_for("notears", "day", None)
+    >>> timing_for("tabu", "day", None), timing_for("tabu", None, None)
+    (Timing(time='day', series=None), None)
+    >>> timing_for("vote", "day", None)
     Traceback (most recent call last):
-    dagora.OptionError: the method notears takes rows as independent of each other: ...
+    dagora.OptionError: the method vote takes rows as independent of each other: ...
     """
     timing = Timing.read(time, series)
     in_time = method is not None and method_named(method).in_time
@@ -163,10 +181,21 @@ def timing_for(method: str | None, time: str | None, series: str | None) -> Timi
         raise OptionError(
             f"the method {method} learns from series: {option('time')} says which column holds the time"
         )
-    if timing is not None and not in_time:
-        who = "the default over sites" if method is None else f"the method {method}"
-        raise OptionError(
-            f"{who} takes rows as independent of each other: choose dynotears for series, or leave "
-            f"{option('time')} out"
-        )
+    if timing is not None and method is not None:
+        refuse_series(method_named(method))
+        if not in_time and (method_named(method).takes == "federation" or basis_functions(method, {})):
+            raise OptionError(
+                f"the method {method} takes rows as independent of each other: choose dynotears or a search "
+                f"for series, or leave {option('time')} out"
+            )
     return timing
+
+
+def over_windows(method: str | None, timing: Timing | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with a number of lags where a method for rows learns from windows of series.
+
+    >>> over_windows("tabu", Timing("day"), {}), over_windows("dynotears", Timing("day"), {})
+    ({'lags': 1}, {})
+    """
+    rows = method is None or not method_named(method).in_time
+    return {"lags": LAGS, **settings} if timing is not None and rows else dict(settings)

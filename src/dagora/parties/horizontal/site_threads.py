@@ -17,7 +17,7 @@ from dagora.learners.result import Result
 from dagora.parties.horizontal.learners.shown_questions import questions_to_show
 from dagora.parties.horizontal.learners.tasks import TASKS, tasks_to_show
 from dagora.parties.horizontal.log.site_log import MemoryLog
-from dagora.parties.horizontal.methods_over_sites import basis_functions, lags_of
+from dagora.parties.horizontal.methods_over_sites import basis_functions, window_lags
 from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.session.federation import Site, rows_together
@@ -48,7 +48,7 @@ def run_sites(
         shows=tasks_to_show(method, settings),
         shown_questions=questions_to_show(codebook, names, method, settings),
         functions=basis_functions(method, settings),
-        lags=lags_of(method, settings),
+        lags=window_lags(method, settings),
         step=step,
         largest_rows=largest_rows(sites, terms),
         privacy=terms,

@@ -9,6 +9,8 @@ import numpy as np
 
 from dagora.base.errors import DataError
 from dagora.base.files import json_text
+from dagora.data.designed import DesignedTable
+from dagora.data.table import Table
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.cpdag import CPDAG
@@ -20,6 +22,7 @@ from dagora.posterior.criticism.predictive import Predictive, predict
 from dagora.posterior.criticism.single_change import MOST_COLUMNS, Change, best_changes
 from dagora.scores.registry import default_score
 from dagora.stats.capabilities import capabilities_of
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
@@ -103,23 +106,40 @@ def check_rows(
     graph: AnyGraph, rows: Statistics, *, permutations: int, alpha: float, folds: int, seed: int
 ) -> Check:
     """Check a graph against rows that have a column for each of its nodes."""
-    table, marks = rows.rows(), capabilities_of(rows).interventions
+    if isinstance(rows, DesignStatistics):
+        statistics: Statistics = DesignStatistics(rows.designed.select(graph.nodes))
+        table, marks = rows.designed.table, None
+    else:
+        table, marks = rows.rows(), capabilities_of(rows).interventions
+        statistics = TableStatistics(table.select(graph.nodes))
+        if marks is not None:
+            statistics = InterventionalStatistics(table.select(graph.nodes), marks)
     if table.n_rows < LEAST_ROWS:
         raise DataError(f"{table.n_rows} rows are too few to check a graph: {LEAST_ROWS} or more are needed")
     table = table.select(graph.nodes)
-    statistics = TableStatistics(table) if marks is None else InterventionalStatistics(table, marks)
-    found = falsify(graph, table, marks, permutations=permutations, alpha=alpha, seed=seed)
+    found = falsify(
+        graph,
+        statistics if marks is None else table,
+        marks,
+        permutations=permutations,
+        alpha=alpha,
+        seed=seed,
+    )
     notes = [] if marks is None else [rows_set_in_words(marks)]
+    notes += [statistics.effective.message] if isinstance(statistics, DesignStatistics) else []
     if isinstance(graph, PAG):
         notes += [
             "a PAG allows for hidden causes: it has no likelihood, and no rows can be simulated from it"
         ]
         return Check(graph, table.n_rows, seed, found, notes=tuple(notes))
     dag = graph.extension() if isinstance(graph, CPDAG) else graph
-    some, some_marks = table, marks
+    some: Table | DesignedTable = table
+    if isinstance(statistics, DesignStatistics):
+        some = statistics.designed
+    some_marks = marks
     if table.n_rows > MOST_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(table.n_rows, MOST_ROWS, replace=False))
-        some, some_marks = table.take(chosen), None if marks is None else marks.take(chosen)
+        some, some_marks = some.take(chosen), None if marks is None else marks.take(chosen)
         notes.append(f"rows were held out and simulated for {MOST_ROWS} rows, drawn at random")
     held_out = predictive = None
     try:
@@ -129,6 +149,8 @@ def check_rows(
     except DataError as error:
         notes.append(f"no rows were held out: {error}")
     try:
+        if isinstance(some, DesignedTable):
+            raise DataError("simulated rows are independent and count alike, and these are not")
         predictive = predict(dag, some, some_marks, seed=seed)
     except DataError as error:
         notes.append(f"no tables were simulated: {error}")

@@ -29,7 +29,9 @@ from dagora.graph.independences import Independence, independences_of
 from dagora.learners.constraint.named_tests import TESTS
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.posterior.criticism.regimes import OWNER, WithinKinds, rows_about
-from dagora.posterior.criticism.strength import strength_of
+from dagora.posterior.criticism.strength import strength_of, strength_of_sums
+from dagora.stats.designed import DesignStatistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
@@ -110,7 +112,7 @@ class Falsification:
 
 def falsify(
     graph: AnyGraph,
-    table: Table,
+    rows: Table | Statistics,
     marks: Interventions | None = None,
     *,
     permutations: int = 200,
@@ -118,7 +120,7 @@ def falsify(
     test: str | None = None,
     seed: int = 0,
 ) -> Falsification:
-    """Test the independences of a graph, whose nodes are the table's columns in one order.
+    """Test the independences of a graph, whose nodes are the columns of a table or of sums, in one order.
 
     `marks` say which variables were set in which rows: these are tested kind by kind (`regimes`).
 
@@ -135,8 +137,10 @@ def falsify(
     if len(apart) > MOST_PAIRS:
         chosen = [apart[k] for k in np.sort(rng.choice(len(apart), MOST_PAIRS, replace=False))]
     claims = independences_of(graph, chosen)
-    name = test or default_test(table)
-    tester = TESTS[name](TableStatistics(table), OWNER) if marks is None else WithinKinds(name, table, marks)
+    statistics = TableStatistics(rows) if isinstance(rows, Table) else rows
+    name = test or default_test(statistics)
+    by_kinds = None if marks is None else WithinKinds(name, statistics.rows(), marks)
+    tester: IndependenceTest = TESTS[name](statistics, OWNER) if by_kinds is None else by_kinds
     orders = np.array([np.arange(len(graph)), *(rng.permutation(len(graph)) for _ in range(permutations))])
     p = p_values(tester, graph, claims, orders)
     possible = ~np.isnan(p)
@@ -148,7 +152,7 @@ def falsify(
         len(apart),
         int(counted[0]),
         int(violated[0]),
-        worst_violations(claims, p[0], alpha, table, marks),
+        worst_violations(claims, p[0], alpha, statistics, marks),
         alpha,
         name if marks is None else f"{name}, within rows in which the same was set",
         tuple(shares[1:].tolist()),
@@ -157,9 +161,9 @@ def falsify(
     )
 
 
-def default_test(table: Table) -> str:
+def default_test(rows: Table | Statistics) -> str:
     """Fisher's z for continuous columns, X² for discrete ones, `mixed` for both."""
-    kinds = {variable.kind for variable in table.schema}
+    kinds = {variable.kind for variable in rows.schema}
     if len(kinds) == 1:
         return "fisher-z" if kinds == {Kind.CONTINUOUS} else "x2"
     return "mixed"
@@ -200,19 +204,23 @@ def run_tests(test: IndependenceTest, asked: Integers, size: int) -> Floats:
 
 
 def worst_violations(
-    claims: Sequence[Independence], p: Floats, alpha: float, table: Table, marks: Interventions | None
+    claims: Sequence[Independence],
+    p: Floats,
+    alpha: float,
+    statistics: Statistics,
+    marks: Interventions | None,
 ) -> tuple[Violation, ...]:
     """The violated claims, the strongest evidence first."""
+
+    def strength(claim: Independence, p_value: float) -> float:
+        if isinstance(statistics, DesignStatistics):
+            return strength_of_sums(statistics, claim, p_value)
+        return strength_of(rows_about(statistics.rows(), marks, claim), claim, p_value)
+
     adjusted = holm(p)
     order = [int(k) for k in np.argsort(p, kind="stable") if p[k] < alpha][:MOST_NAMED]
     return tuple(
-        Violation(
-            claims[k],
-            float(p[k]),
-            float(adjusted[k]),
-            strength_of(rows_about(table, marks, claims[k]), claims[k], float(p[k])),
-        )
-        for k in order
+        Violation(claims[k], float(p[k]), float(adjusted[k]), strength(claims[k], float(p[k]))) for k in order
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.data.designed import DesignedTable
 from dagora.data.interventions import Interventions
 from dagora.data.schema import Kind
 from dagora.data.table import Table
@@ -24,7 +25,9 @@ from dagora.network.fit import fit
 from dagora.network.likelihood import log_likelihoods
 from dagora.network.table_prior import PseudoCount
 from dagora.scores.registry import default_score
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
+from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
 Floats = NDArray[np.float64]
@@ -69,11 +72,17 @@ class HeldOut:
 
 
 def hold_out(
-    graph: DAG, table: Table, marks: Interventions | None = None, *, folds: int = 5, seed: int = 0
+    graph: DAG,
+    table: Table | DesignedTable,
+    marks: Interventions | None = None,
+    *,
+    folds: int = 5,
+    seed: int = 0,
 ) -> HeldOut:
     """Compare a graph with others on rows held out.
 
-    A variable counts in rows in which it was not set (`marks`), in training rows and in those held out.
+    A variable counts in rows in which it was not set (`marks`), in training rows and in those held out. Rows
+    of one group are held out together; rows with weights count by these.
 
     >>> x = np.random.default_rng(0).normal(size=(2, 200))
     >>> rows = Table.from_numpy(np.stack([x[0], x[0] + x[1]], axis=1), names="ab")
@@ -85,36 +94,79 @@ def hold_out(
     many = RANDOM_GRAPHS if size <= MANY_COLUMNS else FEW_GRAPHS
     degree = len(graph.edges) / size
     drawn = [random_dag("er", size, degree, rng, exact=True).to_numpy() for _ in range(many)]
-    others = [DAG.from_numpy(matrix, graph.nodes) for matrix in drawn]
+    drawn_graphs = [DAG.from_numpy(matrix, graph.nodes) for matrix in drawn]
     own, empty, tabu = (np.empty(table.n_rows) for _ in range(3))
     random = np.full((many, table.n_rows), np.nan)
-    part = rng.permutation(table.n_rows) % folds
+    units = Units.of(table)
+    if units.number < folds:
+        raise DataError(f"{units.number} groups of rows are too few for {folds} folds")
+    part = (rng.permutation(units.number) % folds)[units.of_row]
     for fold in range(folds):
         rows, left = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
-        training: TableStatistics = TableStatistics(table.take(left))
-        if marks is not None:
-            training = InterventionalStatistics(table.take(left), marks.take(left))
-        judge = Judge(training, table.take(rows), None if marks is None else marks.take(rows))
+        training: Statistics
+        if isinstance(table, DesignedTable):
+            training, others = DesignStatistics(table.take(left)), table.take(rows).table
+        else:
+            training, others = TableStatistics(table.take(left)), table.take(rows)
+            if marks is not None:
+                training = InterventionalStatistics(table.take(left), marks.take(left))
+        judge = Judge(training, others, None if marks is None else marks.take(rows))
         own[rows] = judge.rate(graph)
         empty[rows] = judge.rate(DAG(graph.nodes))
         tabu[rows] = judge.rate(judge.search())
-        for k, other in enumerate(others):
+        for k, other in enumerate(drawn_graphs):
             try:
                 random[k, rows] = judge.rate(other)
             except DataError:  # such as tables of too many cells
                 continue
     random = random[~np.isnan(random).any(axis=1)]
-    references = [reference("empty graph", own - empty), reference("tabu graph", own - tabu)]
+    references = [reference("empty graph", own - empty, units), reference("tabu graph", own - tabu, units)]
     if len(random):
-        references.append(reference("mean of random graphs", own - random.mean(axis=0)))
-    beaten = int((random.mean(axis=1) < own.mean() - SAME).sum())
-    return HeldOut(float(own.mean()), tuple(references), folds, len(random), beaten)
+        references.append(reference("mean of random graphs", own - random.mean(axis=0), units))
+    mean = units.mean(own)
+    beaten = int((np.array([units.mean(one) for one in random]) < mean - SAME).sum())
+    return HeldOut(mean, tuple(references), folds, len(random), beaten)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The parts that are held out whole, rows or groups of them, by the numbers `of_row`."""
+
+    of_row: NDArray[np.int64]
+    number: int
+    weights: Floats | None = None
+
+    @classmethod
+    def of(cls, table: Table | DesignedTable) -> Units:
+        """Rows by themselves, but for those that belong to groups."""
+        design = table.design if isinstance(table, DesignedTable) else None
+        if design is None or design.groups is None:
+            rows = np.arange(table.n_rows)
+            return cls(rows, table.n_rows, None if design is None else design.weights)
+        groups = np.unique(design.groups, return_inverse=True)[1].reshape(-1)
+        return cls(groups, int(groups.max()) + 1, design.weights)
+
+    def mean(self, values: Floats) -> float:
+        """The mean of a value of each row."""
+        return float(values.mean() if self.weights is None else np.average(values, weights=self.weights))
+
+    def error(self, values: Floats) -> float:
+        """The standard error of that mean: by the spread between rows, or of the sums of groups.
+
+        >>> Units(np.array([0, 1, 2, 3]), 4).error(np.array([1.0, 2.0, 3.0, 4.0])).__round__(3)
+        0.645
+        """
+        if self.weights is None and self.number == len(values):
+            return float(values.std(ddof=1) / np.sqrt(len(values)))
+        weights = np.ones(len(values)) if self.weights is None else self.weights
+        sums = np.bincount(self.of_row, weights * (values - self.mean(values)))
+        return float(np.sqrt(self.number / (self.number - 1) * (sums**2).sum()) / weights.sum())
 
 
 class Judge:
     """Fits graphs to training rows and rates them on others."""
 
-    def __init__(self, training: TableStatistics, others: Table, marks: Interventions | None) -> None:
+    def __init__(self, training: Statistics, others: Table, marks: Interventions | None) -> None:
         self.training, self.others, self.marks = training, others, marks
         continuous = all(variable.kind is Kind.CONTINUOUS for variable in others.schema)
         self.pseudocount: PseudoCount = 0.0 if continuous else "one-row"
@@ -132,7 +184,6 @@ class Judge:
         return found
 
 
-def reference(name: str, differences: Floats) -> Reference:
+def reference(name: str, differences: Floats, units: Units) -> Reference:
     """The mean of differences between rows, with its standard error."""
-    error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
-    return Reference(name, float(differences.mean()), error)
+    return Reference(name, units.mean(differences), units.error(differences))

@@ -14,7 +14,7 @@ from dagora.learners.request import PreparedRequest
 from dagora.learners.run import Run
 from dagora.learners.source import Source
 from dagora.posterior.resample.completions import completed
-from dagora.posterior.resample.row_draws import IMPUTE, drawn_rows, seeds_of, statistics_of_rows
+from dagora.posterior.resample.row_draws import IMPUTE, drawn_statistics, seeds_of
 from dagora.posterior.resample.series_blocks import SeriesBlocks
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -40,7 +40,7 @@ def sample_of(prepared: PreparedRequest, way: Way, random: np.random.Generator, 
     if isinstance(way, SeriesBlocks):
         return way.draw(statistics, random)
     if way != IMPUTE:
-        return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))
+        return drawn_statistics(statistics, way, random)
     if prepared.imputing is None or not isinstance(statistics, IncompleteStatistics):
         raise DataError(f"no cell is missing, so all completions are alike: leave {IMPUTE} out")
     return completed(statistics, prepared.imputing, random, seed)
@@ -58,7 +58,7 @@ def learn_sample(
         drawn = sample_of(prepared, way, random, own_seed)
         if isinstance(drawn, IncompleteStatistics):
             check_missing(drawn.schema.names, drawn.table.seen)
-        local = None if searching.score is None else searching.make(drawn)
+        local = None if searching.score is None else searching.make(drawn, prepared.knowledge)
         run = Run(prepared.knowledge, own_seed, budget)
         outcome, _, _ = searching.with_missing(Source(drawn), local, run, prepared.em_rounds)
     except DataError as error:

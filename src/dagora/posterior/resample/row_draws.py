@@ -9,15 +9,18 @@ rows with replacement vary as data of the same size do (Efron 1979; Friedman, Go
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import OptionError
 from dagora.base.options import find
+from dagora.data.designed import DesignedTable
 from dagora.data.interventions import Interventions
 from dagora.learners.method import Method
 from dagora.stats.capabilities import capabilities_of
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -58,9 +61,10 @@ def way_for(name: str, method: Method) -> str:
     ('halves', 'rows')
     """
     if method.returns == "pag":
+        counting = "multiple imputation" if name == IMPUTE else "the bootstrap"
         raise OptionError(
-            f"samples count edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, whose "
-            "edges have marks: leave the samples out, or use pc"
+            f"{counting} counts edges of DAGs and CPDAGs, and the method {method.name} returns a PAG, "
+            f"whose edges have marks: leave {counting} out, or use pc"
         )
     if name == IMPUTE:
         return name
@@ -77,6 +81,45 @@ def seeds_of(seed: int, sample: int) -> tuple[np.random.Generator, int]:
     """
     own = np.random.SeedSequence(seed, spawn_key=(sample,))
     return np.random.default_rng(own), int(own.generate_state(1, np.uint32)[0])
+
+
+def drawn_statistics(statistics: Statistics, way: str, random: np.random.Generator) -> Statistics:
+    """Statistics of a sample of the rows; of rows in groups, whole groups are drawn."""
+    if not isinstance(statistics, DesignStatistics):
+        return statistics_of_rows(statistics, drawn_rows(way, statistics.n_rows, random))
+    designed = statistics.designed
+    if designed.design.groups is None:
+        return DesignStatistics(designed.take(drawn_rows(way, designed.n_rows, random)))
+    return DesignStatistics(drawn_groups(way, designed, random))
+
+
+def drawn_groups(way: str, designed: DesignedTable, random: np.random.Generator) -> DesignedTable:
+    """The rows of groups that are drawn as rows are; a group that is drawn twice counts as two groups.
+
+    >>> from dagora.data.columns.row_design import RowDesign
+    >>> from dagora.data.table import Table
+    >>> design = RowDesign(groups=np.array([0, 1, 1, 2]), by_group="g")
+    >>> table = DesignedTable(Table.from_numpy([[0.5], [1.5], [2.5], [3.5]]), design)
+    >>> some = drawn_groups("rows", table, np.random.default_rng(3))
+    >>> some.table.values(0).tolist(), some.design.groups.tolist()
+    ([0.5, 0.5, 3.5], [0, 1, 2])
+    """
+    groups = designed.design.groups
+    assert groups is not None
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups)
+    starts = np.cumsum(sizes) - sizes
+    chosen = drawn_rows(way, len(sizes), random)
+    places = np.concatenate([order[starts[one] : starts[one] + sizes[one]] for one in chosen.tolist()])
+    drawn = designed.take(places)
+    again = np.repeat(np.arange(len(chosen)), sizes[chosen])
+    return replace(drawn, design=replace(drawn.design, groups=again))
+
+
+def in_words(way: str, statistics: Statistics) -> str:
+    """The way a sample is drawn, in words."""
+    grouped = isinstance(statistics, DesignStatistics) and statistics.designed.design.groups is not None
+    return IN_WORDS[way].replace("rows", "groups of rows") if grouped else IN_WORDS[way]
 
 
 def drawn_rows(way: str, n_rows: int, random: np.random.Generator) -> Positions:
@@ -101,7 +144,7 @@ def check_drawable(statistics: Statistics) -> None:
         )
     if capabilities_of(statistics).release is not None:
         raise OptionError("the bootstrap draws rows, and these are sums with noise for privacy: use learn")
-    if not isinstance(statistics, IncompleteStatistics):
+    if not isinstance(statistics, IncompleteStatistics | DesignStatistics):
         statistics.rows()
 
 

@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 from dagora.base.errors import FormatError, OptionError
 from dagora.base.files import PathLike, write_whole
 from dagora.base.parsing import parse_json
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.table import Table
 from dagora.graph.bits import Rows, pack, unpack, words_for
 from dagora.graph.dag import topological_order
 from dagora.posterior.chains.checkpoint import check_place, refusing_other_files
 from dagora.posterior.resample.one_sample import SampleGraph
 from dagora.posterior.resample.series_blocks import panel_marks
+from dagora.stats.designed import DesignStatistics, rows_with_weights
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
@@ -118,7 +121,14 @@ def fingerprint(statistics: Statistics) -> str:
     panel = panel_behind(statistics)
     if panel is not None:
         digest.update(panel_marks(panel))
-    table = statistics.table if isinstance(statistics, IncompleteStatistics) else statistics.rows()
+    if isinstance(statistics, IncompleteStatistics):
+        table: Table | IncompleteTable = statistics.table
+    else:
+        table, weights = rows_with_weights(statistics)
+        if weights is not None:
+            digest.update(weights.tobytes())
+    if isinstance(statistics, DesignStatistics) and statistics.designed.design.groups is not None:
+        digest.update(statistics.designed.design.groups.tobytes())
     for variable, column in zip(table.schema, table.columns, strict=True):
         digest.update(repr((variable.name, variable.kind.value, variable.levels)).encode())
         digest.update(np.ascontiguousarray(column).tobytes())

@@ -19,11 +19,12 @@ from dagora.learners.request import PreparedRequest
 from dagora.learners.source import Source
 from dagora.posterior.resample.one_sample import SampleGraph, Way, learn_sample
 from dagora.posterior.resample.series_blocks import same_panel
+from dagora.stats.designed import DesignStatistics
 from dagora.stats.interventional import InterventionalStatistics
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
-from dagora.stats.windows import panel_behind
+from dagora.stats.windows import panel_behind, windows_behind
 
 # It imports from where its parent does, and never from the folder in which it is called.
 SCRIPT = """
@@ -52,9 +53,11 @@ def rows_only(source: Source) -> Statistics:
     statistics = source.statistics
     panel = panel_behind(statistics)
     if panel is not None:
-        return same_panel(panel, source.windows)
+        return same_panel(panel, windows_behind(statistics))
     if isinstance(statistics, IncompleteStatistics):
         return IncompleteStatistics(statistics.table)
+    if isinstance(statistics, DesignStatistics):
+        return DesignStatistics(statistics.designed, known=statistics.effective)
     table = statistics.rows()
     if isinstance(statistics, InterventionalStatistics):
         return InterventionalStatistics(table, statistics.interventions)

@@ -137,7 +137,7 @@ def by_candidates(score: LocalScore, run: Run, alpha: float) -> Promising:  # no
     largest = max(SMALL, needed)
     if known.max_parents is not None:
         largest = min(largest, known.max_parents)
-    small = Knowledge(known.required, known.forbidden, known.tiers, largest)
+    small = replace(known, max_parents=largest)
     found = find_candidates(score, replace(run, knowledge=small))
     adjacent = np.zeros((len(names), len(names)), dtype=np.bool_)
     for child in found:

@@ -37,6 +37,7 @@ from dagora.posterior.summary.features import (
     pair_feature,
 )
 from dagora.posterior.summary.mixing import NOT_MIXED, UNKNOWN, Diagnostics, diagnose
+from dagora.posterior.summary.prior_effect import PriorEffect
 from dagora.posterior.summary.weighted_graphs import WeightedGraphs
 from dagora.scores.prior_words import parameter_prior
 
@@ -82,6 +83,7 @@ class Posterior(WeightedGraphs[DAG]):
     diagnostics: Diagnostics
     method: str
     command: str | None = None
+    prior_effect: PriorEffect | None = None
 
     def __post_init__(self) -> None:
         render_fields(self, "warnings")
@@ -297,6 +299,8 @@ class Posterior(WeightedGraphs[DAG]):
             "data": dict(self.data),
             "command": self.command,
         }
+        if self.prior_effect is not None:
+            content["prior_effect"] = self.prior_effect.to_dict()
         return {**content, "draws": draws_to_dict(self.draws, self._distinct)} if draws else content
 
     @classmethod
@@ -310,6 +314,9 @@ class Posterior(WeightedGraphs[DAG]):
             warnings=tuple(content["warnings"]),
             data=content.get("data", {}),
             command=content.get("command"),
+            prior_effect=PriorEffect.from_dict(content["nodes"], content["prior_effect"])
+            if "prior_effect" in content
+            else None,
             **{key: content[key] for key in SCALARS},
         )
 

@@ -35,6 +35,7 @@ from dagora.scores.bdeu import bdeu_of
 from dagora.scores.gaussian import BLOCK
 from dagora.scores.local_score import Family, ScoreCapabilities
 from dagora.scores.usable_moments import refuse_unusable
+from dagora.stats.designed import rows_with_weights
 from dagora.stats.grouped import GroupedRows
 from dagora.stats.statistics import Statistics, flatten
 
@@ -52,7 +53,7 @@ class BayesMixed:
         self._alpha = alpha_mu
         self._continuous = [variable.kind is Kind.CONTINUOUS for variable in self._schema]
         self._counted = bdeu_of(statistics, ess)
-        self._grouped = GroupedRows(statistics.rows())
+        self._grouped = GroupedRows(*rows_with_weights(statistics))
         self._mean, self._spread = np.zeros(len(self._schema)), np.ones(len(self._schema))
         if any(self._continuous):
             self._mean[self._continuous], self._spread[self._continuous] = usual(statistics)

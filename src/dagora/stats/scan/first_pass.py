@@ -105,6 +105,11 @@ def scan_source(
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
+    if reading.has_design:
+        raise OptionError(
+            f"rows that are scanned count alike and alone: {option(next(iter(reading.about_rows)))} "
+            "needs a file that is read into memory"
+        )
     if reading.counts is not None:
         raise OptionError(
             f"rows that are scanned are counted once each: {option('counts')} needs a file that is read "

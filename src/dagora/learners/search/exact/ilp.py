@@ -29,6 +29,7 @@ from dagora.learners.search.exact.component_solver import (
     solve_exactly,
 )
 from dagora.learners.search.exact.verification import AGREEMENT, PHASE, VerificationError
+from dagora.learners.search.path_rules import PathRules
 
 # The local search before the solver ends after this many disturbances per variable without a gain, or after
 # so much work: variables times sets times disturbances, some seconds in all.
@@ -56,6 +57,11 @@ def ilp(
     ('optimal', -3.0, (('b', 'a'),))
     """
     SCIP.require("the method ilp")
+    rules = PathRules.of(run.knowledge, candidates.names)
+    if rules is not None:
+        from dagora.learners.search.exact.path_ilp import solve_with_paths
+
+        return solve_with_paths(candidates, run, rules, facets=facets, memory=memory)
 
     def solver(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
         return solve(problem, order, watch, facets=facets, memory=memory)

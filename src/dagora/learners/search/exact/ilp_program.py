@@ -116,7 +116,11 @@ class IlpProgram:
             self._add_first_cut(cut)
         self._add_handlers()
         if start is not None:
-            self.model.addSol(self._fill(self.model.createSol(), self.whole.choose(start)))
+            self.model.addSol(self._fill(self.model.createSol(), self.first_choice(start)))
+
+    def first_choice(self, start: Order) -> NDArray[np.int64]:
+        """The sets of the first network: the best that its order permits."""
+        return self.whole.choose(start)
 
     def _configure(self, memory: float) -> None:
         self.model.hideOutput()
@@ -184,10 +188,14 @@ class IlpProgram:
         if self.error is not None:
             raise self.error
         if self.start is not None and self.model.getNSols():
-            order = self.order_of(self.model.getBestSol())
-            if order is not None and self.whole.score(order) > self.best_score:
-                self.best, self.best_score = order, self.whole.score(order)
+            self.keep_best()
         return str(self.model.getStatus())
+
+    def keep_best(self) -> None:
+        """Keep the best network that the solver knows, by its order."""
+        order = self.order_of(self.model.getBestSol())
+        if order is not None and self.whole.score(order) > self.best_score:
+            self.best, self.best_score = order, self.whole.score(order)
 
     def free(self) -> None:
         """Release the solver's memory."""

@@ -30,6 +30,7 @@ from dagora.learners.search.greedy.moves import (
     topological_sort,
 )
 from dagora.learners.search.greedy.neighbour_scores import Centre, NeighbourScores
+from dagora.learners.search.path_rules import PathRules
 from dagora.scores.local_score import TIE, Family, LocalScore, families_at_once
 
 NO_TABU = np.zeros(0, dtype=np.uint64)
@@ -59,6 +60,7 @@ class Climber:
         self._forbidden = knowledge.forbidden_matrix(self._names)
         self._required = knowledge.required_matrix(self._names)
         self._limit = d if knowledge.max_parents is None else knowledge.max_parents
+        self._rules = PathRules.of(knowledge, self._names)
         self._remembered: dict[
             tuple[int, frozenset[int]], tuple[float, NDArray[np.float64], NDArray[np.float64]]
         ] = {}
@@ -72,12 +74,23 @@ class Climber:
         self._additions = np.empty((d, d))
         self._deletions = np.empty((d, d))
         self._local = np.zeros(d)
-        self.place(DAG.from_numpy(self._required, self._names) if start is None else start)
+        self.place(self._first_graph() if start is None else start)
+
+    def _first_graph(self) -> DAG:
+        """The required edges, and those of paths that must be there."""
+        first = self._required
+        if self._rules is not None:
+            first = self._rules.complete(first, self._forbidden, self._limit)
+        return DAG.from_numpy(first, self._names)
 
     def place(self, graph: DAG) -> None:
         """Move to another graph, which must obey the knowledge."""
         check_start(graph, self._forbidden, self._required, self._limit)
         self._present = graph.to_numpy()
+        if self._rules is not None and not self._rules.obeyed(self._present):
+            raise KnowledgeError(
+                f"{BROKEN}: a path that 'causes' asks for is not there, or one that may not be is"
+            )
         self._parents = [list(graph.parent_indices(child)) for child in range(len(graph))]
         self._reach = reachability(self._present, np.array(graph.order_indices, dtype=np.int64))
         self._flips: list[tuple[int, int]] = []  # edges added or removed since the last mark
@@ -122,13 +135,57 @@ class Climber:
         """Make the best legal move; False if there is none, or, with `uphill`, none that gains."""
         tolerance = TIE * abs(self.score)
         self._tabu, self._uphill = tabu, uphill
-        gain, kind, i, j = best_move(
-            self._additions, self._deletions, self._present, self._reach, tolerance, self._hash, tabu
-        )
+        gain, kind, i, j = self._best_move(tolerance, tabu)
         if kind == NONE or (uphill and gain <= tolerance):
             return False
         self.apply(kind, i, j)
         return True
+
+    def _best_move(self, tolerance: float, tabu: NDArray[np.uint64]) -> tuple[float, int, int, int]:
+        """The best legal move that leaves the paths that must be there, and makes none that may not be."""
+
+        def best() -> tuple[float, int, int, int]:
+            return best_move(
+                self._additions, self._deletions, self._present, self._reach, tolerance, self._hash, tabu
+            )
+
+        if self._rules is None:
+            return best()
+        blocked: list[tuple[NDArray[np.float64], tuple[int, int], float]] = []
+        turns = (-np.inf, NONE, -1, -1)  # the best reversal of an edge that may not be left out
+        try:
+            while True:
+                gain, kind, i, j = best()
+                if kind == NONE or turns[0] > gain + tolerance:
+                    return turns if turns[1] != NONE else (gain, kind, i, j)
+                if self.permits(kind, i, j):
+                    return gain, kind, i, j
+                gains, place = self._additions if kind == ADD else self._deletions, (i, j)
+                if kind == REVERSE:
+                    gains, place = self._additions, (j, i)
+                elif kind == DELETE:
+                    turned = float(self._deletions[i, j] + self._additions[j, i])
+                    if turned > turns[0] and self._can_turn(i, j, tabu):
+                        turns = (turned, REVERSE, i, j)
+                blocked.append((gains, place, float(gains[place])))
+                gains[place] = -np.inf
+        finally:
+            for gains, place, value in reversed(blocked):
+                gains[place] = value
+
+    def permits(self, kind: int, i: int, j: int) -> bool:
+        """Return True if a move leaves the paths that must be there, and makes none that may not be."""
+        if self._rules is None:
+            return True
+        if kind == ADD:
+            return self._rules.obeyed_with(self._present, (i, j))
+        return self._rules.obeyed_without(self._present, (i, j), turned=kind == REVERSE)
+
+    def _can_turn(self, i: int, j: int, tabu: NDArray[np.uint64]) -> bool:
+        """Return True if the edge i → j may be turned, without a cycle and to a graph that is not tabu."""
+        others = self._present[i] & self._reach[:, j]
+        after = self._hash ^ np.uint64(edge_hash(i, j)) ^ np.uint64(edge_hash(j, i))
+        return not others.any() and after not in tabu and self.permits(REVERSE, i, j)
 
     def apply(self, kind: int, i: int, j: int) -> None:
         """Add, delete or reverse i → j."""
@@ -167,7 +224,7 @@ class Climber:
                 permitted = (
                     self._additions[i, j] > -np.inf and not self._reach[j, i] and not self._present[j, i]
                 )
-            if permitted:
+            if permitted and self.permits(kind, i, j):
                 self.apply(kind, i, j)
                 made += 1
                 if made == moves:

@@ -64,12 +64,14 @@ def tabu_search(
     )
 
 
-def tabu_beside(score: LocalScore, run: Run, kept: NeighbourScores | None) -> Outcome:
+def tabu_beside(
+    score: LocalScore, run: Run, kept: NeighbourScores | None, start: DAG | None = None
+) -> Outcome:
     """Tabu search as it comes, beside others that share what they have scored (see `NeighbourScores`)."""
     return climb(
         score,
         run,
-        start=None,
+        start=start,
         length=TABU_LENGTH,
         patience=TABU_PATIENCE,
         restarts=0,
@@ -133,7 +135,8 @@ def climber_for(
     score: LocalScore, run: Run, start: DAG | None, kept: NeighbourScores | None
 ) -> Climber | MomentClimber:
     """A climber that keeps all gains; of many columns, where the score allows that, only the best."""
-    form = score.capabilities.pivot_form() if len(score.schema) > WIDE else None
+    wide = len(score.schema) > WIDE and not run.knowledge.ancestral
+    form = score.capabilities.pivot_form() if wide else None
     if form is None:
         return Climber(score, run.knowledge, start, run.budget, kept)
     return MomentClimber(score, form, run.knowledge, start, run.budget)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -99,12 +101,16 @@ def wanted_nodes(trees: FlatTrees, used: int) -> Ints:
 class ListedOrders:
     """Several orders that are improved side by side, on any score; they wait for the same batches."""
 
-    def __init__(self, trees: GrowShrinkTrees, run: Run, starts: int) -> None:
+    def __init__(
+        self, trees: GrowShrinkTrees, run: Run, starts: int, first: Sequence[int] | None = None
+    ) -> None:
         self._trees = trees
         self._run = run
         nodes = len(trees.flat.value)
         random = np.random.default_rng(run.seed)
         self.orders = [random.permutation(nodes) for _ in range(starts)]
+        if first is not None:
+            self.orders[0][:] = first
         self._states = [np.array([order[0], 0], dtype=np.int64) for order in self.orders]
         self._place = np.empty(nodes, dtype=np.int64)
         self._sums = np.empty((2, nodes + 1))

@@ -9,6 +9,7 @@ search of their own, see `wide_search`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol, cast
 
@@ -20,19 +21,20 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import class_within, ges, limits_of
 from dagora.learners.search.ges.operators import ClassLimits
+from dagora.learners.search.greedy.climber import check_start
 from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.learners.search.order.best_places import ListedOrders
 from dagora.learners.search.order.grow_shrink_trees import GrowShrinkTrees
 from dagora.learners.search.order.moment_places import MomentOrders
 from dagora.learners.search.order.wide.wide_search import form_of_many, search_wide
-from dagora.scores.local_score import LocalScore
+from dagora.scores.local_score import LocalScore, align, graph_score
 
 # Orders to start from, where columns are few.
 STARTS = 10
 
 
-def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
-    """Search orders from random starts, then classes of graphs from the best one.
+def boss(score: LocalScore, run: Run, *, starts: int | None = None, start: DAG | None = None) -> Outcome:
+    """Search orders from random starts, or one of them that of a graph; then classes from the best one.
 
     >>> from dagora.data.table import Table
     >>> from dagora.scores.information import bic
@@ -45,13 +47,18 @@ def boss(score: LocalScore, run: Run, *, starts: int | None = None) -> Outcome:
     rules = limits_of(run.knowledge, names)
     form = form_of_many(score)
     if form is not None:
-        wide = search_wide(score, form, rules, run, hill_climb(score, run), starts)
+        wide = search_wide(score, form, rules, run, hill_climb(score, run, start=start), starts)
         return replace(wide, graph=class_within(rules, cast("DAG", wide.graph)))
     starts = starts or STARTS
-    search = orders_of(score, rules, run, starts)
+    if start is not None:
+        start = align(start, names)
+        check_start(start, rules.forbidden, np.zeros_like(rules.forbidden), rules.max_parents)
+    search = orders_of(score, rules, run, starts, None if start is None else start.order_indices)
     in_time = search.finish()
     dag, value = search.best()
     graph = DAG.from_numpy(dag, names)
+    if start is not None and graph_score(score, start) > value:
+        graph = start
     found = ges(score, run if in_time else replace(run, budget=run.budget.at_most(0)), start=graph)
     early = not in_time or found.status == "time-limit"
     orders = f"{starts} order{'s' * (starts != 1)}"
@@ -89,9 +96,11 @@ class Orders(Protocol):
         """The graph of the order with the highest score, and that score."""
 
 
-def orders_of(score: LocalScore, rules: ClassLimits, run: Run, starts: int) -> Orders:
-    """Random orders to improve; within one kernel where the score allows that."""
+def orders_of(
+    score: LocalScore, rules: ClassLimits, run: Run, starts: int, first: Sequence[int] | None
+) -> Orders:
+    """Random orders to improve, or the `first` as given; in one kernel where the score allows that."""
     form = score.capabilities.pivot_form()
     if form is not None:
-        return MomentOrders(form, rules, run, starts, score.schema.names)
-    return ListedOrders(GrowShrinkTrees(score, rules, run.budget), run, starts)
+        return MomentOrders(form, rules, run, starts, score.schema.names, first)
+    return ListedOrders(GrowShrinkTrees(score, rules, run.budget), run, starts, first)

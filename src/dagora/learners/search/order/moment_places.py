@@ -138,7 +138,13 @@ class MomentOrders:
     """Several orders that are improved one after the other; they share the trees."""
 
     def __init__(
-        self, form: PivotForm, rules: ClassLimits, run: Run, starts: int, names: Sequence[str] = ()
+        self,
+        form: PivotForm,
+        rules: ClassLimits,
+        run: Run,
+        starts: int,
+        names: Sequence[str] = (),
+        first: Sequence[int] | None = None,
     ) -> None:
         self._form = form
         self._names = names
@@ -156,6 +162,8 @@ class MomentOrders:
         self._turns_kept = 0  # turns since the trees were last forgotten
         random = np.random.default_rng(run.seed)
         self.orders = [random.permutation(nodes) for _ in range(starts)]
+        if first is not None:
+            self.orders[0][:] = first
         self.ended = [False] * starts
         self._seen: dict[
             int, tuple[NDArray[np.bool_], float]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -31,6 +31,7 @@ from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order, reason_cyclic
 from dagora.learners.search.order.moves import ENDLESS, descend, effort_of, iterate
 from dagora.learners.search.order.recombine import combine, order_of
+from dagora.scores.local_score import align
 
 # Disturbances of a chain between two looks at the other chains; more where each look also widens candidates,
 # which takes longer. Without an option, the search ends after ten rounds that improve nothing.
@@ -90,10 +91,31 @@ class WorkLimit:
 
 
 def order_search(
-    candidates: Candidates, run: Run, *, chains: int = 4, patience: int | None = None
+    candidates: Candidates,
+    run: Run,
+    *,
+    start: DAG | None = None,
+    chains: int = 4,
+    patience: int | None = None,
 ) -> Outcome:
     """Search from `chains` starts until `patience` disturbances of each in a row improve nothing."""
-    return search_orders(candidates, run, chains, patience)
+    if start is not None and candidates.hint is None:  # else from the graph of a search that began there
+        candidates = replace(candidates, hint=align(start, candidates.names).order_indices)
+    found = search_orders(candidates, run, chains, patience)
+    return found if candidates.permitted is None else permitted_outcome(found, candidates, run)
+
+
+def permitted_outcome(found: Outcome, candidates: Candidates, run: Run) -> Outcome:
+    """The outcome if its graph has the paths that must be there, else the best graph known that has them."""
+    permitted = candidates.permitted
+    if permitted is None or (isinstance(found.graph, DAG) and not run.knowledge.violations(found.graph)):
+        return found
+    score = candidates.score_of(permitted)
+    message = (
+        "the best graph of the orders lacks a path of 'causes' or has one of 'not_causes': the best graph of "
+        f"a tabu search that obeys them is returned; {found.message}"
+    )
+    return replace(found, graph=permitted, score=score, status="finished", message=message)
 
 
 def search_orders(

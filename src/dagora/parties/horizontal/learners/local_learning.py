@@ -166,7 +166,7 @@ def learn_graph(table: Table, model: str, alpha: float, run: Run) -> Outcome:
     options = {"alpha": alpha} if any(option.name == "alpha" for option in method.options) else {}
     searching = Searching(method, score, options, {})
     statistics = TableStatistics(table)
-    local = None if score is None else searching.make(statistics)
+    local = None if score is None else searching.make(statistics, run.knowledge)
     return searching.once(Source(statistics), local, run)[0]
 
 
@@ -177,8 +177,4 @@ def restrict_knowledge(known: Knowledge, names: tuple[str, ...]) -> Knowledge:
     >>> restrict_knowledge(known, ("b", "c"))
     Knowledge(required=(('b', 'c'),), forbidden=(), tiers=((), ('b', 'c')), max_parents=None)
     """
-    return Knowledge(
-        required=tuple(edge for edge in known.required if set(edge) <= set(names)),
-        forbidden=tuple(edge for edge in known.forbidden if set(edge) <= set(names)),
-        tiers=tuple(tuple(name for name in tier if name in names) for tier in known.tiers),
-    )
+    return replace(known.among(names), max_parents=None)

@@ -1,0 +1,46 @@
+"""The series that commands ask networks in time about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagora.cli.data_options import Reading, show_warnings
+from dagora.cli.live_line import live_line
+
+if TYPE_CHECKING:
+    from dagora.data.incomplete import AnyTable
+    from dagora.data.series import Timing
+
+
+def read_series(
+    reading: Reading, network: str, data: str, timing: Timing, *, others: bool = False
+) -> AnyTable:
+    """The table of a command, read for the variables of a network; `others` keeps all columns."""
+    from dagora.api.network_in_time import read_time_source
+    from dagora.data.columns.reading_options import always
+    from dagora.data.made_tables import without_design
+    from dagora.network.time.time_network import TimeNetwork
+
+    source = read_time_source(network, any_of_class=True)
+    graph = source.graph if isinstance(source, TimeNetwork) else source[0]
+    levels: dict[str, tuple[str, ...]] = {}
+    numbers: list[str] = []
+    if isinstance(source, TimeNetwork):
+        own = source.window.model.levels
+        levels = {name: tuple(own[name]) for name in graph.variables if name in own}
+        numbers = [name for name in graph.variables if name not in own]
+    wanted = (*graph.variables, *timing.columns)
+    table = without_design(
+        reading.any_table(
+            data,
+            wanted=wanted,
+            only=None if others or isinstance(source, TimeNetwork) else frozenset(wanted),
+            levels=levels,
+            numbers=(*numbers, timing.time),
+            why_not_model=always,
+            in_time=True,
+        )
+    )
+    if table.overview is not None and not live_line().silent:
+        show_warnings(table.overview.warnings)
+    return table

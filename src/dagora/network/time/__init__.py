@@ -1,0 +1,1 @@
+"""Networks in time: fitting, filtering, smoothing, forecasts, most probable histories, scores of rows."""

@@ -1,0 +1,1 @@
+"""Statistics as files: exact sums and counts that are saved, merged and subtracted."""

@@ -1,0 +1,70 @@
+"""Forecasts from rolling origins against the same by hand; rivals by least squares."""
+
+import numpy as np
+import pytest
+
+import dagora
+from dagora.base.errors import DataError
+from dagora.graph.lagged_graph import LaggedGraph
+from tests.network.time.test_time_network import VAR, as_data, simulated
+
+
+def test_errors_are_those_of_forecasts_fitted_to_the_rows_before() -> None:
+    values = simulated(np.random.default_rng(5), 80)
+    found = dagora.backtest(VAR, as_data(values), 2, 10, time="t")
+    assert found.origins == 10
+    errors: dict[tuple[str, int, str], list[float]] = {}
+    for origin in range(69, 79):
+        before = values[:origin]
+        forecast = dagora.fit(VAR, as_data(before), time="t").forecast(as_data(before), 2)
+        design = np.column_stack([np.ones(origin - 1), before[:-1]])
+        coefficients = np.linalg.lstsq(design, before[1:], rcond=None)[0]
+        path = [before[-1]]
+        for _ in range(2):
+            path.append(np.array([1.0, *path[-1]]) @ coefficients)
+        for k, name in enumerate("xy"):
+            for ahead in (1, 2):
+                came = values[origin + ahead - 1, k]
+                for rival, value in {
+                    "network": forecast.mean(name)[ahead - 1],
+                    "last": before[-1, k],
+                    "mean": before[:, k].mean(),
+                    "var": path[ahead][k],
+                }.items():
+                    errors.setdefault((name, ahead, rival), []).append(value - came)
+    for (name, ahead, rival), off in errors.items():
+        assert found.error(name, ahead, rival) == pytest.approx(np.sqrt(np.mean(np.square(off)))), (
+            name,
+            ahead,
+            rival,
+        )
+    assert found.skill("x", 1, "mean") == pytest.approx(1 - found.error("x", 1) / found.error("x", 1, "mean"))
+    assert {row.forecasts for row in found.rows} == {10}
+    assert all(0.7 <= row.coverage <= 1 for row in found.rows)
+
+
+def test_levels_are_judged_by_the_brier_score() -> None:
+    rng = np.random.default_rng(2)
+    state = [0]
+    for _ in range(149):
+        state.append(state[-1] if rng.random() < 0.85 else 1 - state[-1])
+    data = {"t": list(range(150)), "state": ["ab"[k] for k in state]}
+    graph = LaggedGraph(("state",), 1, [("state", "state", 1)])
+    found = dagora.backtest(graph, data, 1, 50, time="t")
+    expected = []
+    for origin in range(100, 150):
+        known = {name: column[:origin] for name, column in data.items()}
+        network = dagora.fit(graph, known, time="t", pseudocount="one-row")
+        chances = network.window.tables["state"][state[origin - 1]]
+        expected.append(((chances - np.eye(2)[state[origin]]) ** 2).sum())
+    assert found.error("state", 1) == pytest.approx(np.mean(expected))
+    assert found.error("state", 1, "last") == pytest.approx(2 * np.mean(np.diff(state[99:]) != 0))
+    assert found.error("state", 1) < found.error("state", 1, "mean")
+    assert np.isnan(found.error("state", 1, "var"))
+
+
+def test_series_that_are_too_short_are_refused() -> None:
+    with pytest.raises(DataError, match="too short for a forecast"):
+        dagora.backtest(
+            VAR, as_data(simulated(np.random.default_rng(5), 8)), 8, 3, time="t", continuous=["x", "y"]
+        )

@@ -1,0 +1,143 @@
+"""Correlations behind ordered levels: closed forms, simulated normals, and the rectangle's probability."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dagora
+from dagora.base.errors import DataError
+from dagora.data.schema import Kind, Schema, Variable
+from dagora.data.table import Table
+from dagora.stats.latent_correlations import (
+    both_below,
+    latent_correlations,
+    normal_scores,
+    polychoric,
+    polyserial,
+    with_floor,
+)
+
+
+@pytest.mark.parametrize("rho", [-0.9, -0.3, 0.0, 0.5, 0.95])
+def test_the_probability_of_a_quadrant(rho):
+    cuts = np.array([-1.5, 0.0, 0.7])
+    found = both_below(cuts, cuts, rho)
+    for i, h in enumerate(cuts):
+        for j, k in enumerate(cuts):
+            expected = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf([h, k])
+            assert found[i, j] == pytest.approx(expected, abs=1e-5)
+    assert both_below(np.zeros(1), np.zeros(1), rho)[0, 0] == pytest.approx(
+        0.25 + np.arcsin(rho) / (2 * np.pi), abs=1e-12
+    )
+
+
+def normals(rho, rows, seed):
+    return np.random.default_rng(seed).multivariate_normal([0, 0], [[1, rho], [rho, 1]], size=rows)
+
+
+@pytest.mark.parametrize("rho", [-0.8, 0.0, 0.4, 0.7])
+def test_they_find_the_correlation_behind_cuts(rho):
+    values = normals(rho, 20_000, 1)
+    one = np.digitize(values[:, 0], [-0.5, 0.3, 1.2])
+    other = np.digitize(values[:, 1], [0.2])
+    assert polychoric(one, other).correlation == pytest.approx(rho, abs=0.03)
+    assert polyserial(values[:, 0], other).correlation == pytest.approx(rho, abs=0.03)
+    plain = np.corrcoef(one, other)[0, 1]
+    assert abs(plain) <= abs(rho) + 0.02, "a correlation of codes is too small"
+
+
+def test_of_four_cells_cut_at_the_medians_it_is_a_sine():
+    a = np.repeat([0, 0, 1, 1], [30, 20, 20, 30])
+    b = np.repeat([0, 1, 0, 1], [30, 20, 20, 30])
+    assert polychoric(a, b).correlation == pytest.approx(np.sin(np.pi * (4 * 0.3 - 1) / 2), abs=1e-5)
+
+
+def test_normal_scores_are_those_of_any_rising_transformation():
+    values = normals(0.6, 500, 2)
+    table = Table.from_numpy(np.column_stack([values[:, 0], values[:, 1]]), names="ab")
+    bent = Table.from_numpy(np.column_stack([np.exp(3 * values[:, 0]), values[:, 1] ** 3]), names="ab")
+    one, other = (latent_correlations(each, "it").matrix for each in (table, bent))
+    np.testing.assert_allclose(one, other, atol=1e-12)
+    plain = latent_correlations(bent, "it", ranks=False).matrix
+    assert plain[0, 1] < one[0, 1] - 0.1
+    assert normal_scores(np.array([1.0, 1.0, 2.0]))[0] == normal_scores(np.array([1.0, 1.0, 2.0]))[1]
+
+
+def test_levels_are_sorted_as_numbers():
+    values = normals(0.7, 5000, 3)
+    codes = np.digitize(values, [-1, 0, 1])
+    words = np.array(["2", "10", "100", "1000"])
+    schema = Schema(Variable(name, Kind.DISCRETE, ("10", "100", "1000", "2")) for name in "ab")
+    place = {level: k for k, level in enumerate(("10", "100", "1000", "2"))}
+    turned = tuple(np.array([place[words[c]] for c in codes[:, k]], dtype=np.uint16) for k in range(2))
+    assert latent_correlations(Table(schema, turned), "it").matrix[0, 1] == pytest.approx(0.7, abs=0.04)
+
+
+def test_a_matrix_that_fits_nothing_gets_a_floor():
+    wrong = np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]])
+    found, moved = with_floor(wrong)
+    assert moved > 0.1
+    assert np.linalg.eigvalsh(found)[0] > 0
+    np.testing.assert_allclose(np.diag(found), 1)
+    same, none = with_floor(np.eye(3))
+    assert none == 0
+    assert (same == np.eye(3)).all()
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_rows_are_worth_what_the_spread_of_the_estimate_says(rho):
+    """The variance over samples is (1 − ρ²)² / rows, with the rows that one sample tells of."""
+    found, rows = [], []
+    for seed in range(150):
+        values = normals(rho, 300, seed)
+        pair = polychoric(np.digitize(values[:, 0], [0.0]), np.digitize(values[:, 1], [-0.5, 0.5]))
+        found.append(pair.correlation)
+        rows.append(pair.rows)
+    assert (1 - rho**2) ** 2 / np.var(found) == pytest.approx(np.median(rows), rel=0.35)
+    assert np.median(rows) < 200
+
+
+def likert(rows, seed):
+    """Five items of four levels, cut from a linear-Gaussian network, and a number that is not normal."""
+    truth = dagora.random_dag("er", 6, 1.0, seed)
+    values = dagora.simulate(truth, "gaussian", rows, seed=seed).table
+    columns = []
+    for place in range(6):
+        column = values.values(place)
+        if place == 5:
+            columns.append(np.exp(column / column.std()))
+        else:
+            columns.append(np.digitize(column, np.quantile(column, [0.2, 0.5, 0.85])).astype(np.uint16))
+    schema = Schema(
+        Variable(name, Kind.DISCRETE, tuple("1234")) if place < 5 else Variable(name, Kind.CONTINUOUS)
+        for place, name in enumerate(values.names)
+    )
+    return truth, Table(schema, tuple(columns))
+
+
+def test_adjacencies_of_ordered_levels_are_nearer_than_those_of_unordered_ones():
+    wrong = {"bic-latent": 0, "bic-mixed": 0}
+    for seed in range(12):
+        truth, table = likert(300, seed)
+        real = {frozenset(edge) for edge in truth.edges}
+        for score in wrong:
+            graph = dagora.learn(table, "hill-climb", score=score).graph
+            wrong[score] += len(real ^ {frozenset(edge) for edge in graph.edges})
+    assert wrong["bic-latent"] < 0.8 * wrong["bic-mixed"], wrong
+
+
+def test_levels_without_an_order_are_refused_with_the_way_out():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=(60, 2)).astype(np.uint16)
+    schema = Schema(
+        [Variable("a", Kind.DISCRETE, ("high", "low", "mid")), Variable("b", Kind.DISCRETE, tuple("123"))]
+    )
+    table = Table(schema, (codes[:, 0], codes[:, 1]))
+    with pytest.raises(DataError, match="needs an order of levels, and those of column 'a' have none"):
+        dagora.learn(table, "hill-climb", score="bic-latent")
+    assert dagora.learn(table, "hill-climb", score="bic-latent", ordinal="a").score is not None
+    ordered = Schema([Variable("a", Kind.DISCRETE, ("low", "mid", "high"), ordered=True), schema[1]])
+    result = dagora.learn(Table(ordered, table.columns), "hill-climb", score="bic-latent")
+    assert "normal variables behind ordered levels" in result.message
+    with pytest.raises(DataError, match="there is no column 'c'"):
+        dagora.learn(table, "hill-climb", score="bic-latent", ordinal="c")
