@@ -15,6 +15,7 @@ from dagora.learners.registry import METHODS
 from dagora.papers.registry import ITEMS
 from dagora.posterior.registry import SAMPLERS
 from dagora.scores.registry import SCORES
+from tests.documents.test_site_pages import page, table_rows
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reproductions"
@@ -40,6 +41,42 @@ def test_a_page_states_its_size_in_its_first_line(page: Path) -> None:
 def test_a_size_is_a_number(item) -> None:
     for full in (False, True):
         assert re.search(r"\d", item.size(full=full))
+
+
+# Each part of the summary paragraph of the page of claims, the claim that it sums up, and its verdict there.
+SUMMARY = [
+    ("ADMM does what its paper says", "lowest SHD at every d", "holds"),
+    ("but for some of its sentences about the baselines", "with few sites the baselines are better", "fails"),
+    ("on proteins only while columns are not standardised", "proteins: ADMM is better than all data", "fails** on standardised"),
+    ("with enough rows one secure sum of second moments is closer", "one secure sum of second moments does better", "holds with 256 rows"),
+    ("where rows are many and noise variances are equal", "NOTEARS is clearly better on dense ones", "holds with 1000 rows"),
+    ("a stricter GES is as good or better", "and its lead grows with d", "fails** with 20 (stricter GES)"),
+    ("nearer to the truth than BGe on curved relations under sparse priors", "GP is nearer to the truth than BGe", "under a sparse one: holds"),
+    ("that cannot be told on 80 graphs", "GP is nearer to the truth than BGe", "which the paper states: cannot be told"),
+    ("on linear relations they are further", "and competitive with it on linear", "uniform prior: **fails**"),
+    ("and on the proteins, too", "proteins: GP has fewer errors", "fails"),
+    ("Private K2 works as stated", "the graph is that of K2 on joined rows", "holds"),
+    ("its approximation of the score often changes the graph", "g may stand for f", "fails"),
+    ("RBNets is slower than plain searches", "faster than exact and heuristic searches", "fails"),
+    ("that find the same or better", "better scores than the others, known", "fails"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "claim", "verdict"), SUMMARY, ids=lambda text: text[:30])
+def test_the_summary_of_the_papers_says_what_their_verdicts_say(words, claim, verdict) -> None:
+    text = page("papers/index.md")
+    summary = " ".join(text[text.index("**In one paragraph.**") : text.index("**How to read it.**")].split())
+    assert words in summary
+    [said] = [row[1] for row in table_rows(text) if len(row) == 6 and claim in row[0]]
+    assert verdict in said
+
+
+def test_no_sentence_of_the_summary_is_without_a_verdict() -> None:
+    """A sentence that is new or reworded gets its line above."""
+    text = page("papers/index.md")
+    summary = " ".join(text[text.index("**In one paragraph.**") : text.index("**How to read it.**")].split())
+    for sentence in re.split(r"(?<=[.;]) ", summary.removeprefix("**In one paragraph.** ")):
+        assert any(words in sentence for words, _, _ in SUMMARY), sentence
 
 
 WORDS = re.compile(

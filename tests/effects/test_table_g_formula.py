@@ -11,6 +11,7 @@ from dagora.effects import table_g_formula as module
 from dagora.effects.by_graph import effect_by_graph
 from dagora.effects.contrast import read_contrast
 from dagora.effects.effect_rows import EffectRows
+from dagora.effects.g_formula import effect_without_set
 from dagora.effects.strata_posterior import add_prior, normalise
 from dagora.effects.table_g_formula import count_family, effect_by_tables, families_towards
 from dagora.graph.dag import DAG
@@ -108,6 +109,12 @@ def test_what_no_row_has_is_said():
     found = effect_by_tables(EffectRows(table), families_towards(graph, "ab", "c"), contrast)
     assert found.support.share == 0
     assert "100% of what would happen meets combinations that no row has" in found.support.notes[0]
+    assert "these rows do not tell this effect" in found.refusal
+    low, high = found.estimates["difference"].low, found.estimates["difference"].high
+    assert low < -0.7  # two chances of which nothing is known
+    assert high > 0.7
+    with pytest.raises(dagora.DataError, match="100% of what would happen meets combinations that no row"):
+        effect_without_set(graph, EffectRows(table), contrast)
 
 
 def test_tables_that_would_be_too_large_are_refused(words, monkeypatch):

@@ -22,16 +22,15 @@ def said(codes):
     return np.array(["no", "yes"])[np.asarray(codes, dtype=int)]
 
 
-def test_strata_without_one_of_the_values_are_told_of_a_mean_too():
+def test_no_rows_alike_with_both_values_are_no_answer_about_a_mean_either():
     """Each of z and w leaves both values of x possible; together they determine it."""
     rng = np.random.default_rng(0)
     z, w = rng.integers(0, 2, (2, 2000))
     y = 1.0 * (z ^ w) + 2 * z + 3 * z * w + rng.standard_normal(2000)
     rows = {"z": said(z), "w": said(w), "x": said(z ^ w), "y": y}
     graph = dagora.DAG(rows, [("z", "x"), ("w", "x"), ("z", "y"), ("w", "y"), ("x", "y")])
-    found = dagora.effect(rows, "x", "y", graph=graph)
-    assert found.support.share == 0
-    assert "100% of the rows are in strata of z, w in which not both values were seen" in found.to_text()
+    with pytest.raises(DataError, match="no rows that are alike in z, w have both x=yes and x=no"):
+        dagora.effect(rows, "x", "y", graph=graph)
 
 
 def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
@@ -39,8 +38,68 @@ def test_strata_of_the_discrete_columns_count_beside_a_continuous_one():
     z, w, y = rng.integers(0, 2, (3, 2000))
     rows = {"z": said(z), "w": said(w), "v": rng.standard_normal(2000), "x": said(z ^ w), "y": said(y)}
     edges = [(a, b) for a in "zwv" for b in "xy"] + [("x", "y")]
-    found = dagora.effect(rows, "x", "y", graph=dagora.DAG(rows, edges))
+    graph = dagora.DAG(rows, edges)
+    with pytest.raises(DataError, match="no rows that are alike in z, w, v have both x=yes and x=no"):
+        dagora.effect(rows, "x", "y", graph=graph)
+    found = dagora.effect({**rows, "x": said((z ^ w) & (rng.random(2000) < 0.9))}, "x", "y", graph=graph)
     assert "strata of z, w in which not both values were seen" in found.to_text()
+
+
+def no_support(kind):
+    """Rows in which z tells x, and x does nothing to y: a z of 1000 levels, or one that is x."""
+    rng = np.random.default_rng(1)
+    if kind == "x":
+        z = rng.random(2000) < 0.5
+        return {"z": said(z), "x": said(z), "y": said(rng.random(2000) < 0.2 + 0.6 * z)}
+    level = np.arange(2000) % 1000
+    severe = level % 2 == 0
+    x = (rng.random(1000) < np.where(np.arange(1000) % 2 == 0, 0.9, 0.1))[level]
+    return {"z": level.astype(str), "x": said(x), "y": said(rng.random(2000) < 0.1 + 0.7 * severe)}
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+@pytest.mark.parametrize("kind", ["x", "levels"])
+def test_the_prior_is_no_answer_where_the_rows_do_not_tell_the_effect(kind):
+    rows = no_support(kind)
+    with pytest.raises(DataError, match="z determines x: no rows differ in the one alone"):
+        dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    if kind == "x":
+        sites = {name: {a: b[k::3] for a, b in rows.items()} for k, name in enumerate("NSW")}
+        with pytest.raises(DataError, match="z determines x: no rows differ in the one alone"):
+            dagora.effect_federated(sites, "x", "y", graph=CONFOUNDED)
+
+
+@pytest.mark.filterwarnings("ignore::dagora.DagoraWarning")
+def test_an_average_over_graphs_takes_any_chance_as_likely_where_the_rows_say_nothing():
+    """z is x, so that P(y | do(x)) lies anywhere from P(x, y) to P(x, y) + P(not x) in graphs with z → x."""
+    rows = no_support("x")
+    contrast = read_contrast(table_of(**rows), "x", "y")
+    found = estimate_with(table_of(**rows), contrast, ["z"])
+    assert "any chance is as likely" in found.support.notes[0]
+    x, y = rows["x"] == "yes", rows["y"] == "yes"
+    least = (x & y).mean() - ((~x & y).mean() + x.mean())
+    greatest = (x & y).mean() + (~x).mean() - (~x & y).mean()
+    drawn = found.draw(4000, np.random.default_rng(0))[:, 0]
+    assert drawn.min() == pytest.approx(least, abs=0.05)
+    assert drawn.max() == pytest.approx(greatest, abs=0.05)
+    assert found.estimates["difference"].value == pytest.approx((least + greatest) / 2, abs=0.01)
+
+
+def test_where_some_strata_alone_have_both_values_a_regression_answers_and_not_the_prior():
+    """No row of z=yes, which is half of the rows, has x=no: the prior would weigh a half."""
+    rng = np.random.default_rng(3)
+    z = rng.random(2000) < 0.5
+    x = z | (rng.random(2000) < 0.3)
+    rows = {"z": said(z), "x": said(x), "y": said(rng.random(2000) < 0.2 + 0.6 * z)}
+    found = dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    assert found.how == "standardised logistic regression"
+    assert found.interval[0] < 0 < found.interval[1]
+    assert "extrapolation: " in found.to_text()
+    few = {"z": said([0, 0, 1, 1, 1]), "x": said([0, 1, 1, 1, 1]), "y": said([0, 1, 0, 1, 1])}
+    graph = dagora.DAG("zxywv", ["zx", "zy", "xy", "wx", "wy", "vx", "vy"])
+    few |= {"w": said([0, 1, 0, 1, 0]), "v": said([1, 1, 0, 0, 0])}
+    with pytest.raises(DataError, match="too few"):
+        dagora.effect(few, "x", "y", graph=graph)
 
 
 SIX = [f"z{k}" for k in range(6)]
@@ -254,3 +313,74 @@ def test_several_causes_are_spoken_of_as_several():
     assert "in 15 of the rows v, w were set, about which the graph says nothing" in found.notes
     with pytest.raises(DataError, match="others determine one of a, b: no rows tell its effect"):
         dagora.effect({**rows, "b": 2 * a}, ["a", "b"], "y", graph=dagora.DAG("aby", ["ay", "by"]))
+
+
+def test_an_outcome_that_never_changes_is_no_effect_and_no_question_of_levels():
+    z, x = np.random.default_rng(1).standard_normal((2, 60))
+    rows = {"z": z, "x": x, "y": np.full(60, 2.5)}
+    table = Table(Schema(Variable(n, Kind.CONTINUOUS) for n in "zxy"), tuple(rows.values()))
+    with pytest.raises(DataError, match=r"^y never changes, so that nothing can be told"):
+        dagora.effect(table, "x", "y", graph=CONFOUNDED)
+    with pytest.raises(
+        dagora.OptionError, match=r"^'y' has the same level in all rows: nothing can change it"
+    ):
+        dagora.effect({"z": said(z > 0), "x": said(x > 0), "y": ["a"] * 60}, "x", "y", graph=CONFOUNDED)
+
+
+@pytest.mark.parametrize(
+    ("constant", "words"), [("x", "no row tells its effect"), ("y", "nothing can be told")]
+)
+def test_over_sites_a_number_that_never_changes_is_named(constant, words):
+    rng = np.random.default_rng(1)
+    sites = {}
+    for site in "NSW":
+        columns = dict(zip("zxy", rng.standard_normal((3, 60)), strict=True))
+        columns[constant] = np.full(60, 2.5)
+        schema = Schema(Variable(name, Kind.CONTINUOUS) for name in "zxy")
+        sites[site] = Table(schema, tuple(columns.values()))
+    with pytest.raises(DataError, match=f"^{constant} never changes, so that {words}"):
+        dagora.effect_federated(sites, "x", "y", graph=CONFOUNDED, secure=False)
+
+
+def test_names_of_variables_are_texts_and_may_have_an_equals_sign():
+    rng = np.random.default_rng(0)
+    rows = {"a=b": said(rng.random(200) < 0.5), "y=q": rng.choice(["p,0", "p=1"], 200)}
+    graph = dagora.DAG(rows, [("a=b", "y=q")])
+    assert dagora.effect(rows, "a=b", "y=q=p,0", graph=graph).contrast.event == "p,0"
+    assert dagora.effect(rows, "a=b", "y=q=p=1", graph=graph).contrast.event == "p=1"
+    with pytest.raises(dagora.OptionError, match=r"^a variable is named by a text, not 3$"):
+        dagora.effect(rows, 3, "y=q", graph=graph)
+    with pytest.raises(dagora.OptionError, match=r"most must be a whole number, 0 or more, not -1"):
+        dagora.adjustment(CONFOUNDED, "x", "y").minimal_sets(most=-1)
+
+
+def test_too_few_rows_are_told_in_plain_words():
+    rows = {"x": np.array([1.0, 2.0]), "y": np.array([1.0, 3.0])}
+    schema = Schema(Variable(name, Kind.CONTINUOUS) for name in "xy")
+    table = Table(schema, tuple(rows.values()))
+    with pytest.raises(
+        DataError, match=r"^2 rows are too few for a regression on 1 column .*at least 3 rows"
+    ):
+        dagora.effect(table, "x", "y", graph=dagora.DAG("xy", ["xy"]))
+
+
+def test_rows_of_each_stratum_are_told_the_least_supported_ones_first():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 30, 3000)
+    x = rng.random(3000) < np.where(z == 7, 0.02, 0.5)
+    rows = {"z": z.astype(str), "x": said(x), "y": said(rng.random(3000) < 0.5)}
+    found = dagora.effect(rows, "x", "y", graph=CONFOUNDED)
+    counts = {
+        level: ((x & (z == level)).sum(), (~x & (z == level)).sum(), (z == level).sum())
+        for level in range(30)
+    }
+    told = found.to_dict()["support"]["thinnest"]
+    assert len(told) == 20
+    for one in told:
+        to, base, all_rows = counts[int(one["levels"]["z"])]
+        assert (one["rows_at"], one["rows"]) == ({"x=yes": to, "x=no": base}, all_rows)
+    least = [min(one["rows_at"].values()) for one in told]
+    assert least == sorted(min(some[:2]) for some in counts.values())[:20]
+    assert f"fewest rows: z=7 (x=yes: {counts[7][0]}, x=no: {counts[7][1]}); z=" in found.to_text()
+    numbers = {name: rng.standard_normal(50) for name in "zxy"}
+    assert not dagora.effect(numbers, "x", "y", graph=CONFOUNDED).support.thinnest

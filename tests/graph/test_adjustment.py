@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from functools import cache
@@ -89,6 +90,13 @@ def judge_class(matrix, members, rng):
         assert said.identified == (np.ptp(effects, axis=0).max() < NEAR)
 
 
+def said_of_four_nodes(what):
+    """The graphs and questions that docs/adjustment.md counts."""
+    text = (ROOT / "docs" / "adjustment.md").read_text(encoding="utf-8").replace("\n", " ")
+    counts = re.search(rf"{what}[^(]*\(([\d,]+) graphs, ([\d,]+) questions\)", text)
+    return tuple(int(count.replace(",", "")) for count in counts.groups())
+
+
 @pytest.mark.parametrize("size", [2, 3])
 def test_every_class_of_few_nodes(size):
     rng = np.random.default_rng(size)
@@ -101,7 +109,7 @@ def test_every_class_of_few_nodes(size):
 def test_every_class_of_four_nodes_with_any_knowledge(part):
     rng = np.random.default_rng(part)
     found = graphs_with_members(4)
-    assert len(found) == 1601
+    assert said_of_four_nodes("any knowledge") == (len(found), len(found) * len(list(queries(4))))
     for matrix, members in found[part::4]:
         judge_class(matrix, members, rng)
 
@@ -139,6 +147,8 @@ def test_every_pag_of_few_nodes(size):
     rng = np.random.default_rng(size)
     pags, members = classes(size, selection=False)
     identified = 0
+    if size == 4:
+        assert said_of_four_nodes("all PAGs") == (len(pags), len(pags) * len(list(queries(4))))
     for said, marks in pags.items():
         models = list(models_of(members[said], rng))
         for causes, outcome in queries(size):

@@ -19,7 +19,7 @@ from dagora.data.columns.reading_options import split_reading, takes_reading
 from dagora.data.interventions import GivenInterventions
 from dagora.effects.averaged import average_effect
 from dagora.effects.by_graph import effect_by_graph
-from dagora.effects.contrast import EffectContrast, Levels, Value, read_contrast
+from dagora.effects.contrast import EffectContrast, Levels, Value, read_contrast, read_names
 from dagora.effects.curve import with_curve
 from dagora.effects.directed_rows import directed_by_rows
 from dagora.effects.drawn_graphs import DrawnGraphs, drawn_from, drawn_from_samples
@@ -120,7 +120,7 @@ def effect(
     """
     check_circumstances(seed, None, 1)
     known = as_knowledge(knowledge, None).edges_only("an effect")
-    asked = (x,) if isinstance(x, str) else tuple(x)
+    asked = read_names(x)
     read, others = split_reading(options, (*known.mentioned, *asked, y, *(given or {})))
     if graph is not None and (method is not None or others):
         raise OptionError(f"a graph is given: leave {option(next(iter(others), 'method'))} out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,12 +166,13 @@ def command(
         return
     if horizon is not None:
         raise OptionError("--horizon goes with --time, which says when a row was")
-    conditions = dict(split_pair(pair, "--given") for pair in given)
     known = as_knowledge(knowledge, None).edges_only("an effect")
     asked = () if outcome is None else (outcome,)
-    wanted = (*known.mentioned, *causes, *asked, *conditions)
+    mentioned = (name for pair in (*asked, *given) for name in possible_names(pair))
+    wanted = (*known.mentioned, *causes, *asked, *mentioned)
     marks = marked_column(interventions)
     table = reading.any_table(data, seed=seed, wanted=wanted, marks=marks)
+    conditions = dict(split_pair(pair, "--given", table.names) for pair in given)
     rows = read_rows(table, interventions=interventions)
     with overview_first(table, data, lambda _: None, brief=as_json):
         live_line().phase("effect")
@@ -220,14 +222,20 @@ def effect_of_series(
     )
 
 
-def split_pair(pair: str, name: str) -> tuple[str, str]:
+def possible_names(pair: str) -> list[str]:
+    """All that may be the name in NAME=LEVEL, since names and levels may have an = of their own."""
+    return [pair[:place] for place, sign in enumerate(pair) if sign == "=" and place]
+
+
+def split_pair(pair: str, option: str, names: Collection[str]) -> tuple[str, str]:
     """A name and a level, written with = between them."""
     from dagora.base.errors import OptionError
+    from dagora.effects.contrast import name_and_level
 
-    left, sign, right = pair.partition("=")
-    if not sign or not left or not right:
-        raise OptionError(f"{name} takes NAME=LEVEL, not '{pair}'")
-    return left, right
+    name, level = name_and_level(pair, names)
+    if not name or not level:
+        raise OptionError(f"{option} takes NAME=LEVEL, not '{pair}'")
+    return name, level
 
 
 def read_levels(causes: tuple[str, ...], levels: tuple[str, ...]) -> dict[str, list[str]] | None:

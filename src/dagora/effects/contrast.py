@@ -6,7 +6,7 @@ event are the difference of the two probabilities, their ratio, and the ratio of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,11 +137,12 @@ def read_contrast(
     >>> read_contrast(table, "drug", "death").to_text()
     'drug=yes instead of no, on P(death=1)'
     """
-    names = tuple(dict.fromkeys([x] if isinstance(x, str) else x))
+    names = tuple(dict.fromkeys(read_names(x)))
+    read_names(y)
     if not names:
         raise OptionError("an effect needs at least one variable that is set")
     if event is None and y not in table.names and "=" in y:
-        y, _, event = y.partition("=")
+        y, event = name_and_level(y, table.names)
     causes = [table.schema[table.schema.index(name)] for name in names]
     outcome = table.schema[table.schema.index(y)]
     if y in names:
@@ -159,6 +160,32 @@ def read_contrast(
     if to == base:
         raise OptionError(f"'{names[0]}' is compared with itself: {option('levels')} takes two that differ")
     return EffectContrast(names, y, to, base, looked_at, conditions, per_unit)
+
+
+def read_names(names: object) -> tuple[str, ...]:
+    """One name or several, as a tuple; what is no text is refused.
+
+    >>> read_names("dose"), read_names(["dose", "age"])
+    (('dose',), ('dose', 'age'))
+    """
+    found = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
+    strange = [name for name in found if not isinstance(name, str)]
+    if strange:
+        raise OptionError(f"a variable is named by a text, not {strange[0]!r}")
+    return tuple(name for name in found if isinstance(name, str))
+
+
+def name_and_level(text: str, names: Collection[str]) -> tuple[str, str]:
+    """A name and a level with = between them, which both may have, too: the longest name there is counts.
+
+    >>> name_and_level("a=b=u", ["a=b", "a"]), name_and_level("stage=3=late", ["stage"])
+    (('a=b', 'u'), ('stage', '3=late'))
+    """
+    for place in range(len(text) - 1, 0, -1):
+        if text[place] == "=" and text[:place] in names:
+            return text[:place], text[place + 1 :]
+    name, _, level = text.partition("=")
+    return name, level
 
 
 def levels_by_name(names: Sequence[str], levels: Levels | None) -> dict[str, Sequence[Value]]:
@@ -192,6 +219,8 @@ def find_event(outcome: Variable, event: Value | None) -> str | None:
         return None
     if event is not None:
         return find_level(outcome, event)
+    if outcome.cardinality < 2:
+        raise OptionError(f"'{outcome.name}' has the same level in all rows: nothing can change it")
     if outcome.cardinality == 2:
         return outcome.levels[1]
     raise OptionError(

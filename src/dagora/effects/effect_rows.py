@@ -8,7 +8,7 @@ adjusted for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,9 @@ from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.effect_source import OfferedSet
 from dagora.effects.one_set import SetEstimator
+from dagora.effects.set_estimate import SetEstimate
 from dagora.effects.standardise import is_level
+from dagora.effects.strata_rows import thinnest_strata
 from dagora.graph.adjustment import Adjustment
 from dagora.graph.any_graph import AnyGraph
 from dagora.stats.capabilities import capabilities_of
@@ -86,7 +88,7 @@ class EffectRows:
             adjust,
             table.n_rows,
             estimator.supported_share(adjust),
-            lambda seed: estimator.estimate(adjust, seed),
+            lambda seed: with_strata(estimator.estimate(adjust, seed), table, contrast, adjust),
             notes,
             regimes,
         )
@@ -129,6 +131,14 @@ class EffectRows:
         names = list(dict.fromkeys(name for targets in strange for name in targets))
         said = f"{some_of(names)} {was_or_were(names)} set, about which the graph says nothing"
         return [f"in {number} of the rows {said}"] if number else []
+
+
+def with_strata(
+    found: SetEstimate, table: Table, contrast: EffectContrast, adjust: Sequence[str]
+) -> SetEstimate:
+    """The estimate with the rows of its thinnest strata."""
+    support = replace(found.support, thinnest=thinnest_strata(table, contrast, adjust))
+    return replace(found, support=support)
 
 
 def disturbing(graph: AnyGraph, targets: Sequence[str], causes: Sequence[str], needed: Sequence[str]) -> bool:

@@ -46,6 +46,7 @@ def effect_without_set(
     if isinstance(rows, EffectRows) and not contrast.given:
         if set(needed) <= known and all_discrete(rows.table, needed):
             found = effect_by_tables(rows, families, contrast, seed)
+            found.refuse_untold()
             return IdentifiedEffect(found.estimates, found.how, support=found.support)
         if set(dag) <= known and all_continuous(rows, dag.nodes):
             estimates = effect_along_paths(dag, rows, contrast, seed)

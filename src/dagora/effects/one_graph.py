@@ -37,6 +37,7 @@ def effect_if_identified(
         )
     chosen = choose_set(found, rows, contrast)
     estimate = chosen.estimate(seed)
+    estimate.refuse_untold()
     return Effect(
         contrast,
         "adjustment",

@@ -212,6 +212,11 @@ class EffectSites:
         names, found, contrast = self.sets[place], self._moments[place], self.contrast
         steps = [float(to) - float(base) for to, base in zip(contrast.to, contrast.base, strict=True)]
         refuse_too_few(found.moments.n, len(names))
+        for name, scatter in zip(names, np.diag(found.moments.scatter).tolist(), strict=True):
+            if scatter <= 0 and name == contrast.y:
+                raise DataError(f"{name} never changes, so that nothing can be told of what changes it")
+            if scatter <= 0 and name in contrast.x:
+                raise DataError(f"{name} never changes, so that no row tells its effect")
         fit = fit_slopes(found.moments)
         if not fit.kept[len(fit.kept) - len(steps) :].all():
             raise DataError(no_variation(contrast, names[1 : len(names) - len(steps)]))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
+from dagora.base.phrases import amount
 from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, value_text
@@ -41,7 +42,10 @@ def rows_compared(table: Table, contrast: EffectContrast, discrete: Sequence[int
 def refuse_too_few(rows: int, columns: int) -> None:
     """Refuse a regression with too few rows for its columns."""
     if rows <= columns:
-        raise DataError(f"{rows} rows are too few for a regression on {columns - 1} columns")
+        raise DataError(
+            f"{amount(rows, 'row')} {'is' if rows == 1 else 'are'} too few for a regression on "
+            f"{amount(columns - 1, 'column')} (levels count as columns): it takes at least {columns + 1} rows"
+        )
 
 
 def overlap_of(

@@ -19,6 +19,7 @@ from dagora.graph.dag import Edge
 
 Verdict = Literal["zero", "adjustment", "g-formula", "functions", "not identified", "averaged", "set"]
 MOST_MEMBERS = 8  # that are told
+MOST_STRATA = 3  # that are told, those with fewest rows
 MOST_COUNTED = 10_000  # graphs beyond which shares are told instead of numbers
 
 
@@ -234,6 +235,8 @@ class Effect:
         if self.support is not None:
             at = ", ".join(f"{value}: {rows}" for value, rows in self.support.rows_at.items())
             lines += [f"rows: {at}"] if at else []
+            thin = "; ".join(map(str, self.support.thinnest[:MOST_STRATA]))
+            lines += [f"fewest rows: {thin}"] if thin else []
             lines += list(self.support.notes)
         return lines
 

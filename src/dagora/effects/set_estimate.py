@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.base.errors import DataError
 from dagora.effects.contrast import EffectContrast
 from dagora.effects.sensitivity import HiddenCause
 
@@ -65,6 +66,27 @@ def shown_number(number: float) -> str:
 
 
 @dataclass(frozen=True)
+class StratumRows:
+    """The rows of one combination of the levels adjusted for, in all and with each value compared.
+
+    >>> print(StratumRows({"sex": "f"}, 12, {"drug=yes": 2, "drug=no": 10}))
+    sex=f (drug=yes: 2, drug=no: 10)
+    """
+
+    levels: Mapping[str, str]
+    rows: int
+    rows_at: Mapping[str, int]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}={level}" for name, level in self.levels.items())
+        return f"{where} ({', '.join(f'{value}: {rows}' for value, rows in self.rows_at.items())})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {"levels": dict(self.levels), "rows": self.rows, "rows_at": dict(self.rows_at)}
+
+
+@dataclass(frozen=True)
 class Support:
     """The support of an answer in the rows: `share` of them are where all values compared are likely."""
 
@@ -73,6 +95,7 @@ class Support:
     strata: int | None = None  # combinations of the adjustment set
     rows_at: Mapping[str, int] = field(default_factory=dict)  # rows with each value compared
     notes: tuple[str, ...] = ()
+    thinnest: tuple[StratumRows, ...] = ()  # strata with fewest rows of one of the values compared
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -82,6 +105,7 @@ class Support:
             "strata": self.strata,
             "rows_at": dict(self.rows_at),
             "notes": list(self.notes),
+            "thinnest": [stratum.to_dict() for stratum in self.thinnest],
         }
 
 
@@ -94,7 +118,8 @@ def notes_on_few(rows_at: Mapping[str, int]) -> list[str]:
 class SetEstimate:
     """The effect adjusted for one set; `draw(number, generator)` has a row of scales for each draw.
 
-    `summary` makes the intervals, which averages over graphs do not need.
+    `summary` makes the intervals, which averages over graphs do not need. `refusal` says why the rows do not
+    tell this effect, if so: it is no answer by itself, and its draws are as wide as nothing known makes them.
     """
 
     summary: Callable[[], Mapping[str, Interval]]
@@ -103,6 +128,12 @@ class SetEstimate:
     how: str
     assumes: tuple[str, ...] = ()
     hidden_cause: HiddenCause | None = None
+    refusal: str = ""
+
+    def refuse_untold(self) -> None:
+        """Refuse an effect that the rows do not tell."""
+        if self.refusal:
+            raise DataError(self.refusal)
 
     @cached_property
     def estimates(self) -> Mapping[str, Interval]:

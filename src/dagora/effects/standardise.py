@@ -7,7 +7,7 @@ their posterior (`strata_posterior`); strata are those seen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,11 @@ class StratumCounts:
     events: Counted
     all_rows: Counted
 
-    def posterior(self) -> StrataPosterior:
-        """The posterior of the tables."""
+    def posterior(self, *, wide: bool = False) -> StrataPosterior:
+        """The posterior of the tables; `wide` lets no prior say what happens where no row is."""
         counts = self.all_rows, self.events, self.rows - self.events
-        return StrataPosterior.of(*(one.astype(np.float64) for one in counts))
+        found = StrataPosterior.of(*(one.astype(np.float64) for one in counts))
+        return replace(found, unknown=self.rows == 0) if wide else found
 
 
 def standardise(table: Table, contrast: EffectContrast, adjust: Sequence[str], seed: int = 0) -> SetEstimate:
@@ -55,10 +56,15 @@ def standardise_counts(
     adjust: Sequence[str],
     seed: int = 0,
     weighted: StratumCounts | None = None,
+    *,
+    wide: bool = False,
 ) -> SetEstimate:
-    """The effect that counts in the strata of an adjustment set give; `weighted` has sums of weights."""
+    """The effect that counts in the strata of an adjustment set give.
+
+    `weighted` has sums of weights, `wide` is as in `posterior`.
+    """
     refuse_unseen(contrast, counts.rows.sum(axis=1))
-    posterior = (counts if weighted is None else weighted).posterior()
+    posterior = (counts if weighted is None else weighted).posterior(wide=wide)
 
     def draw(number: int, rng: np.random.Generator) -> Array:
         means = draw_in_blocks(lambda some: posterior.draw(some, rng), number, len(counts.all_rows))
@@ -68,7 +74,7 @@ def standardise_counts(
         drawn = draw(DRAWS, np.random.default_rng(seed))
         return summarise_scales(contrast, contrast.compare(posterior.means()), drawn)
 
-    return SetEstimate(summary, draw, support_of(contrast, counts, adjust), "standardisation")
+    return SetEstimate(summary, draw, support_of(contrast, counts, adjust, wide=wide), "standardisation")
 
 
 class StratumCounter:
@@ -147,7 +153,9 @@ def prior_weight(counts: StratumCounts, within: NDArray[np.bool_] | bool = True)
     return float((shares @ counts.all_rows).max() / counts.all_rows.sum())
 
 
-def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence[str]) -> Support:
+def support_of(
+    contrast: EffectContrast, counts: StratumCounts, adjust: Sequence[str], *, wide: bool = False
+) -> Support:
     """The share of rows in strata in which both values were seen."""
     total = int(counts.all_rows.sum())
     seen = np.asarray((counts.rows > 0).all(axis=0))
@@ -166,7 +174,7 @@ def support_of(contrast: EffectContrast, counts: StratumCounts, adjust: Sequence
     if share < 1:
         notes.append(
             f"extrapolation: {1 - share:.0%} of the rows are in strata of {', '.join(adjust)} in which not "
-            "both values were seen; there the prior answers"
+            f"both values were seen; there {'any chance is as likely' if wide else 'the prior answers'}"
         )
     weight = prior_weight(counts, seen)  # the note above has the others
     if weight > HEAVY_PRIOR:

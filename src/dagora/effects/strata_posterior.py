@@ -55,12 +55,14 @@ class StrataPosterior:
     """Posterior tables of the strata, and of an event in each where x has one of the two values compared.
 
     The counts of strata are `[…, stratum]`, the parameters of the Beta of each cell `[…, value, stratum]`.
-    Where counts are drawn themselves, there is an axis of draws in front.
+    Where counts are drawn themselves, there is an axis of draws in front. Of cells that are `unknown`,
+    nothing is known: in a draw, the event has one chance in all of them, any from 0 to 1.
     """
 
     strata: Array
     events: Array
     others: Array
+    unknown: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, strata: Array, events: Array, others: Array) -> StrataPosterior:
@@ -70,14 +72,19 @@ class StrataPosterior:
 
     def means(self) -> Array:
         """The posterior mean of P(event | do(x)) for the two values."""
-        return np.asarray((self.events / (self.events + self.others) @ self.strata) / self.strata.sum())
+        chances = self.events / (self.events + self.others)
+        if self.unknown is not None:
+            chances = np.where(self.unknown, 0.5, chances)
+        return np.asarray(chances @ self.strata / self.strata.sum())
 
     def draw(self, number: int, rng: np.random.Generator) -> Array:
         """Draw P(event | do(x)) for the two values, `[value, draw]`; of drawn counts, one for each."""
         size = (number, self.strata.shape[-1])
         weights = draw_tables(self.strata, size, rng)
-        means = [
-            (weights * rng.beta(self.events[..., side, :], self.others[..., side, :], size)).sum(axis=1)
-            for side in (0, 1)
-        ]
+        means = []
+        for side in (0, 1):
+            chances = rng.beta(self.events[..., side, :], self.others[..., side, :], size)
+            if self.unknown is not None:
+                chances = np.where(self.unknown[side], rng.random((number, 1)), chances)
+            means.append((weights * chances).sum(axis=1))
         return np.stack(means)

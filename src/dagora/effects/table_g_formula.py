@@ -21,7 +21,7 @@ from dagora.data.table import Table
 from dagora.effects.contrast import EffectContrast, Value, level_code, level_codes
 from dagora.effects.effect_rows import EffectRows
 from dagora.effects.set_estimate import DRAWS, Interval, SetEstimate, Support, summarise_scales
-from dagora.effects.standardise import is_set, refuse_unseen
+from dagora.effects.standardise import HEAVY_PRIOR, is_set, refuse_unseen
 from dagora.effects.strata_posterior import add_prior, draw_in_blocks, draw_tables, normalise
 from dagora.graph.dag import DAG
 from dagora.stats.designed import DesignStatistics
@@ -62,7 +62,13 @@ def effect_by_tables(
         drawn = model.draw(DRAWS, np.random.default_rng(seed))
         return summarise_scales(contrast, contrast.compare(means), drawn)
 
-    return SetEstimate(summary, model.draw, model.support(), "tables of each column")
+    refusal = (
+        f"{1 - model.share:.0%} of what would happen meets combinations that no row has, so that these rows "
+        "do not tell this effect: gather rows with them, or merge levels"
+    )
+    return SetEstimate(
+        summary, model.draw, model.support(), "tables of each column", refusal=refusal if model.wide else ""
+    )
 
 
 class TableModel:
@@ -83,6 +89,14 @@ class TableModel:
         self.posterior = [add_prior(one) for one in self.counts]
         self.levels_set = [level_codes(table.schema, contrast.x, values) for values in sides]
         self.event = level_code(table.schema, contrast.y, contrast.event or "")
+        self.seen = [counts.sum(axis=-1, keepdims=True) > 0 for counts in self.counts]
+        known = [(normalise(one) * seen)[None] for one, seen in zip(self.posterior, self.seen, strict=True)]
+        self.share = min(float(one.sum()) for one in self.outcomes(known))
+
+    @property
+    def wide(self) -> bool:
+        """Whether the prior would say more of what would happen than it may."""
+        return 1 - self.share > HEAVY_PRIOR
 
     def outcomes(self, tables: Sequence[Array]) -> list[Array]:
         """The distribution of y for both values that x is set to, each `[draw, level]`."""
@@ -100,22 +114,23 @@ class TableModel:
         """Draw the effect, `[draw, scale]`."""
 
         def draw(size: int) -> Array:
-            return self.chances([draw_tables(one, (size, *one.shape), rng) for one in self.posterior])
+            drawn = [draw_tables(one, (size, *one.shape), rng) for one in self.posterior]
+            if not self.wide:
+                return self.chances(drawn)
+            known = self.outcomes([one * seen for one, seen in zip(drawn, self.seen, strict=True)])
+            return np.stack(  # nothing is known of the rest
+                [one[:, self.event] + rng.random(size) * (1 - one.sum(axis=1)) for one in known]
+            )
 
         return self.contrast.compare(draw_in_blocks(draw, number, self.cells))
 
     def support(self) -> Support:
         """The share of what would happen that meets only combinations of parents that rows have."""
-        seen = [
-            (normalise(one) * (counts.sum(axis=-1, keepdims=True) > 0))[None]
-            for one, counts in zip(self.posterior, self.counts, strict=True)
-        ]
-        share = min(float(one.sum()) for one in self.outcomes(seen))
         note = (
-            f"extrapolation: {1 - share:.0%} of what would happen meets combinations that no row has; there "
-            "the prior answers"
+            f"extrapolation: {1 - self.share:.0%} of what would happen meets combinations that no row has; "
+            f"there {'any chance is as likely' if self.wide else 'the prior answers'}"
         )
-        return Support(self.n_rows, share, notes=(note,) if share < NEARLY_ALL else ())
+        return Support(self.n_rows, self.share, notes=(note,) if self.share < NEARLY_ALL else ())
 
 
 def count_seen(table: Table, names: Sequence[str], values: Sequence[Value]) -> int:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
-from dagora.base.errors import GraphError
+from dagora.base.errors import GraphError, OptionError
 from dagora.base.phrases import some_of, was_or_were
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.any_graph import AnyGraph, require_any_graph
@@ -104,6 +104,11 @@ class Adjustment:
 
     def minimal_sets(self, most: int | None = None) -> Iterator[tuple[str, ...]]:
         """All valid sets of which no variable can be left out, or the first `most`."""
+        if most is not None and (not isinstance(most, int) or most < 0):
+            raise OptionError(option="most", value=most, must="be a whole number, 0 or more")
+        return self._minimal_sets(most)
+
+    def _minimal_sets(self, most: int | None) -> Iterator[tuple[str, ...]]:
         if self.verdict == "adjustment":
             found = minimal_separators(self._undirected, self._source, self._outcome)
             yield from map(self._names, islice(found, most))

@@ -33,7 +33,7 @@ class Experiment:
     `measure` must be a function at the top level of a module, because it may be called in another process. It
     is given the cell's parameters and a `Run` whose budget it must obey. `report` is given the measured cells
     in order: all of them, or those that an interrupted run left. With another `revision` all cells are
-    measured anew.
+    measured anew. `needs` names the files of the reference data that measuring reads; a report needs none.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Experiment:
     measure: Callable[[Parameters, Run], Numbers]
     report: Callable[[Sequence[MeasuredCell]], Report]
     revision: int = 1
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len({self.key(cell) for cell in self.cells}) != len(self.cells):

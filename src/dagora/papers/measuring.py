@@ -29,6 +29,7 @@ from dagora.learners.run import Run
 from dagora.papers.cell import MeasuredCell, Numbers, Parameters, describe
 from dagora.papers.cell_file import CellFile
 from dagora.papers.experiment import Experiment
+from dagora.papers.reference_data import reference_file
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -52,6 +53,8 @@ def measure_cells(experiment: Experiment, file: CellFile, run: Run, cluster: obj
 
     A Dask cluster, given by its address or by a client, measures as many at a time as it has workers.
     """
+    for name in experiment.needs:
+        reference_file(name)  # one that is missing is told before hours are spent
     file.repair()
     known = file.read()
     kept = len(measured_cells(experiment, known))

@@ -10,7 +10,10 @@ from dagora.papers.private_k2.growth import exponential_in_parents, linear_in_ro
 
 
 def cells(moments: list[float]) -> list[MeasuredCell]:
-    return [MeasuredCell({"n": 4096 << k, "limit": 2}, {"moments": mb}) for k, mb in enumerate(moments)]
+    return [
+        MeasuredCell({"n": 4096 << k, "limit": 2}, {"moments": mb, "megabytes": 10 * mb})
+        for k, mb in enumerate(moments)
+    ]
 
 
 def gates(numbers: list[float]) -> list[MeasuredCell]:
@@ -24,10 +27,20 @@ def test_rows_that_add_more_and_more_are_not_linear() -> None:
     assert "not measured" in linear_in_rows(cells([1.0, 2.0]))
 
 
+def test_linear_has_two_sides_and_shows_all_that_is_sent() -> None:
+    assert "holds: not faster, and the same within" in linear_in_rows(cells([3.0, 5.0, 9.0, 17.0]))
+    for less in ([3.0, 5.0, 6.0], [3.0, 3.0, 3.0]):
+        assert "holds: not faster, but not the same within" in linear_in_rows(cells(less))
+    assert "add 0.488, 0.488 MB of moments, 4.883, 4.883 MB in all" in linear_in_rows(cells([3.0, 5.0, 9.0]))
+
+
 def test_gates_that_grow_by_a_power_are_not_exponential() -> None:
     assert "holds" in exponential_in_parents(gates([90, 234, 458, 794]))
     assert "fails" in exponential_in_parents(gates([1, 4, 9, 16]))
     assert "not measured" in exponential_in_parents(gates([1, 2]))
+    assert "2.60, 1.96, 1.73 times the gates: not doubled by each" in exponential_in_parents(
+        gates([90, 234, 458, 794])
+    )
 
 
 def test_configurations_are_those_that_k2_counts() -> None:

@@ -15,8 +15,7 @@ from tests.papers.rbnets.tiny import tiny  # noqa: F401 - a fixture
 ALARM = {"data": "alarm*", "reading": "kept"}
 
 
-def test_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table2_rl_bic, "reference_file", lambda _: None)
+def test_sizes() -> None:
     quick, full = (table2_rl_bic.table2_rl_bic(Size(full=full)).cells for full in (False, True))
     assert [cell for cell in quick if cell["method"] != "rl-bic"] == [
         cell for cell in full if cell["method"] != "rl-bic"

@@ -115,10 +115,10 @@ def effect(
 
     if output is not None:
         check_target(output)
-    conditions = dict(split_pair(pair, "--given") for pair in given)
     known, pairs = as_knowledge(knowledge, None).edges_only("an effect"), read_levels(causes, levels)
     class_, directions = class_of(graph)
     identity, consortium, listed, _ = convene(folder, codebook, sites, minimum)
+    conditions = dict(split_pair(pair, "--given", consortium.codebook.schema.names) for pair in given)
     question = read_question(class_, consortium.codebook, causes, outcome, pairs, None, conditions, known)
     found = None if question.sets else question.answer(None, notes_on_graph(directions))
     if found is None:

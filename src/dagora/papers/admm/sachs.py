@@ -57,15 +57,13 @@ edge here is a claim about causes.
 
 def fig3(size: Size) -> Experiment:
     """Make the experiment."""
-    reference_file(DATA)
-    reference_file(CONSENSUS)
     sites, seeds = FULL_SITES if size.full else QUICK_SITES, size.seeds(QUICK_RUNS, FULL_RUNS)
     cells = [
         cell
         for scale in SCALES
         for cell in cells_of(LINEAR, {"scale": scale, **SETTINGS, "n": ROWS}, sites, seeds)
     ]
-    return Experiment("admm/fig3", tuple(cells), measure, report)
+    return Experiment("admm/fig3", tuple(cells), measure, report, needs=(DATA, CONSENSUS))
 
 
 @cache

@@ -24,7 +24,6 @@ from dagora.papers.rbnets.contenders import (
 from dagora.papers.rbnets.data_sets import DATA_SETS, KEPT
 from dagora.papers.rbnets.published import KNOWN_STRUCTURES, UNKNOWN_STRUCTURES
 from dagora.papers.rbnets.spreads import by_data_set
-from dagora.papers.reference_data import reference_file
 from dagora.papers.reports import Report, paragraphs
 
 # By hand: the paper does not say how many runs it had.
@@ -85,8 +84,6 @@ def table3(size: Size) -> Experiment:
         for entry in DATA_SETS.values()
         if not entry.is_sampled and (size.full or entry.variables <= QUICK_VARIABLES)
     ]
-    for entry in chosen:
-        reference_file(entry.source)
     given: list[Parameters] = [
         {"data": entry.name, "reading": reading, "half": half}
         for entry in chosen
@@ -94,19 +91,19 @@ def table3(size: Size) -> Experiment:
         if reading == KEPT or entry.name not in TOO_FEW
         for half in HALVES
     ]
-    return Experiment("rbnets/table3", cells_of(given, size), measure_cell, report3)
+    needs = tuple(entry.source for entry in chosen)
+    return Experiment("rbnets/table3", cells_of(given, size), measure_cell, report3, needs=needs)
 
 
 def table4(size: Size) -> Experiment:
     """Make table 4; small samples first."""
     names = [entry.name for entry in DATA_SETS.values() if entry.is_sampled]
     chosen = [name for name in names if size.full or name in QUICK_NETWORKS]
-    for name in chosen:
-        reference_file(DATA_SETS[name].source)
     given: list[Parameters] = [
         {"data": name, "rows": rows} for rows in (FULL_ROWS if size.full else QUICK_ROWS) for name in chosen
     ]
-    return Experiment("rbnets/table4", cells_of(given, size), measure_cell, report4)
+    needs = tuple(DATA_SETS[name].source for name in chosen)
+    return Experiment("rbnets/table4", cells_of(given, size), measure_cell, report4, needs=needs)
 
 
 def cells_of(given: Sequence[Parameters], size: Size) -> tuple[Parameters, ...]:
