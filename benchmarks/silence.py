@@ -1261,6 +1261,72 @@ def minus_signs_behind(rng: Rng) -> Columns:
     return {**columns, "x": [f"{abs(v)}-" if v < 0 else f"{v}" for v in columns["x"]]}
 
 
+@case(r"further from the median")
+def one_slip_hides_an_edge(rng: Rng) -> Columns:
+    weight = rng.normal(72, 8, 200).round(1)
+    sbp = (60 + weight + rng.normal(0, 8, 200)).round()
+    weight[40] = 70000
+    return {"weight": weight, "sbp": sbp, "z": normal(rng, 200)}
+
+
+@case(r"look like a row of")
+def no_header_and_levels_alone(rng: Rng) -> str:
+    rows = zip(yes_no(rng), rng.choice(["ill", "well"], 600), rng.choice(["f", "m"], 600), strict=True)
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
+@case(r"seems to count the rows")
+def counts_of_persons(rng: Rng) -> Columns:
+    cells = np.array([(a, b, c) for a in ("no", "yes") for b in ("low", "mid", "high") for c in "nsw"])
+    return dict(zip(("smoker", "income", "region"), cells.T, strict=True)) | {"persons": rng.poisson(90, 18)}
+
+
+@case(r"but for one cell")
+def near_copies_beside_one_copy(rng: Rng) -> Columns:
+    rows = rng.normal(size=(300, 6)).round(3)
+    again = rows.copy()
+    again[np.arange(1, 300), rng.integers(0, 6, 299)] = normal(rng, 299)
+    return dict(zip("xyzuvw", np.vstack([rows, again]).T, strict=True))
+
+
+@case(r"with a decimal comma")
+def thousands_points_in_every_cell(rng: Rng) -> str:
+    amounts = [f"{v / 1000:.3f}" for v in rng.integers(1000, 9999, 300)]
+    return as_csv({"betrag": amounts, "stück": rng.integers(20, 90, 300)}, ";")
+
+
+@case(r"often mean missing")
+def missing_words_in_other_languages(rng: Rng) -> Columns:
+    words = {
+        "fuma": ("si", "no", "sin dato"),
+        "toux": ("oui", "non", "non renseigné"),
+        "rökare": ("ja", "nej", "okänd"),
+    }
+    return {name: rng.choice(levels, 600, p=[0.45, 0.45, 0.1]) for name, levels in words.items()}
+
+
+@case(r"indicators of one variable")
+def indicators_in_words(rng: Rng) -> Columns:
+    region = rng.integers(0, 4, 600)
+    block = {f"region_{k}": np.where(region == i, "yes", "no") for i, k in enumerate("nswe")}
+    return {**block, "y": (region + normal(rng)).round(2)}
+
+
+@case(r"bring them to one coding")
+def a_coding_that_differs_by_site(rng: Rng) -> Columns:
+    site, smoker = rng.choice(["A", "B"], 600), rng.integers(0, 2, 600)
+    return {
+        "site": site,
+        "smoker": smoker + (site == "B"),
+        "ill": (rng.random(600) < 0.2 + 0.4 * smoker).astype(int),
+    }
+
+
+@case(r"runs of blanks")
+def cells_between_runs_of_blanks(rng: Rng) -> str:
+    return as_csv(linked(rng), "   ")
+
+
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:
     """The result and everything that is printed for people."""
     out, err = io.StringIO(), io.StringIO()

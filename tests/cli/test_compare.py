@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import dagora
+from dagora.cli.compare import show_differences
+from dagora.graph.compare import EdgeDifferences
 from tests.report.reading import read, table_under
 
 METRICS = {"shd", "tpr", "fdr", "fpr", "f1"}
@@ -115,3 +117,12 @@ def test_it_says_where_no_effects_are_counted(run: Callable, tmp_path: Path) -> 
     ran = run("compare", tmp_path / "partly.json", tmp_path / "truth.json")
     assert (ran.code, ran.err) == (0, "")
     assert "effects that would be wrong are counted only where both graphs" in ran.out
+
+
+@pytest.mark.parametrize(("number", "told"), [(100, False), (101, True)])
+def test_a_hundred_edges_of_a_kind_are_printed(
+    capsys: pytest.CaptureFixture[str], number: int, told: bool
+) -> None:
+    edges = tuple(f"a{k} → b" for k in range(number))
+    show_differences(EdgeDifferences(edges, (), ()))
+    assert (" more" in capsys.readouterr().out) is told

@@ -318,3 +318,20 @@ def test_the_page_works_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path) 
     names: dict[str, object] = {}
     exec(compile(code, "docs/estimators.md", "exec"), names)
     assert names["learner"].cpdag_.undirected == (("x0", "x1"),)
+
+
+def test_an_imputer_learns_and_fits_with_its_random_state(monkeypatch):
+    """The seed reaches the search and the parameters: structural EM and imputation draw by it."""
+    from dagora.estimators import imputer
+
+    seeds = []
+    learned, fitted = imputer.learned_graph, imputer.fitted_network
+    monkeypatch.setattr(
+        imputer, "learned_graph", lambda own, table, seed: (seeds.append(seed), learned(own, table, seed))[1]
+    )
+    monkeypatch.setattr(
+        imputer, "fitted_network", lambda *given: (seeds.append(given[-1]), fitted(*given))[1]
+    )
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    NetworkImputer(random_state=7).fit(X)
+    assert seeds == [7, 7]

@@ -115,6 +115,7 @@ def likert(rows, seed):
     return truth, Table(schema, tuple(columns))
 
 
+@pytest.mark.full
 def test_adjacencies_of_ordered_levels_are_nearer_than_those_of_unordered_ones():
     wrong = {"bic-latent": 0, "bic-mixed": 0}
     for seed in range(12):

@@ -59,8 +59,11 @@ def all_adjustments(
 
     Parameters
     ----------
-    graph, knowledge
-        As for `adjustment`.
+    graph : DAG, CPDAG, PAG, Result, network or file
+        The arrows of a DAG are taken as causes; what a CPDAG, a result or a fitted network leaves open stays
+        open. A PAG allows for hidden common causes.
+    knowledge : Knowledge or file, optional
+        Directs edges that the graph leaves open.
 
     Returns
     -------

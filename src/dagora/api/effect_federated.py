@@ -57,10 +57,19 @@ def effect_federated(
     ----------
     sites : mapping from str to data
         Each site's name and its data, as for `learn_federated`.
-    x, y, levels, event, given
-        As for `effect`.
+    x : str or names
+        What is set: one variable, or several at once.
+    y : str
+        The outcome; of a discrete one with more than two levels, "name=level" says what is looked at.
     graph : DAG, CPDAG, PAG, Result, network or file
         As for `effect`; one learned over the sites will do.
+    levels : two values, or mapping of name to two values, optional
+        The value to set, and that instead of which. Default: the second level instead of the first; one unit
+        more of a continuous x.
+    event : str, optional
+        The level of a discrete y that is looked at. Default: the second of two.
+    given : mapping of name to level, optional
+        The effect among rows with these levels.
     {knowledge, seed}
     secure : bool, default True
         Run the masks and messages of a real run; else sums are in the clear.

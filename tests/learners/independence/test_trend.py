@@ -44,6 +44,7 @@ def test_mean_and_variance_are_those_over_all_permutations_within_strata():
     assert found[0] == pytest.approx(2 * ndtr(-abs(observed) / np.std(sums)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["trend", "latent"])
 def test_independent_columns_are_rejected_as_often_as_the_level_says(name):
     """Given a level for trend; behind the cuts of normal variables for latent, which rejects about twice as often."""

@@ -11,6 +11,8 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.directions import Directions
 from dagora.graph.enumerate import all_dags
+from dagora.network.inference.answer_notes import extrapolation
+from dagora.network.inference.question import Question
 
 RNG = np.random.default_rng(0)
 
@@ -188,6 +190,8 @@ def test_extrapolation_is_said():
     assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | age=500)"))
     assert "age=500 lies outside of the data (2" in str(network.query("P(sbp | do(age=500))"))
     assert "outside" not in str(network.query("P(sbp | age=50)"))
+    for seen in (age.min(), age.max()):
+        assert not list(extrapolation(network, Question("P", ("sbp",), given={"age": float(seen)})))
 
 
 def test_the_uncertainty_from_the_rows_is_that_of_the_posterior():

@@ -122,9 +122,9 @@ def test_a_range_of_a_normal_variable_is_a_difference_of_its_distribution(seed):
 
 def test_far_tails_keep_their_digits():
     network = GaussianNetwork(DAG("x"), {"x": 0.0}, {"x": np.zeros(0)}, {"x": 1.0})
-    assert network.query("P(x > 20)").probability == pytest.approx(stats.norm.sf(20), rel=1e-12)
+    assert network.query("P(x > 20)").probability == pytest.approx(stats.norm.sf(20), rel=1e-9, abs=0)
     assert network.query("P(20 < x < 21)").probability == pytest.approx(
-        stats.norm.sf(20) - stats.norm.sf(21), rel=1e-9
+        stats.norm.sf(20) - stats.norm.sf(21), rel=1e-9, abs=0
     )
 
 

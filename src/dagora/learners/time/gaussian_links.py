@@ -176,7 +176,7 @@ def residual_matrix(correlations: Floats, nodes: Integers, kept: int, out: Float
     >>> matrix = np.array([[1.0, 0.5, r], [0.5, 1.0, r], [r, r, 1.0]])
     >>> out = np.empty((2, 2))
     >>> residual_matrix(matrix, np.array([0, 1, 2]), 2, out)
-    >>> out.round(9).tolist()
+    >>> (out.round(9) + 0.0).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
     """
     count = len(nodes)
@@ -250,7 +250,7 @@ def partials_given_strongest(
     >>> matrix = np.array([[1.0, r, 0.5], [r, 1.0, r], [0.5, r, 1.0]])
     >>> out = np.empty(2)
     >>> partials_given_strongest(matrix, 0, np.array([1, 2]), 1, out)
-    >>> out.round(6).tolist()
+    >>> (out.round(6) + 0.0).tolist()
     [0.57735, 0.0]
     """
     count = size + 2

@@ -82,7 +82,7 @@ class SeriesBlocks:
         >>> from dagora.data.table import Table
         >>> rows = Table.from_numpy([[k, k] for k in range(9)], ["t", "x"], continuous=["all"])
         >>> drawn = SeriesBlocks("rows", 3, 1).draw_panel(Panel.of_table(rows, "t"), np.random.default_rng(2))
-        >>> drawn.lengths.sum() - len(drawn.lengths)  # windows
+        >>> int(drawn.lengths.sum()) - len(drawn.lengths)  # windows
         8
         """
         long, _ = panel.longer_than(self.lags)

@@ -46,6 +46,7 @@ def ranked_by_force(table, score, knowledge=None, **options):
     return sorted(totals.items(), key=lambda pair: -pair[1])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("score", "options"), [("bdeu", {"ess": 1.0}), ("bic-gaussian", {}), ("bge", {})])
 def test_the_best_of_all_185_classes(method, seed, score, options):
