@@ -13,7 +13,7 @@ import dagora
 from dagora.api.candidates import candidates
 from dagora.api.learn import learn
 from dagora.api.score import make_score
-from dagora.base.errors import DagoraError, DataError, GraphError, KnowledgeError, OptionError
+from dagora.base.errors import DagoraError, DataError, FormatError, GraphError, KnowledgeError, OptionError
 from dagora.base.events import Budget, Event
 from dagora.base.options import Option
 from dagora.data.schema import Kind, Schema, Variable
@@ -238,7 +238,8 @@ MIXED = Table(
         (TABLE, {"method": "tabu", "restarts": -1}, OptionError, "'restarts' must be at least 0"),
         (TABLE, {"method": "tabu", "restarts": 1.5}, OptionError, "a whole number"),
         (TABLE, {"method": "tabu", "start": DAG(["a"])}, GraphError, "only the graph has 'a'"),
-        (TABLE, {"method": "tabu", "start": "graph.json"}, OptionError, "'start' takes a graph"),
+        (TABLE, {"method": "tabu", "start": 3}, OptionError, "'start' takes a graph, not 3"),
+        (TABLE, {"method": "tabu", "start": "graph.json"}, FormatError, "graph.json: no such file"),
         (TABLE, {"seed": -1}, OptionError, "seed must be"),
         (TABLE, {"seed": 1.0}, OptionError, "seed must be"),
         (TABLE, {"seed": True}, OptionError, "seed must be"),
