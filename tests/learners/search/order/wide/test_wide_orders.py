@@ -72,7 +72,7 @@ def test_no_single_move_improves_the_order(seed: int, degree: int, rows: int, mo
     assert value == pytest.approx(max(values), rel=1e-12)
     families = [(child, tuple(np.flatnonzero(dag[:, child]).tolist())) for child in range(COLUMNS)]
     assert score.families(families).sum() == pytest.approx(value)
-    assert not (dag & rules.apart).any()
+    assert not (dag & rules.forbidden).any()
     assert dag.sum(axis=0).max() <= most
 
 
