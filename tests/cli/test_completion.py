@@ -30,7 +30,7 @@ def offered(*words: str) -> dict[str, str]:
         (("federate", "simulate", "d.csv", "--method", "adm"), {"admm", "admm-mlp", "admm-dynamic"}),
         (("sample", "d.csv", "--method", ""), {"partition", "order", "exact", "dibs", "dibs-neural"}),
         (("learn", "d.csv", "-s", "bd"), {"bdeu"}),
-        (("score", "d.csv", "--score", "bic"), {"bic", "bic-gaussian", "bic-mixed"}),
+        (("score", "d.csv", "--score", "bic"), {"bic", "bic-gaussian", "bic-latent", "bic-mixed"}),
         (("learn", "d.csv", "-m", "tabu", "-s", "bdeu", "--option", "es"), {"ess="}),
         (("learn", "d.csv", "-m", "tabu", "--option", "rest"), {"restarts="}),
         (("learn", "d.csv", "--missing", "m"), {"model"}),
