@@ -66,7 +66,7 @@ MISTAKES = [
     case("option of another method", lambda: dg.learn(BITS, restarts=3), OptionError, "hill-climb, tabu, obs have it"),
     case("option of a wrong type", lambda: dg.learn(BITS, "hill-climb", restarts="3"), OptionError, "a whole number"),
     case("option out of range", lambda: dg.learn(BITS, "hill-climb", restarts=-1), OptionError, "at least 0"),
-    case("graph option as text", lambda: dg.learn(BITS, "hill-climb", start="g.json"), OptionError, "takes a graph"),
+    case("graph option as text", lambda: dg.learn(BITS, "hill-climb", start="g.json"), FormatError, "g.json: no such file"),
     case("seed", lambda: dg.learn(BITS, seed=-1), OptionError, "0 or more"),
     case("jobs", lambda: dg.learn(BITS, jobs=0), OptionError, "1 or more"),
     case("time limit", lambda: dg.learn(BITS, time_limit="1h"), OptionError, "positive number of seconds"),
@@ -76,7 +76,7 @@ MISTAKES = [
     case("methods", lambda: dg.methods("notear"), OptionError, "did you mean 'notears'?"),
     # knowledge
     case("knowledge list", lambda: dg.learn(BITS, knowledge=[("a", "b")]), KnowledgeError, "a mapping with required"),
-    case("knowledge key", lambda: dg.learn(BITS, knowledge={"require": []}), KnowledgeError, "use forbidden"),
+    case("knowledge key", lambda: dg.learn(BITS, knowledge={"require": []}), KnowledgeError, "use causes, forbidden"),
     case("knowledge about strangers", lambda: dg.learn(BITS, knowledge={"required": [("a", "z")]}), KnowledgeError, "'z'"),
     case("knowledge file", lambda: dg.learn(BITS, knowledge="nothere.json"), KnowledgeError, "no such file"),
     case("contradiction", lambda: Knowledge([("a", "b")], [("a", "b")]), KnowledgeError, "both required and forbidden"),

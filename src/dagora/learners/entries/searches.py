@@ -174,7 +174,12 @@ SEARCHES = (
         options=(
             MEMORY,
             Option(
-                "group", "int", 20, "variables per group of the bound; larger: fewer states", low=1, high=25
+                "bound_size",
+                "int",
+                20,
+                "variables of a group of the bound; more: fewer states",
+                low=1,
+                high=25,
             ),
         ),
     ),

@@ -37,7 +37,7 @@ def test_both_exact_searches_agree(kind, size):
         candidates = KINDS[kind](np.random.default_rng(seed), size)
         expected = dynamic(candidates, Run())
         for group in (1, 4):
-            outcome = astar(candidates, Run(seed=seed), group=group)
+            outcome = astar(candidates, Run(seed=seed), bound_size=group)
             if kind == "few empty sets" and expected.status == "failed":
                 assert (outcome.status, outcome.score) == ("failed", None)
             else:
@@ -67,10 +67,10 @@ def test_a_bad_first_order_is_improved_to_the_optimum(group):
 
 def test_growing_space_changes_nothing(monkeypatch):
     candidates = competing_lists(np.random.default_rng(2), 11)
-    whole = astar(candidates, Run(), group=1)
+    whole = astar(candidates, Run(), bound_size=1)
     monkeypatch.setattr(module, "FIRST_CAPACITY", 32)
     monkeypatch.setattr(module, "WORK_PER_ROUND", 5000)
-    grown = astar(candidates, Run(), group=1)
+    grown = astar(candidates, Run(), bound_size=1)
     assert whole.stats["generated"] > 32
     assert grown.graph == whole.graph
     assert grown.stats == whole.stats
@@ -80,7 +80,7 @@ def test_the_memory_limit_gives_the_best_found_and_a_bound(monkeypatch):
     monkeypatch.setattr(module, "FIRST_CAPACITY", 32)
     candidates = competing_lists(np.random.default_rng(2), 11)
     optimum = dynamic(candidates, Run()).score
-    outcome = astar(candidates, Run(), group=1, memory=64 * 50 / 2**30)
+    outcome = astar(candidates, Run(), bound_size=1, memory=64 * 50 / 2**30)
     check_stopped(outcome, candidates, optimum, "memory-limit")
     assert outcome.message.startswith("the memory limit was reached; ")
     problem, answer = search_from(candidates, range(11), 1, memory=64 * 50 / 2**30)
@@ -90,7 +90,7 @@ def test_the_memory_limit_gives_the_best_found_and_a_bound(monkeypatch):
 
 def test_tables_leave_memory_to_the_states():
     candidates = competing_lists(np.random.default_rng(4), 12)
-    little = astar(candidates, Run(), group=20, memory=2**20 / 2**30)
+    little = astar(candidates, Run(), bound_size=20, memory=2**20 / 2**30)
     check_optimal(little, candidates, dynamic(candidates, Run()).score)
     for memory in (2.0**-10, 1.0, 4.0, 30.0):
         group = largest_group(memory)
@@ -99,7 +99,7 @@ def test_tables_leave_memory_to_the_states():
 
 def test_larger_groups_bound_better():
     candidates = competing_lists(np.random.default_rng(4), 12)
-    expanded = [astar(candidates, Run(), group=group).stats["expanded"] for group in (1, 6, 12)]
+    expanded = [astar(candidates, Run(), bound_size=group).stats["expanded"] for group in (1, 6, 12)]
     assert expanded[0] > expanded[1] > expanded[2]
     assert expanded[2] <= 1, "one group of all is the exact solution"
 
@@ -116,7 +116,7 @@ def test_a_stop_on_the_way_gives_the_best_found_and_a_falling_bound(monkeypatch)
         if len(seen) == 4:
             budget.stop("interrupted")
 
-    outcome = astar(candidates, Run(budget=budget, on_event=stop), group=1)
+    outcome = astar(candidates, Run(budget=budget, on_event=stop), bound_size=1)
     check_stopped(outcome, candidates, optimum, "time-limit")
     assert outcome.message.startswith("interrupted; ")
     assert len(seen) == 4
@@ -128,7 +128,7 @@ def test_a_stop_on_the_way_gives_the_best_found_and_a_falling_bound(monkeypatch)
 
 def test_water_is_proved_with_small_groups(data_dir):
     candidates = read_jkl(data_dir / "scores" / "water_500c.jkl")
-    outcome = astar(candidates, Run(), group=8)
+    outcome = astar(candidates, Run(), bound_size=8)
     check_optimal(outcome, candidates, outcome.score)
     assert outcome.score == pytest.approx(-6785.3185, abs=1e-4)
 
@@ -150,7 +150,7 @@ def ring(size):
 def test_sixty_four_variables_fill_the_word():
     # A ring must be cut, best at its cheapest edge.
     candidates = ring(64)
-    check_optimal(astar(candidates, Run(), group=10), candidates, sum(range(2, 65)))
+    check_optimal(astar(candidates, Run(), bound_size=10), candidates, sum(range(2, 65)))
     _, answer = search_from(candidates, range(64), 10)
     assert (answer.status, answer.bound) == ("optimal", sum(range(2, 65)))
 

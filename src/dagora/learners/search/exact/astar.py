@@ -50,11 +50,11 @@ WORK_PER_ROUND = 5_000_000
 FIRST_CAPACITY = 1 << 12
 
 
-def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int = 20) -> Outcome:
+def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, bound_size: int = 20) -> Outcome:
     """Find a best network, one component after the other.
 
-    `memory` is the limit on states and tables together, in GiB; `group` is the most variables that a group of
-    the bound may have.
+    `memory` is the limit on states and tables together, in GiB; `bound_size` is the most variables that a
+    group of the bound may have.
 
     >>> listed = [[((1,), -1.0), ((), -3.0)], [((0,), -1.0), ((), -2.0)]]
     >>> outcome = astar(Candidates.of("ab", listed), Run())
@@ -63,7 +63,7 @@ def astar(candidates: Candidates, run: Run, *, memory: float = 4.0, group: int =
     """
 
     def solve(problem: LocalProblem, order: Order, watch: Watch) -> ComponentAnswer:
-        return search(problem, order, watch, memory, group)
+        return search(problem, order, watch, memory, bound_size)
 
     return solve_exactly(candidates, run, solve, "A*", refusal, effort=20)
 
