@@ -21,6 +21,7 @@ DECLARED = {
     "k2": COUNTED,
     "bic-gaussian": MOMENTS | {"pivot_form", "warnings"},
     "bge": MOMENTS | {"pivot_form"},
+    "bic-latent": MOMENTS | {"pivot_form", "warnings", "messages"},
     "bic-mixed": COUNTED | {"messages"},
     "bayes-mixed": {"block", "counts_rows", "check_knowledge", "messages"},
     "lasso": MOMENTS | {"warnings"},

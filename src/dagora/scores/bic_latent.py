@@ -21,7 +21,7 @@ class LatentBIC(GaussianBIC):
         declared = [name.strip() for name in (ordinal or "").split(",") if name.strip()]
         self._found = latent_correlations(table, "the score bic-latent", declared, ranks=ranks)
         super().__init__(GivenMoments(table.names, self._found.matrix, self._found.rows), penalty=penalty)
-        self._ranks, self._all_rows = ranks, table.n_rows
+        self._schema, self._ranks, self._all_rows = statistics.schema, ranks, table.n_rows
 
     @property
     def capabilities(self) -> ScoreCapabilities:
