@@ -95,7 +95,7 @@ class TableModel:
 
     @property
     def wide(self) -> bool:
-        """Whether the prior would say more of what would happen than it may."""
+        """True if the prior would say more of what would happen than it may."""
         return 1 - self.share > HEAVY_PRIOR
 
     def outcomes(self, tables: Sequence[Array]) -> list[Array]:

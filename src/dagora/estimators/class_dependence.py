@@ -21,8 +21,8 @@ LEAST_SHARE = 1e-9
 def information_with(codes: NDArray[np.int64], column: NDArray[np.generic], *, discrete: bool) -> float:
     """The mutual information of a column and codes.
 
-    >>> information_with(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), discrete=True) == np.log(2)
-    True
+    >>> round(information_with(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), discrete=True), 4)
+    0.6931
     """
     if not len(codes):
         return 0.0

@@ -45,7 +45,7 @@ class Fit:
         numbers_only = method.own_objective and not method.takes_any_kind({})
         if numbers_only and self._text:
             return f"takes continuous columns only, and '{self._text}' is discrete"
-        if self._holes and method.own_objective:
+        if self._holes and method.own_objective and not method.tests_seen_rows:
             return f"{reason_against_model(method, None, self.kinds)}, and cells are missing"
         return ""
 

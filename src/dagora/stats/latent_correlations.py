@@ -61,8 +61,10 @@ class LatentCorrelations(NamedTuple):
 def is_ordered(variable: Variable) -> bool:
     """Return True for levels with an order: declared, two of them, or numbers.
 
-    >>> is_ordered(Variable("a", Kind.DISCRETE, ("1", "2", "10"))), is_ordered(Variable("b", Kind.DISCRETE,
-    tuple("xyz"))) (True, False)
+    >>> is_ordered(Variable("a", Kind.DISCRETE, ("1", "2", "10")))
+    True
+    >>> is_ordered(Variable("b", Kind.DISCRETE, tuple("xyz")))
+    False
     """
     return variable.ordered or len(variable.levels) <= 2 or all(map(is_number, variable.levels))
 

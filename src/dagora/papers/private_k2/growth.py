@@ -122,12 +122,12 @@ class RowGrowth:
 
     @property
     def not_faster(self) -> bool:
-        """Whether what a row adds to the moments does not grow, but for the margin."""
+        """True if what a row adds to the moments does not grow, but for the margin."""
         return all(later <= (1 + MARGIN) * earlier for earlier, later in pairwise(self.moments))
 
     @property
     def linear(self) -> bool:
-        """Whether what a row adds to the moments is the same, above zero, but for the margin."""
+        """True if what a row adds to the moments is the same, above zero, but for the margin."""
         least = min(self.moments)
         return least > 0 and max(self.moments) <= (1 + MARGIN) * least
 
@@ -141,12 +141,12 @@ class ParentGrowth:
 
     @property
     def by_configurations(self) -> bool:
-        """Whether gates are a number of configurations, whatever the limit, but for the margin."""
+        """True if gates are a number of configurations, whatever the limit, but for the margin."""
         return max(self.rates) <= (1 + MARGIN) * min(self.rates)
 
     @property
     def doubled(self) -> bool:
-        """Whether each parent more at least doubles the gates."""
+        """True if each parent more at least doubles the gates."""
         return min(self.factors) >= 2
 
 
