@@ -192,11 +192,6 @@ class NoisyStrata:
                 f"the noise hides the counts in most strata of {', '.join(self.adjust)}: adjust for fewer "
                 "columns, release from more rows, or use a larger epsilon"
             )
-        if self.adjust and not self.share:
-            raise DataError(
-                f"in no stratum of {', '.join(self.adjust)} do both values clearly have rows: adjust for "
-                "fewer columns, release from more rows, or use a larger epsilon"
-            )
         drawn = self.draw(DRAWS, np.random.default_rng(seed))
         centres = np.array([np.mean(drawn[:, 0]), *np.median(drawn[:, 1:], axis=0)])
         found = summarise_scales(self.contrast, centres, drawn)

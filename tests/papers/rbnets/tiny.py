@@ -31,7 +31,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "gaps.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     entries = (DataSet("net*", 5, 300, "networks/net.bif"), DataSet("gaps", 4, 60, "gaps.csv.gz", gaps=True))
     monkeypatch.setenv("DAGORA_DATA", str(folder))
-    for name in list(data_sets.DATA_SETS):
+    for name in reversed(list(data_sets.DATA_SETS)):  # put back in the order that they had
         monkeypatch.delitem(data_sets.DATA_SETS, name)
     for entry in entries:
         monkeypatch.setitem(data_sets.DATA_SETS, entry.name, entry)
