@@ -33,7 +33,8 @@ def main() -> None:
     before = {name: column[:-HELD_OUT] for name, column in rows.items()}
     result = dagora.learn(before, "dynotears", time="quarter", lags=2, standardise=True)
     graph = result.lagged_graph
-    print(graph)
+    for tail, head in graph.window.edges:
+        print(f"  {tail} → {head}")
     print(dagora.backtest(graph, rows, 1, HELD_OUT, time="quarter"))
     network = dagora.fit(graph, rows, time="quarter")
     ahead = network.forecast(rows, 4)
@@ -48,9 +49,8 @@ def main() -> None:
     cycle = dagora.LaggedGraph(["spots"], 9, [("spots", "spots", lag) for lag in (1, 2, 9)])  # drawn by hand
     print(dagora.backtest(cycle, spots, 3, 60, time="year"))
     ahead = dagora.fit(cycle, spots, time="year").forecast(spots, 11)
-    print(
-        f"after 2008 the next maximum is forecast for {ahead.one().times[int(ahead.mean('spots').argmax())]}"
-    )
+    highest = ahead.one().times[int(ahead.mean("spots").argmax())]
+    print(f"after 2008 the next maximum is forecast for {highest}")
 
 
 if __name__ == "__main__":
