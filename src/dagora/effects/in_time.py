@@ -52,7 +52,8 @@ class EffectInTime:
 
     In `curve`, x is changed at one step alone; in `kept`, it is kept at its new value from then on.
     `adjustment` says for each number of steps what to adjust for so that regression gives the first effect,
-    by the nodes of the unrolled graph; it is empty where there is no directed path. `change` is the change of x.
+    by the nodes of the unrolled graph; it is empty where there is no directed path.
+    `change` is that of x.
 
     >>> found = EffectInTime("x", "y", (Interval(0.0, 0.0, 0.0), Interval(0.5, 0.4, 0.6)),
     ...                      (Interval(0.0, 0.0, 0.0), Interval(0.5, 0.4, 0.6)), ((), ()), windows=200)
