@@ -44,7 +44,7 @@ def test_no_graph_is_better(method, size, empty, whole):
         rng = np.random.default_rng(seed)
         candidates = random_lists(rng, size, density=0.5, empty=empty, whole=whole)
         optimum = best_of_graphs(candidates)
-        options = {"group": 1 + seed % 4} if method is astar else {}
+        options = {"bound_size": 1 + seed % 4} if method is astar else {}
         outcome = method(candidates, Run(), **options)
         if optimum is None:
             assert outcome.status == "failed"
@@ -58,7 +58,7 @@ def test_no_graph_is_better(method, size, empty, whole):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_graph_on_five_nodes_is_better(method, seed):
     candidates = random_lists(np.random.default_rng(seed), 5, most=4, empty=0.8, whole=seed == 0)
-    options = {"group": 2} if method is astar else {}
+    options = {"bound_size": 2} if method is astar else {}
     check_optimal(method(candidates, Run(), **options), candidates, best_of_graphs(candidates))
 
 
@@ -100,7 +100,7 @@ def test_edges_of_events_are_those_of_a_graph_with_their_score(method, monkeypat
     both = Candidates.of([f"x{i}" for i in range(18)], [*map(pairs, one), *apart])
     scores = {(child.child, parents): score for child in both for parents, score in pairs(child)}
     monkeypatch.setattr(astar_module, "WORK_PER_ROUND", 100)
-    options = {"group": 3} if method is astar else {}
+    options = {"bound_size": 3} if method is astar else {}
     outcome = method(both, Run(on_event=observe), **options)
     assert outcome.stats["components"] == 2
     assert len(told) > 1
