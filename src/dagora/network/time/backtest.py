@@ -8,8 +8,6 @@ score, Σ (probability − what came)² over levels, which is 0 at best and 2 at
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,7 +30,7 @@ from dagora.network.time.rivals import (
 )
 from dagora.network.time.settings import ForecastSettings
 from dagora.network.time.step_model import StepModel
-from dagora.network.time.trajectory import shortly
+from dagora.network.time.trajectory import csv_text
 
 Array = NDArray[np.float64]
 
@@ -100,12 +98,7 @@ class Backtest:
 
     def to_csv(self) -> str:
         """The table as text with commas."""
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.rows:
-            writer.writerow(["" if cell is None else shortly(cell) for cell in cells_of(row)])
-        return lines.getvalue()
+        return csv_text(COLUMNS, map(cells_of, self.rows))
 
     def to_text(self) -> str:
         """The table in words."""

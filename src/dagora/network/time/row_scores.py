@@ -8,8 +8,6 @@ both come from draws. The first `lags` rows of a series have no score: they are 
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +22,7 @@ from dagora.network.time.histories import Histories, SeriesHistory
 from dagora.network.time.kalman import run_filter
 from dagora.network.time.particles import follow
 from dagora.network.time.step_model import StepModel
-from dagora.network.time.trajectory import shortly
+from dagora.network.time.trajectory import csv_text
 
 Array = NDArray[np.float64]
 
@@ -76,12 +74,7 @@ class RowScores:
 
     def to_csv(self) -> str:
         """The scores as text with commas."""
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.rows:
-            writer.writerow(["" if cell is None else shortly(cell) for cell in cells_of(row)])
-        return lines.getvalue()
+        return csv_text(COLUMNS, map(cells_of, self.rows))
 
     def to_text(self) -> str:
         """The number of unusual rows and the most unusual ones, in words."""

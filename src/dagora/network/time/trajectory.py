@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -160,12 +160,7 @@ class Trajectory:
 
     def to_csv(self) -> str:
         """The records as text with commas."""
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self._rows():
-            writer.writerow(["" if cell is None else shortly(cell) for cell in row])
-        return lines.getvalue()
+        return csv_text(COLUMNS, self._rows())
 
     def to_pandas(self) -> pd.DataFrame:
         """The records as a pandas frame."""
@@ -198,6 +193,20 @@ class Trajectory:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""A table as text with commas; None is an empty cell, and numbers have ten digits.
+
+    >>> csv_text(["step", "mean"], [[1, 0.1 + 0.2], [2, None]])
+    'step,mean\n1,0.3\n2,\n'
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if cell is None else shortly(cell) for cell in row])
+    return lines.getvalue()
 
 
 def shortly(cell: object) -> object:
