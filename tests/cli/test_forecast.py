@@ -153,3 +153,28 @@ def test_what_does_not_fit_is_refused_in_one_line(
     lines = [line for line in done.err.splitlines() if line.startswith("dagora: error:")]
     assert len(lines) == 1
     assert said in lines[0]
+
+
+def test_reports_show_forecasts_surprising_rows_and_the_backtest(run: Callable, plant: Path) -> None:
+    done = run(
+        "forecast", "graph.json", "plant.csv", *TIME, "--steps", "3", "--score-rows", "rows.csv",
+        "--report", "f.html",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    page = Path("f.html").read_text()
+    for heading in ("Forecasts", "The graph", "Over time", "Numbers", "Surprising rows"):
+        assert f"<h2>{heading}</h2>" in page
+    assert "fitted to these rows (116 windows of 2 steps)" in page
+    done = run(
+        "forecast", "graph.json", "plant.csv", *TIME, "--steps", "2", "--backtest", "5", "--report", "b.html"
+    )
+    assert done.code == 0, done.err
+    page = Path("b.html").read_text()
+    assert "Errors of forecasts" in page
+    assert page.count("<details") == 2
+    assert "has seen what it forecasts" in page
+    done = run("forecast", "graph.json", "plant.csv", *TIME, "--estimate", "smooth", "--report", "s.html")
+    assert done.code == 0, done.err
+    assert "<h2>Forecasts" not in Path("s.html").read_text()
+    done = run("forecast", "graph.json", "plant.csv", *TIME, "--report", "f.svg")
+    assert done.code == 2

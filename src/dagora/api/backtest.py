@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dagora.api.network_in_time import TimeSource, read_histories, read_time_source, timing_of
+from dagora.api.network_in_time import TimeSource, graph_in_time, read_histories, timing_of
 from dagora.base.errors import OptionError
 from dagora.data.columns.reading_options import takes_reading
 from dagora.network.networks import Network
@@ -14,7 +14,6 @@ from dagora.network.time.fitting import fit_window
 from dagora.network.time.histories import Histories
 from dagora.network.time.settings import DRAWS, check_forecast
 from dagora.network.time.step_model import StepModel
-from dagora.network.time.time_network import TimeNetwork
 
 
 @takes_reading(missing="model")
@@ -72,8 +71,7 @@ def backtest(
     (True, 30)
     """
     timing = timing_of(time, series, network)
-    source = read_time_source(network, any_of_class=True)
-    graph = source.graph if isinstance(source, TimeNetwork) else source[0]
+    graph = graph_in_time(network)
     if isinstance(origins, bool) or not isinstance(origins, int) or origins < 1:
         raise OptionError(option="origins", value=origins, must="be a whole number, 1 or more")
     histories, _ = read_histories(graph, data, timing, reading)

@@ -59,6 +59,12 @@ def read_time_source(
     return found.directed(), directions
 
 
+def graph_in_time(source: object) -> LaggedGraph:
+    """The graph in time of a source; of a class, one of its graphs."""
+    found = read_time_source(source, any_of_class=True)
+    return found.graph if isinstance(found, TimeNetwork) else found[0]
+
+
 def has_lines(source: object) -> bool:
     """Return True for a class of several graphs."""
     content = read_content(source) if isinstance(source, str | Path) else source

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,14 +21,13 @@ from dagora.cli.terminal import echo
 
 if TYPE_CHECKING:
     from dagora.network.time.backtest import Backtest
-    from dagora.network.time.row_scores import RowScores
     from dagora.network.time.trajectory import Trajectory
 
 EXAMPLES = """\b
 Examples:
   dagora forecast plant.json plant.csv --time t --series series --steps 12 -o forecast.csv
   dagora forecast plant.json plant.csv --time t --series series --do x1=3@t+2
-  dagora forecast plant.json plant.csv --time t --series series --steps 3 --backtest 30
+  dagora forecast plant.json plant.csv --time t --series series --steps 3 --backtest 30 --report skill.html
   dagora forecast plant.json plant.csv --time t --series series --score-rows rows.csv
   dagora learn plant.csv -m dynotears --time t --series series --lags 2 -o plant.json
 
@@ -83,6 +83,7 @@ all steps ahead, --do x=3@t+2 at the second one. Cells and steps that are missin
 @click.option(
     "--picture", metavar="FILE.svg", help="Draw the last rows and the forecasts with their intervals."
 )
+@click.option("--report", metavar="FILE.html", help="Write a page: graph, charts, numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @quiet_option("Show no progress and no warnings.")
 @site_time_options
@@ -102,6 +103,7 @@ def command(
     network_file: str | None,
     output: str | None,
     picture: str | None,
+    report: str | None,
     as_json: bool,
     in_time: SiteTime,
     reading: Reading,
@@ -111,14 +113,15 @@ def command(
     Discrete and linear Gaussian networks are exact. Networks with both kinds of variables forecast by draws.
     """
     from dagora.api.backtest import backtest as test_forecasts
-    from dagora.api.network_in_time import fitted_or_given, timing_of
+    from dagora.api.network_in_time import fitted_or_given, graph_in_time, timing_of
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.base.wording import COMMAND, render
-    from dagora.cli.outputs import check_overwriting, check_picture, check_target
+    from dagora.cli.outputs import check_overwriting, check_picture, check_report, check_target
     from dagora.cli.series_data import read_series
     from dagora.cli.writing import Files
     from dagora.formats.registry import write_network
+    from dagora.report import write_forecast
 
     check_choices(backtest, estimate, settings, picture, score_rows, network_file)
     if output is not None and not output.lower().endswith((".csv", ".json")):
@@ -128,12 +131,15 @@ def command(
             check_target(path)
     if picture is not None:
         check_picture(picture)
-    check_overwriting([output, score_rows, network_file, picture], [network, data])
+    if report is not None:
+        check_report(report)
+    check_overwriting([output, score_rows, network_file, picture, report], [network, data])
     timing = timing_of(in_time.time, in_time.series)
     live_line().phase(f"reading {data}")
     rows = read_series(reading, network, data, timing)
     files = Files()
     found: Trajectory | Backtest
+    about: dict[str, Any]
     if backtest is not None:
         live_line().phase("forecasting from each origin")
         found = test_forecasts(
@@ -141,6 +147,7 @@ def command(
             draws=draws, seed=seed,
         )  # fmt: skip
         answer = found.to_dict()
+        graph, about = graph_in_time(network), {}
     else:
         known, note = fitted_or_given(network, rows, timing, {})
         if note:
@@ -154,18 +161,22 @@ def command(
             do = dict(map(split_setting, settings))
             found = known.forecast(rows, steps or 12, do=do, level=level, draws=draws, seed=seed)
         answer = found.to_dict()
+        histories = None if estimate else known.histories(rows)
+        graph, about = known.graph, {"histories": histories, "notes": [note] if note else []}
         if score_rows is not None:
-            scores: RowScores = known.score_rows(rows, seed=seed)
+            about["scores"] = scores = known.score_rows(rows, seed=seed)
             answer["row_scores"] = scores.to_dict()
             files.write(score_rows, lambda path: write_whole(path, scores.to_csv()))
             if not as_json:
                 echo(scores.to_text(), err=True)
         files.write(network_file, lambda path: write_network(known, path))
-        if picture is not None:
+        if histories is not None and picture is not None:
             from dagora.report.forecast_picture import draw_forecast
 
-            drawn = draw_forecast(known.histories(rows), found)
+            drawn = draw_forecast(histories, found)
             files.write(picture, lambda path: write_whole(path, drawn))
+    source = Path(data).name
+    files.write(report, lambda path: write_forecast(found, path, graph=graph, source=source, **about))
     whole = json_text(answer)
     files.write(output, lambda path: write_whole(path, whole if path.endswith(".json") else found.to_csv()))
     echo(whole if as_json else render(found.to_text(), COMMAND))
@@ -184,7 +195,7 @@ def check_choices(
     from dagora.base.errors import OptionError
 
     if backtest is not None and (estimate or settings or picture or score_rows or network_file):
-        raise OptionError("--backtest goes with --steps and -o alone: leave --do and others out")
+        raise OptionError("--backtest goes with --steps, -o and --report alone: leave --do and others out")
     if estimate is not None and (settings or picture):
         raise OptionError("--estimate tells of the rows of DATA: leave --do and --picture out")
 

@@ -5,6 +5,7 @@ A page loads nothing: its pictures (SVG), style and script are in the page itsel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
     from dagora.effects.effect_ranges import EffectRanges
     from dagora.effects.result import Effect
     from dagora.graph.any_graph import AnyGraph
+    from dagora.graph.lagged_graph import LaggedGraph
     from dagora.network.gaussian_process.network import GaussianProcessNetwork
     from dagora.network.networks import Network
+    from dagora.network.time.backtest import Backtest
+    from dagora.network.time.histories import Histories
+    from dagora.network.time.row_scores import RowScores
+    from dagora.network.time.trajectory import Trajectory
     from dagora.posterior.criticism.check import Check
     from dagora.posterior.resample.strengths import Strengths
     from dagora.posterior.summary.posterior import Posterior
@@ -67,6 +73,42 @@ def write_check(
 
     require_path(path)
     write_whole(path, check_page(check, names))
+
+
+def write_forecast(
+    found: Trajectory | Backtest,
+    path: str | PathLike[str],
+    *,
+    graph: LaggedGraph,
+    source: str = "series",
+    histories: Histories | None = None,
+    scores: RowScores | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write a page about forecasts, filtered or smoothed steps, or a backtest, by a graph in time.
+
+    `histories` are the rows before forecasts, which are drawn; `scores` those of `score_rows`.
+
+    >>> import tempfile, dagora
+    >>> from pathlib import Path
+    >>> rows = {"t": range(40), "x": [0.1 * (k % 7) for k in range(40)]}
+    >>> graph = dagora.LaggedGraph("x", 1, [("x", "x", 1)])
+    >>> network = dagora.fit(graph, rows, time="t")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "forecast.html")
+    ...     write_forecast(network.forecast(rows, 3), page, graph=graph, histories=network.histories(rows))
+    ...     "Forecasts" in page.read_text(encoding="utf-8")
+    True
+    """
+    from dagora.network.time.backtest import Backtest
+    from dagora.report.forecasts import backtest_page, trajectory_page
+
+    require_path(path)
+    if isinstance(found, Backtest):
+        write_whole(path, backtest_page(found, graph, source))
+        return
+    content = trajectory_page(found, graph, source, histories=histories, scores=scores, notes=notes)
+    write_whole(path, content)
 
 
 def write_report(
