@@ -6,6 +6,7 @@ same for all multiples. Rows of weight 0 are left out.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,11 @@ class RowDesign:
     """The weight of each row, and the number of its group, from 0; None where there are none.
 
     `by_weight` and `by_group` are the names of the columns that said so; `within` names the columns of which
-    only the difference to the mean of the group is looked at.
+    only the difference to the mean of the group is looked at. Weights are held in multiples of `unit`.
 
-    >>> design = RowDesign(np.array([1.0, 2.5]), by_weight="w")
-    >>> design.take([1]).weights
-    array([2.5])
+    >>> design = RowDesign(np.array([1.0, 2.5]), by_weight="w", unit=2.0)
+    >>> design.take([1]).weights, design.given_weights
+    (array([2.5]), array([2., 5.]))
     >>> raise design.refusal()
     Traceback (most recent call last):
     dagora.OptionError: rows with weights or groups (weights="w") are not taken here: learn, bootstrap, ...
@@ -48,6 +49,12 @@ class RowDesign:
     by_weight: str | None = None
     by_group: str | None = None
     within: tuple[str, ...] = ()
+    unit: float = 1.0
+
+    @property
+    def given_weights(self) -> NDArray[np.float64] | None:
+        """The weights as the column has them."""
+        return None if self.weights is None else self.weights * self.unit
 
     def take(self, rows: ArrayLike) -> RowDesign:
         """The design of some rows, by position or by a mask; the groups that are left are counted anew."""
@@ -85,17 +92,18 @@ def read_design(
     >>> from dagora.data.columns.reading_options import ReadingOptions
     >>> columns = [pa.chunked_array([["a", "b", "a"]]), pa.chunked_array([[0.5, 0.0, 2.0]])]
     >>> design, kept = read_design(["x", "w"], columns, ReadingOptions(weights="w"))
-    >>> design.weights, kept, columns[0].to_pylist()
-    (array([0.25, 1.  ]), array([0, 2]), ['a', 'a'])
+    >>> design.given_weights, kept, columns[0].to_pylist()
+    (array([0.5, 2. ]), array([0, 2]), ['a', 'a'])
     """
     if not reading.has_design:
         return None, None
     weights = groups = kept = None
+    unit = 1.0
     if reading.weights is not None:
-        weights = read_weights(reading.weights, columns[check_about_rows("weights", names, reading)])
+        weights, unit = read_weights(reading.weights, columns[check_about_rows("weights", names, reading)])
     if reading.group is not None:
         groups = read_groups(reading.group, columns[check_about_rows("group", names, reading)])
-    design = RowDesign(weights, groups, reading.weights, reading.group, tuple(reading.within_groups))
+    design = RowDesign(weights, groups, reading.weights, reading.group, tuple(reading.within_groups), unit)
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         for k, column in enumerate(columns):
@@ -104,8 +112,12 @@ def read_design(
     return design, kept
 
 
-def read_weights(name: str, cells: pa.ChunkedArray) -> NDArray[np.float64]:
-    """The weights; what is no weight is refused."""
+def read_weights(name: str, cells: pa.ChunkedArray) -> tuple[NDArray[np.float64], float]:
+    """The weights in multiples of a unit, and the unit; what is no weight is refused.
+
+    The unit is a power of two near the largest, so that no sum of weights or of their squares overflows, and
+    no digit is lost.
+    """
     values = row_numbers(cells)
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
@@ -116,7 +128,8 @@ def read_weights(name: str, cells: pa.ChunkedArray) -> NDArray[np.float64]:
     largest = float(values.max(initial=0.0))
     if largest == 0:
         raise DataError(f"{option('weights', name)}: all weights are 0, so there is no row")
-    return values / largest  # no sum of them, or of their squares, overflows
+    unit = 2.0 ** (math.frexp(largest)[1] - 1)
+    return values / unit, unit
 
 
 def read_groups(name: str, cells: pa.ChunkedArray) -> NDArray[np.int64]:
