@@ -100,6 +100,11 @@ def effect_federated(
     source = class_of(graph)  # a bad graph is refused before data are read
     how = ReadingOptions(**reading, cuts=False, trends=False)
     parties = read_sites(sites, minimum if secure else 1, how)
+    if any(site.weights is not None for site in parties):
+        raise OptionError(
+            "an effect over sites takes every row for one: give the tables without weights, or ask for the "
+            "effect at one site"
+        )
     book = codebook or codebook_of({site.name: site.table for site in parties})
     known = as_knowledge(knowledge, None).edges_only("an effect")
     question = read_question(source[0], book, x, y, levels, event, given, known)

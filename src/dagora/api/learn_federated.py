@@ -10,7 +10,7 @@ from dagora.api.learn import learn
 from dagora.base.errors import DataError, OptionError, ProtocolError
 from dagora.base.files import naming
 from dagora.base.wording import option
-from dagora.data.accepting import as_table
+from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import ReadingOptions, takes_reading
 from dagora.data.table import Table
 from dagora.learners.result import Result
@@ -19,6 +19,7 @@ from dagora.parties.horizontal.methods_over_sites import (
     check_columns,
     check_over_sites,
     check_release,
+    check_weighing,
     default_over_sites,
     lags_of,
     over_windows,
@@ -28,8 +29,13 @@ from dagora.parties.horizontal.methods_over_sites import (
     window_lags,
 )
 from dagora.parties.horizontal.plan.codebook import Codebook
-from dagora.parties.horizontal.plan.drafting import codebook_of
-from dagora.parties.horizontal.session.federation import OpenFederation, Site, in_series
+from dagora.parties.horizontal.session.federation import (
+    OpenFederation,
+    Site,
+    codebook_of_sites,
+    in_series,
+    site_of,
+)
 from dagora.parties.horizontal.site_threads import COORDINATOR, add_readings, run_sites
 from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.transport.transport import check_name
@@ -39,10 +45,10 @@ FROM_ROWS = (
     "levels and ranges were taken from the rows, which the promise of privacy does not cover: give a "
     "codebook that was made without looking at them"
 )
-AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal")  # of each site
+AT_SITES = ("discrete", "continuous", "drop", "missing", "na", "table", "decimal", "counts")  # each site's
 
 
-@takes_reading(*AT_SITES)
+@takes_reading(*AT_SITES, "weights")
 def learn_federated(
     sites: Mapping[str, object],
     method: str | None = None,
@@ -95,10 +101,11 @@ def learn_federated(
     >>> result.graph.edges, result.stats["rows"]
     ((('b', 'a'),), 60.0)
     """
-    settings = {name: value for name, value in options.items() if name not in AT_SITES}
-    chosen = {name: value for name, value in options.items() if name in AT_SITES}
+    at_sites = (*AT_SITES, "weights")
+    settings = {name: value for name, value in options.items() if name not in at_sites}
+    chosen = {name: value for name, value in options.items() if name in at_sites}
     reading = ReadingOptions(**chosen, cuts=False, trends=False)
-    refuse_design(settings)
+    refuse_groups(settings)
     check_over_sites(method, **settings)
     timing = timing_for(method, time, series)
     settings = over_windows(method, timing, settings)
@@ -108,11 +115,13 @@ def learn_federated(
     step = 0.0
     if timing is not None:
         parties, step = in_series(parties, timing)
-    book = codebook or codebook_of({site.name: site.table for site in parties})
+    book = codebook or codebook_of_sites(parties)
     terms = privacy_terms(privacy, book.schema, len(parties))
     scored = settings.get("score") is not None
     method = method or default_over_sites(book.schema, noisy=terms is not None, scored=scored)
     check_columns(method, settings.get("score"), book.schema, settings)
+    if book.largest_weight:
+        check_weighing(method, settings, noisy=terms is not None)
     if terms is None:
         check_over_sites(method, **settings)  # also the default
     else:
@@ -134,14 +143,12 @@ def learn_federated(
     return add_traffic(replace(result, warnings=(*result.warnings, *notes)), books())
 
 
-def refuse_design(settings: Mapping[str, object]) -> None:
-    """Refuse weights and groups of rows, which no sum over sites knows of."""
-    for name in ("weights", "group"):
-        if settings.get(name) is not None:
-            raise OptionError(
-                f"over sites every row counts once and by itself: leave {option(name)} out, or learn at one "
-                "site"
-            )
+def refuse_groups(settings: Mapping[str, object]) -> None:
+    """Refuse groups of rows, which no sum over sites knows of."""
+    if settings.get("group") is not None:
+        raise OptionError(
+            f"over sites rows are taken as independent: leave {option('group')} out, or learn at one site"
+        )
 
 
 def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOptions) -> list[Site]:
@@ -164,5 +171,5 @@ def read_sites(sites: Mapping[str, object], minimum: int, reading: ReadingOption
         with naming(name):
             # The types of a Table's columns are settled.
             ready = replace(reading, discrete=(), continuous=()) if isinstance(data, Table) else reading
-            parties.append(Site(name, as_table(data, ready)))
+            parties.append(site_of(name, as_any_table(data, ready)))
     return parties

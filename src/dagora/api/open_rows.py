@@ -14,7 +14,19 @@ from dagora.stats.scan.first_pass import scan_source
 from dagora.stats.scan.scan_statistics import ScanStatistics
 
 
-@takes_reading("discrete", "continuous", "drop", "missing", "na", "separator", "table", "decimal", "join")
+@takes_reading(
+    "discrete",
+    "continuous",
+    "drop",
+    "missing",
+    "na",
+    "separator",
+    "table",
+    "decimal",
+    "counts",
+    "weights",
+    "join",
+)
 def open_rows(
     source: Any,  # noqa: ANN401 - see below
     *,

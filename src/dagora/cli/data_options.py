@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from dagora.data.columns.overview import Overview
     from dagora.data.columns.reading_options import Purpose, ReadingOption
     from dagora.data.made_tables import ReadTable
-    from dagora.data.series import Panel, Timing
+    from dagora.data.series import Timing
     from dagora.data.table import Table
     from dagora.learners.method import Method
     from dagora.parties.horizontal.plan.codebook import Codebook
+    from dagora.parties.horizontal.session.federation import Site
     from dagora.stats.scan.scan_statistics import ScanStatistics
 
 
@@ -160,12 +161,11 @@ class CellReading:
         """The table of a database, or the sheet of a spreadsheet."""
         return self.given.get("table")
 
-    def table(self, path: str, codebook: Codebook) -> Table:
-        """Read the columns of the codebook, as it writes them."""
-        return self.rows(path, codebook, None)[0]
+    def site(self, path: str, name: str, codebook: Codebook, timing: Timing | None = None) -> Site:
+        """Read the columns of the codebook, as it writes them, and the weights of rows.
 
-    def rows(self, path: str, codebook: Codebook, timing: Timing | None) -> tuple[Table, Panel | None]:
-        """The same, in the order of time where `timing` says which columns hold time and series."""
+        The rows are in the order of time where `timing` says which columns hold time and series.
+        """
         from dataclasses import replace
 
         from dagora.base.errors import speaking
@@ -173,7 +173,8 @@ class CellReading:
         from dagora.base.wording import COMMAND
         from dagora.data.series import Panel
         from dagora.data.table import require_table
-        from dagora.parties.horizontal.plan.coded_rows import follow_codebook, reading_by
+        from dagora.parties.horizontal.plan.coded_rows import check_weights, follow_codebook, reading_by
+        from dagora.parties.horizontal.session.federation import Site, site_of
 
         live_line().phase(f"reading {path}")
         asked = ReadingOptions(**self.given, cuts=False, trends=False)
@@ -190,22 +191,21 @@ class CellReading:
             table = self._read(path, following)
             with naming(path):
                 if timing is None:
-                    return follow_codebook(table, codebook), None
-                panel = Panel.of_table(table, timing.time, timing.series)
-                return follow_codebook(require_table(panel.table), codebook), panel
+                    site = site_of(name, table)
+                    check_weights(site.weights, codebook.largest_weight)
+                    return replace(site, table=follow_codebook(site.table, codebook))
+                panel = Panel.of_table(require_table(table), timing.time, timing.series)
+                return Site(name, follow_codebook(require_table(panel.table), codebook), panel=panel)
 
-    def _read(self, path: str, following: ReadingOptions) -> Table:
+    def _read(self, path: str, following: ReadingOptions) -> ReadTable:
         """All rows of a file, of files, or of a database."""
-        from dagora.data.readers import read_as
+        from dagora.data.readers import read_any
         from dagora.data.scan.row_sample import read_source
-        from dagora.data.table import require_table
         from dagora.stats.row_sources import source_of, stays_outside
 
         if self.query is None and not stays_outside(path):
-            return read_as(Path(path), following)
-        return require_table(
-            read_source(source_of(path, self.from_table, self.query, self.given["separator"]), following)
-        )
+            return read_any(Path(path), following)
+        return read_source(source_of(path, self.from_table, self.query, self.given["separator"]), following)
 
 
 def show_overview(overview: Overview, path: str, *, everything: bool = False, err: bool = True) -> None:
@@ -318,7 +318,7 @@ CHOSEN_LAGS = click.option(
 )
 QUERY: Decorator = click.option("--query", metavar="SQL", help="Query to a database whose result is read.")
 # Reading options that a site chooses by itself: the codebook has the columns.
-CELLS = ("missing", "na", "separator", "table", "decimal", "counts")
+CELLS = ("missing", "na", "separator", "table", "decimal", "counts", "weights")
 SOURCE_OPTIONS = (
     QUERY,
     click.option(

@@ -18,7 +18,7 @@ from dagora.data.columns.column_names import check_known, resolve
 from dagora.data.columns.missing import EVERY
 from dagora.data.columns.overview import Overview
 from dagora.data.columns.row_design import RowDesign
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 
 if TYPE_CHECKING:
@@ -95,6 +95,14 @@ class DesignedTable:
     def take(self, rows: ArrayLike) -> DesignedTable:
         """Return the table with only these rows (positions or a mask)."""
         return DesignedTable(self.table.take(rows), self.design.take(rows))
+
+    def with_weights(self) -> Table:
+        """The table with the weights as its last column, as a file of it has them."""
+        weights = self.design.given_weights
+        if weights is None:
+            return self.table
+        name = Variable(str(self.design.by_weight), Kind.CONTINUOUS)
+        return Table(Schema([*self.schema, name]), (*self.table.columns, weights), self.overview)
 
     def __repr__(self) -> str:
         return f"DesignedTable({self.n_rows} rows, {len(self.schema)} columns)"

@@ -5,7 +5,7 @@ The parts keep all declared levels, even those that none of their rows has, so t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,13 +16,17 @@ from dagora.data.series import series_column
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dagora.data.designed import DesignedTable
+    from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
     from dagora.data.table import Table
 
+Rows = TypeVar("Rows", "Table", "DesignedTable", "ReadTable")
+
 
 def split_rows(
-    table: Table, parties: int, *, seed: int | None = None, sizes: Sequence[float] | None = None
-) -> list[Table]:
+    table: Rows, parties: int, *, seed: int | None = None, sizes: Sequence[float] | None = None
+) -> list[Rows]:
     """Split the rows into nearly equal parts, or into parts of given sizes (whole numbers) or proportions.
 
     With a seed the rows are shuffled first; without one they are dealt out in their order.

@@ -61,7 +61,7 @@ def may_scan(
     """
     over_rows = needing_rows(method, score, options) or (method is not None and method.in_time)
     asked = reading.marks is not None or reading.in_time or reading.discretise is not None
-    asked = asked or bool(reading.about_rows)
+    asked = asked or reading.group is not None
     return not over_rows and not asked and reading.missing in ("error", "drop", "auto")
 
 

@@ -24,7 +24,7 @@ from dagora.kernels.threads import Threads
 from dagora.stats.basis import BasisMoments, basis_blocks, scaled_columns
 from dagora.stats.capabilities import StatisticsCapabilities
 from dagora.stats.coded_columns import Codes
-from dagora.stats.effective_rows import EffectiveRows, effective_rows
+from dagora.stats.effective_rows import FEWEST, EffectiveRows, effective_rows
 from dagora.stats.indicators import IndicatorMoments, feature_blocks, feature_starts, table_scales
 from dagora.stats.moments import column_blocks
 from dagora.stats.row_labels import extend_labels
@@ -42,7 +42,6 @@ from dagora.stats.weighted_sums import count_with_weights, weighted_moments
 
 Floats = NDArray[np.float64]
 
-FEWEST = 2
 # A thread counts at least so many sets times rows of a call.
 WORTH_A_THREAD = 4_000_000
 

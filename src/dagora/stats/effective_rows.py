@@ -25,6 +25,8 @@ from dagora.data.schema import Kind
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FEWEST = 2  # effective rows
+
 
 @dataclass(frozen=True)
 class EffectiveRows:

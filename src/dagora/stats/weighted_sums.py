@@ -51,6 +51,34 @@ def weighted_moments(blocks: Callable[[], Iterable[Floats]], weights: Floats, n:
         return Moments(n, mean + shift, scatter - whole * np.outer(shift, shift))
 
 
+class RunningMoments:
+    """Moments with weights of columns that come in blocks of rows, once.
+
+    >>> total = RunningMoments(1)
+    >>> total.add(np.array([[1.0, 3.0]]), np.array([1.0, 1.0]))
+    >>> total.add(np.array([[5.0]]), np.array([2.0]))
+    >>> total.moments(4)
+    Moments(n=4, mean=array([3.5]), scatter=array([[11.]]))
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.whole, self.mean, self.scatter = 0.0, np.zeros(columns), np.zeros((columns, columns))
+
+    def add(self, block: Floats, weights: Floats) -> None:
+        """Add a block of rows, one column per row of a matrix."""
+        own = float(weights.sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = block @ weights / own
+            apart = (block - mean[:, None]) * np.sqrt(weights)
+            shift, both = mean - self.mean, self.whole + own
+            self.scatter = self.scatter + apart @ apart.T + (self.whole * own / both) * np.outer(shift, shift)
+            self.mean, self.whole = self.mean + shift * (own / both), both
+
+    def moments(self, n: int) -> Moments:
+        """The moments, of weights that are scaled to sum to `n`."""
+        return Moments(n, self.mean, self.scatter * (n / self.whole))
+
+
 @kernel
 def count_with_weights(
     codes: NDArray[Any],

@@ -93,7 +93,7 @@ def test_the_result_states_the_effective_number(tmp_path: Path, run: Callable) -
 
 
 @pytest.mark.parametrize("options", [{"weights": "w"}, {"group": "patient"}])
-def test_who_takes_every_row_for_one_says_so(options: dict, tmp_path: Path, run: Callable) -> None:
+def test_who_takes_every_row_for_one_says_so(options: dict, tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
     FRAME.to_csv(file, index=False)
     graph = dagora.DAG(["smoker", "cough"], [("smoker", "cough")])
@@ -109,10 +109,14 @@ def test_who_takes_every_row_for_one_says_so(options: dict, tmp_path: Path, run:
             refused()
         assert "\n" not in str(error.value)
         assert next(iter(options)) in str(error.value)
-    flag = f"--{next(iter(options))}"
-    ran = run("learn", file, flag, next(iter(options.values())), "--scan")
+
+
+def test_groups_of_scanned_rows_are_refused_in_one_line(tmp_path: Path, run: Callable) -> None:
+    file = tmp_path / "people.csv"
+    FRAME.to_csv(file, index=False)
+    ran = run("learn", file, "--group", "patient", "--scan")
     assert ran.code == 2
-    assert "needs a file that is read into memory" in ran.err
+    assert "--group needs a file that is read into memory, or a sample (--sample 100000)" in ran.err
 
 
 def test_who_named_the_columns_is_not_told_of_them() -> None:

@@ -95,7 +95,6 @@ def client(
     from dagora.parties.horizontal.policy.policy import ANY
     from dagora.parties.horizontal.policy.policy_file import POLICY_NAME
     from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity
-    from dagora.parties.horizontal.session.federation import Site
     from dagora.parties.horizontal.session.serving import serve_site
     from dagora.parties.transport.certificates import Credentials
     from dagora.parties.transport.tcp import connect as connect_to
@@ -112,13 +111,13 @@ def client(
     policy = read_owners_policy(Path(policy_file) if policy_file else Path(folder, POLICY_NAME), data, folder)
     if show_weights:
         policy = replace(policy, shows=(ANY,))
-    table, panel = reading.rows(data, policy.codebook, in_time.timing)
+    site = reading.site(data, credentials.name, policy.codebook, in_time.timing)
     with naming(data):
-        check_number_of_rows(table.n_rows, policy.largest_rows)
-        if panel is not None and policy.step:
-            check_series(panel, policy.step)
-    if panel is not None:
-        show_warnings(panel.warnings)
+        check_number_of_rows(site.table.n_rows, policy.largest_rows)
+        if site.panel is not None and policy.step:
+            check_series(site.panel, policy.step)
+    if site.panel is not None:
+        show_warnings(site.panel.warnings)
     path = Path(log_file) if log_file else Path(folder, FILE_NAME)
     if plan_file is not None:
         rehearse(plan_file, credentials.name, policy, path)
@@ -128,8 +127,7 @@ def client(
     def answer(transport: Transport, log: FileLog) -> None:
         with transport:
             log.hand_over(identity)  # before the account, which is of the events from here on
-            with account_of(log, quiet=quiet), overview_first(table, data, ignore):
-                site = Site(credentials.name, table, panel=panel)
+            with account_of(log, quiet=quiet), overview_first(site.table, data, ignore):
                 serve_site(transport, site, policy, identity, log, TASKS)
 
     # The log stays open, so that no other run of this site can begin meanwhile.

@@ -106,6 +106,7 @@ def effect(
     from dagora.api.effect import notes_on_graph
     from dagora.api.effect_federated import read_question
     from dagora.api.graph_source import class_of
+    from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
     from dagora.graph.knowledge import as_knowledge
@@ -118,6 +119,11 @@ def effect(
     known, pairs = as_knowledge(knowledge, None).edges_only("an effect"), read_levels(causes, levels)
     class_, directions = class_of(graph)
     identity, consortium, listed, _ = convene(folder, codebook, sites, minimum)
+    if consortium.codebook.largest_weight:
+        raise OptionError(
+            "an effect over sites takes every row for one, and the codebook weighs rows: agree on a codebook "
+            "without largest_weight, or ask for the effect at one site"
+        )
     conditions = dict(split_pair(pair, "--given", consortium.codebook.schema.names) for pair in given)
     question = read_question(class_, consortium.codebook, causes, outcome, pairs, None, conditions, known)
     found = None if question.sets else question.answer(None, notes_on_graph(directions))

@@ -100,6 +100,7 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
         check_columns,
         check_over_sites,
         check_release,
+        check_weighing,
         lags_of,
         privacy_terms,
         window_lags,
@@ -123,6 +124,8 @@ def prepare(planning: Planning, request: LearnRequest) -> PreparedPlan:
     request.check()
     check_over_sites(**request.settings)
     check_columns(request.method, request.score, schema, request.settings)
+    if consortium.codebook.largest_weight:
+        check_weighing(request.method, request.settings, noisy=terms is not None)
     if terms is not None:
         lags = window_lags(request.method, request.settings)
         check_release(request.method, request.score, request.max_parents, terms, lags)

@@ -175,8 +175,8 @@ def check(*, policy_file: str, data: str | None, reading: CellReading) -> None:
     for line in policy_in_words(found):
         echo(line)
     if data is not None:
-        table = reading.table(data, found.codebook)
-        echo(f"{data}: {table.n_rows} rows follow the codebook")
+        site = reading.site(data, path.parent.name, found.codebook)
+        echo(f"{data}: {site.table.n_rows} rows follow the codebook")
 
 
 def find_folders(folder: Path, coordinator: str | None, others: Sequence[str]) -> Folders:
@@ -238,6 +238,7 @@ def columns_from(
     from dagora.base.errors import OptionError
     from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, codebook_of, cut_at
     from dagora.parties.horizontal.policy.policy_file import read_codebook
+    from dagora.parties.horizontal.session.federation import largest_weight, site_of
 
     if (codebook is None) is (not data):
         raise OptionError("give either tables or --codebook FILE")
@@ -249,12 +250,14 @@ def columns_from(
             )
         return agreed.codebook, 10 * CELLS_PER_TABLE, agreed.step if timing is not None else 0.0
     uncut, step = replace(reading, given={**reading.given, "discretise": None, "bins": None}), 0.0
+    largest = 0.0
     if timing is None:
-        tables = {path: uncut.table(path, part=True, cuts=False) for path in data}
+        sites = [site_of(path, uncut.any_table(path, part=True, cuts=False)) for path in data]
+        tables, largest = {site.name: site.table for site in sites}, largest_weight(sites)
     else:
         tables, step = series_from(data, reading, timing)
     rows = sum(table.n_rows for table in tables.values())
-    book = codebook_of(tables, margin=MARGIN, rare=rare)
+    book = codebook_of(tables, margin=MARGIN, rare=rare, largest_weight=largest)
     if reading.given["discretise"] is None:
         return book, rows, step
     return cut_at(book, chosen_edges(tables, book, reading)), rows, step

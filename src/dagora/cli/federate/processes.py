@@ -17,8 +17,8 @@ from dagora.cli.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
-    from dagora.data.table import Table
     from dagora.parties.horizontal.plan.codebook import Codebook
     from dagora.parties.horizontal.plan.plan import RunPlan
 
@@ -34,10 +34,12 @@ def run_parties(
     request: LearnRequest,
     timing: Timing | None = None,
     step: float = 0.0,
+    weights: str | None = None,
 ) -> str:
     """Start all parties, wait until they end, and return what the coordinator printed.
 
-    `timing` names the columns of time and series where the rows are series, in steps of length `step`.
+    `timing` names the columns of time and series where the rows are series, in steps of length `step`;
+    `weights` names that of weights.
     The first Ctrl-C goes to the coordinator, which ends its search and returns the best graph so far.
     """
     from dagora.cli.progress import interruptible
@@ -64,9 +66,10 @@ def run_parties(
         start += ["--table-cells", str(plan.cells_per_table)]
         processes.start(COORDINATOR, [*start, *request.arguments()])
         said = processes.wait_for_line(COORDINATOR, r"listening on (\S+)", timeout=60.0)
+        weighing = [] if weights is None else ["--weights", weights]
         for name, file in files.items():
             arguments = ["federate", "client", str(file), "--keys", str(homes[name]), "--connect", said[1]]
-            processes.start(name, [*arguments, "--quiet", "--na", "none", *time_arguments(timing)])
+            processes.start(name, [*arguments, "--quiet", "--na", "none", *time_arguments(timing), *weighing])
         with interruptible(lambda: processes.interrupt(COORDINATOR)):
             return processes.wait()[COORDINATOR].out
 
@@ -122,13 +125,14 @@ def failing_as_the_party() -> Iterator[None]:
 
 
 @contextmanager
-def site_files(parts: dict[str, Table]) -> Iterator[dict[str, Path]]:
+def site_files(parts: Mapping[str, ReadTable]) -> Iterator[dict[str, Path]]:
     """Write the sites' tables to temporary files that only this user can read."""
+    from dagora.data.designed import DesignedTable
     from dagora.data.writers import write_table
     from dagora.parties.private_folder import private_folder
 
     with private_folder() as folder:
         files = {name: folder / f"{name}.csv" for name in parts}
         for name, part in parts.items():
-            write_table(part, files[name])
+            write_table(part.with_weights() if isinstance(part, DesignedTable) else part, files[name])
         yield files

@@ -53,9 +53,9 @@ def simulate(
     from dagora.data.partition import split_rows
     from dagora.learners.in_windows import LAGS
     from dagora.learners.registry import method_named
-    from dagora.parties.horizontal.methods_over_sites import check_over_sites, timing_for
-    from dagora.parties.horizontal.plan.drafting import codebook_of
-    from dagora.stats.table import TableStatistics
+    from dagora.parties.horizontal.methods_over_sites import check_over_sites, check_weighing, timing_for
+    from dagora.parties.horizontal.session.federation import codebook_of_sites, site_of
+    from dagora.stats.accepting import statistics_of
 
     check_number("--parties", parties, minimum)
     timing = timing_for(request.method or None, in_time.time, in_time.series)
@@ -69,21 +69,26 @@ def simulate(
         request.check()
         check_over_sites(**request.settings)
     request.check_overwriting(data)
-    table = request.read(reading, data, constants=True, trends=False)
+    rows = request.read_any(reading, data, model=False, constants=True, trends=False)
+    site, weights = site_of(data, rows), reading.given["weights"]
+    table = site.table
     request = request.with_method(table.schema)
     request.check()
     check_over_sites(**request.settings)
     request.check_data(table.names, table.schema)
-    codebook = codebook_of({data: table})
-    parts = {f"site{k + 1}": part for k, part in enumerate(split_rows(table, parties, seed=request.seed))}
+    codebook = codebook_of_sites([site])
+    if weights is not None:
+        check_weighing(request.method, request.settings, noisy=False)
+    split = split_rows(rows, parties, seed=request.seed)
+    parts = {f"site{k + 1}": part for k, part in enumerate(split)}
     if in_memory:
         with request.progress(table, data) as on_event:
             result = learn_federated(
                 parts, minimum=minimum, codebook=codebook, on_event=on_event, **request.settings
             )
-        return request.present(result, TableStatistics(table), f"{parties} sites")
+        return request.present(result, statistics_of(rows), f"{parties} sites")
     with overview_first(table, data, ignore, brief=request.as_json), tidy_end(), site_files(parts) as files:
-        found = run_parties(files, codebook, table.n_rows, minimum, request)
+        found = run_parties(files, codebook, table.n_rows, minimum, request, weights=weights)
     return echo(found, nl=False)
 
 

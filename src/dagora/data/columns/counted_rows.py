@@ -58,14 +58,14 @@ def repeat_rows(
     return origin
 
 
-def read_counts(name: str, cells: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The counts as whole numbers; anything else is refused."""
+def read_counts(name: str, cells: pa.ChunkedArray, begin: int = 0) -> NDArray[np.int64]:
+    """The counts as whole numbers; anything else is refused. `begin` rows came before."""
     values = row_numbers(cells)
     wrong = ~((values >= 0) & (values == np.floor(values)) & (values < MOST_EXACT))
     if wrong.any():
         raise DataError(
             f"{col(name)} is to count rows ({option('counts', name)}), and data row "
-            f"{int(wrong.argmax()) + 1} holds no whole number of 0 or more"
+            f"{begin + int(wrong.argmax()) + 1} holds no whole number of 0 or more"
         )
     return values.astype(np.int64)
 

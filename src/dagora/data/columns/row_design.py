@@ -118,18 +118,24 @@ def read_weights(name: str, cells: pa.ChunkedArray) -> tuple[NDArray[np.float64]
     The unit is a power of two near the largest, so that no sum of weights or of their squares overflows, and
     no digit is lost.
     """
-    values = row_numbers(cells)
-    wrong = ~(np.isfinite(values) & (values >= 0))
-    if wrong.any():
-        raise DataError(
-            f"{col(name)} is to weigh rows ({option('weights', name)}), and data row "
-            f"{int(wrong.argmax()) + 1} holds no number of 0 or more"
-        )
+    values = checked_weights(name, cells)
     largest = float(values.max(initial=0.0))
     if largest == 0:
         raise DataError(f"{option('weights', name)}: all weights are 0, so there is no row")
     unit = 2.0 ** (math.frexp(largest)[1] - 1)
     return values / unit, unit
+
+
+def checked_weights(name: str, cells: pa.ChunkedArray, begin: int = 0) -> NDArray[np.float64]:
+    """The numbers of a column of weights; `begin` rows came before."""
+    values = row_numbers(cells)
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        raise DataError(
+            f"{col(name)} is to weigh rows ({option('weights', name)}), and data row "
+            f"{begin + int(wrong.argmax()) + 1} holds no number of 0 or more"
+        )
+    return values
 
 
 def read_groups(name: str, cells: pa.ChunkedArray) -> NDArray[np.int64]:

@@ -38,6 +38,7 @@ from dagora.parties.horizontal.session.federation import (
     TaskQuestion,
 )
 from dagora.parties.horizontal.session.fourth_sums import FourthMoments
+from dagora.parties.horizontal.session.row_sums import WeightSums
 from dagora.stats.basis import BasisMoments
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.statistics import Moments
@@ -196,6 +197,10 @@ class WatchedFederation:
     def lagged_moments(self, lags: int) -> Moments:
         """Moments of windows of time."""
         return self.inner.lagged_moments(lags)
+
+    def weight_sums(self) -> WeightSums | None:
+        """Sums of weights over all rows."""
+        return self.inner.weight_sums()
 
     def fourth_moments(self, sets: Sequence[tuple[int, ...]]) -> list[FourthMoments]:
         """Moments up to products of four columns over all rows."""

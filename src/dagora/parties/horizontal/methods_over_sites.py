@@ -166,6 +166,27 @@ def check_release(
         )
 
 
+def check_weighing(method: str, settings: Mapping[str, Any], *, noisy: bool) -> None:
+    """Refuse what takes no sums of weights, before waiting for any site.
+
+    >>> check_weighing("vote", {}, noisy=False)
+    Traceback (most recent call last):
+    dagora.OptionError: the method vote over sites takes every row for one: leave weights out, or choose ...
+    """
+    if noisy:
+        who = "a release with noise"
+    elif window_lags(method, settings) or lags_of(method, settings):
+        who = "a method in time over sites"
+    elif method_named(method).takes == "federation":
+        who = f"the method {method} over sites"
+    else:
+        return
+    raise OptionError(
+        f"{who} takes every row for one: leave {option('weights')} out, or choose a method on counts or "
+        "moments, such as auto, tabu or pc"
+    )
+
+
 def timing_for(method: str | None, time: str | None, series: str | None) -> Timing | None:
     """The columns of time and series; a method that does not learn from sums over windows refuses.
 

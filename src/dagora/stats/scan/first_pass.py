@@ -22,6 +22,7 @@ from dagora.data.columns.column_names import (
 )
 from dagora.data.columns.column_profile import UNIT
 from dagora.data.columns.edge_rows import refuse_edge_rows, total_warning
+from dagora.data.columns.ingest import WHY
 from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
@@ -40,6 +41,7 @@ from dagora.data.scan.codebook import (
 from dagora.data.scan.first_rows import FirstRows
 from dagora.data.scan.profile import Profile, look_at_all, new_profiles
 from dagora.data.scan.row_source import KnowsItsRows, SaysMore, SplitsCells
+from dagora.data.scan.rows_that_count import RowsThatCount, rows_that_count
 from dagora.data.scan.same_numbers import profiles_again, spelled_otherwise
 from dagora.data.scan.screening_sample import ScreeningSample
 from dagora.data.schema import Kind, Schema, Variable
@@ -49,6 +51,7 @@ from dagora.stats.scan.query_profiles import look_by_queries
 from dagora.stats.scan.row_stream import RowStream, Words, complete_part
 from dagora.stats.scan.scan_statistics import SAMPLE, ScanStatistics
 from dagora.stats.scan.stream_counts import Counter, StreamCounts
+from dagora.stats.scan.weighed_counts import WeighedCounts
 
 if TYPE_CHECKING:
     from dagora.data.columns.reading_options import ReadingOptions
@@ -105,16 +108,8 @@ def scan_source(
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
-    if reading.has_design:
-        raise OptionError(
-            f"rows that are scanned count alike and alone: {option(next(iter(reading.about_rows)))} "
-            "needs a file that is read into memory"
-        )
-    if reading.counts is not None:
-        raise OptionError(
-            f"rows that are scanned are counted once each: {option('counts')} needs a file that is read "
-            "into memory"
-        )
+    counted = refuse_unscanned(source, reading, pushed_down=database is not None)
+    source = rows_that_count(source, reading)
     schema = source.schema()
     names = check_names(schema.names)
     if list(names) != list(schema.names):
@@ -204,23 +199,53 @@ def scan_source(
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
     grouped = any(reason == UNIT for reason in decided.values())
     odd = first_rows.warnings(kept, words, rows, grouped=grouped)
+    if counted is not None:
+        overview = replace(overview, columns=(*overview.columns, counted))
     overview = replace(overview, warnings=(*total_warning(edges, complete), *overview.warnings, *odd))
     codings, schema_found = list(kept.values()), Schema(coding.variable for coding in kept.values())
     filled = words if incomplete else None
     counter: Counter
+    effective = None
     if database is None:
-        stream = RowStream(source, codings, complete, state, filled)
+        stream = RowStream(source, codings, complete, state, filled, reading.weights)
         stream.passes = passes + bool(incomplete)
         levels = schema_found.cardinalities
         if isinstance(source, LooksByItself):
             counter = source.counter(stream, codings, filled, levels, jobs)
+        elif reading.weights is not None:
+            counter = WeighedCounts(stream, levels, complete, reading.weights, jobs)
+            effective = counter.effective
         else:
             counter = StreamCounts(stream, levels, complete, jobs)
     else:
         counter = QueryCounts(database, codings, complete, filled)
     return ScanStatistics(
-        counter, schema_found, complete, overview, sample.table(codings, schema_found, complete)
+        counter, schema_found, complete, overview, sample.table(codings, schema_found, complete), effective
     )
+
+
+def refuse_unscanned(
+    source: RowSource, reading: ReadingOptions, *, pushed_down: bool
+) -> ColumnSummary | None:
+    """Refuse what scanned rows cannot be; the summary of the column that says how they count."""
+    if reading.group is not None:
+        raise OptionError(
+            f"rows that are scanned are taken as independent: {option('group')} needs a file that is read "
+            f"into memory, or a sample ({option('sample', SAMPLE)})"
+        )
+    for what, column in reading.about_rows.items():
+        if pushed_down:
+            raise OptionError(
+                f"{option('push_down')} counts every row once: leave it out, or let the query repeat rows in "
+                f"the place of {option(what)}"
+            )
+        if isinstance(source, LooksByItself):
+            raise OptionError(
+                f"frames of Dask are counted by row: leave {option(what)} out, or write them to Parquet "
+                "files, which take it"
+            )
+        return ColumnSummary(column, LEFT_OUT, WHY[what])
+    return None
 
 
 def look_at_rows(
@@ -236,6 +261,9 @@ def look_at_rows(
     if isinstance(source, LooksByItself):
         source.look(profiles, words, complete=complete)
         return
+    if isinstance(source, RowsThatCount):  # rows are repeated or left out
+        for profile in profiles.values():
+            profile.knows_rows = False
     expected = source.expected_rows() if isinstance(source, KnowsItsRows) else None
     sample.begin(len(profiles), expected)
     for batch in source.batches(list(profiles)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ class OccupiedCells(NamedTuple):
     """The occupied cells of a set of ascending columns in lexicographic order, and their counts."""
 
     cells: NDArray[np.uint16]
-    counts: NDArray[np.int64]
+    counts: NDArray[Any]
 
 
 def ascending(columns: Set) -> Set:
@@ -98,7 +98,7 @@ def single_columns(found: dict[Set, OccupiedCells]) -> dict[Set, OccupiedCells]:
     for columns, each in sorted(found.items(), key=lambda item: len(item[1].counts)):
         for place, column in enumerate(columns):
             if (column,) not in singles:
-                totals = np.bincount(each.cells[:, place], each.counts).astype(np.int64)
+                totals = np.bincount(each.cells[:, place], each.counts).astype(each.counts.dtype)
                 levels = np.flatnonzero(totals)
                 singles[column,] = OccupiedCells(levels[:, None].astype(np.uint16), totals[levels])
     return singles

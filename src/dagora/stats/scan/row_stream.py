@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagora.data.columns.counted_rows import row_numbers
 from dagora.data.scan.cell_reader import ColumnReader
 from dagora.data.scan.changes import changed_rows, refuse_changed
 from dagora.data.scan.profile import clean_cells
@@ -32,7 +33,8 @@ Words = dict[str, tuple[str, ...]]
 class RowStream:
     """A source and the coding of its columns; `rows` is how many complete rows its first pass had.
 
-    With `filled`, rows with a missing value in any of its columns are left out before they are judged.
+    With `filled`, rows with a missing value in any of its columns are left out before they are judged. With
+    `weights`, every piece ends with the numbers of the column of that name.
     """
 
     def __init__(
@@ -42,7 +44,9 @@ class RowStream:
         rows: int,
         state: object,
         filled: Words | None = None,
+        weights: str | None = None,
     ) -> None:
+        self._weights = weights
         self._source, self._codings, self._rows, self._state = source, codings, rows, state
         self._filled = filled
         self.passes = 0
@@ -79,8 +83,12 @@ class RowStream:
             raise changed_rows(self.title, f"it has {total} rows now, and had {self._rows} before")
 
     def _read(self, columns: Sequence[int]) -> Iterator[Piece]:
+        import pyarrow as pa
+
         names = [self._codings[column].variable.name for column in columns]
         read = names if self._filled is None else list(dict.fromkeys([*names, *self._filled]))
+        if self._weights is not None:
+            read = [*read, self._weights]
         readers = [ColumnReader(self._codings[column]) for column in columns]
         for batch in self._source.batches(read):
             if self._filled is not None:
@@ -93,6 +101,8 @@ class RowStream:
                 if values is None:
                     raise changed_rows(self.title, "a cell is missing that was not before")
                 piece.append(values)
+            if self._weights is not None:
+                piece.append(row_numbers(pa.chunked_array([batch.column(self._weights)])))
             yield piece
 
 

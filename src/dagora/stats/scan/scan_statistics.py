@@ -26,6 +26,7 @@ from dagora.data.table import Table
 from dagora.stats.blocks.cover import Set
 from dagora.stats.blocks.in_memory import cells_of
 from dagora.stats.capabilities import StatisticsCapabilities
+from dagora.stats.effective_rows import EffectiveRows
 from dagora.stats.indicators import IndicatorMoments, feature_starts, moment_scales
 from dagora.stats.scan.kept_counts import (
     KEPT_NUMBERS,
@@ -54,9 +55,15 @@ class ScanStatistics:
     """
 
     def __init__(
-        self, counter: Counter, schema: Schema, rows: int, overview: Overview, sample: Table | None = None
+        self,
+        counter: Counter,
+        schema: Schema,
+        rows: int,
+        overview: Overview,
+        sample: Table | None = None,
+        effective: EffectiveRows | None = None,
     ) -> None:
-        self.sample = sample
+        self.sample, self._effective = sample, effective
         self._counter, self._schema, self._rows = counter, schema, rows
         self._cardinalities = schema.cardinalities
         self._kept = KeptCounts()
@@ -72,8 +79,8 @@ class ScanStatistics:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
-        return self._rows
+        """Number of rows; the effective one where they have weights."""
+        return self._rows if self._effective is None else self._effective.effective
 
     @property
     def passes(self) -> int:
@@ -118,6 +125,7 @@ class ScanStatistics:
             contingencies=self.contingencies,
             knows=self.knows,
             indicator_moments=self.indicator_moments,
+            design=self._effective,
         )
 
     def contingency(self, columns: Sequence[int]) -> Contingency:
@@ -174,7 +182,7 @@ class ScanStatistics:
     def _measure(self) -> Moments:
         columns = [k for k, variable in enumerate(self._schema) if variable.kind is Kind.CONTINUOUS]
         d = len(columns)
-        return self._counter.moments(columns) if d else Moments(self._rows, np.zeros(d), np.zeros((d, d)))
+        return self._counter.moments(columns) if d else Moments(self.n_rows, np.zeros(d), np.zeros((d, d)))
 
     def _count(self, fresh: list[Set]) -> dict[Set, OccupiedCells]:
         """Count sets; in a new transaction also all that is kept, which must be as it was."""
@@ -222,11 +230,15 @@ class ScanStatistics:
 
 
 def same_counts(one: OccupiedCells, other: OccupiedCells | None) -> bool:
-    """Return True if two tables of a set have the same cells and counts."""
+    """Return True if two tables of a set have the same cells and counts; sums of weights but for rounding."""
     return (
         other is not None
         and np.array_equal(one.cells, other.cells)
-        and np.array_equal(one.counts, other.counts)
+        and (
+            np.array_equal(one.counts, other.counts)
+            if one.counts.dtype.kind == "i"
+            else np.allclose(one.counts, other.counts, rtol=SAME_MOMENTS, atol=0.0)
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,15 @@ class SparseCounts:
             self._groups[-1].append(place)
             room //= max(1, size)
         self._keys = np.empty((0, len(self._groups)), dtype=np.int64)
-        self.counts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.counts: NDArray[Any] = np.empty(0, dtype=np.int64)
 
-    def add(self, codes: Codes) -> None:
-        """Count some rows."""
+    def add(self, codes: Codes, weights: NDArray[np.float64] | None = None) -> None:
+        """Count some rows, or sum their weights."""
         keys = np.zeros((codes.shape[1], len(self._groups)), dtype=np.int64)
         for word, group in enumerate(self._groups):
             for place in group:
                 keys[:, word] = keys[:, word] * self._levels[place] + codes[self._positions[place]]
-        found, counts = sum_by_key(keys, np.ones(len(keys), dtype=np.int64))
+        found, counts = sum_by_key(keys, np.ones(len(keys), dtype=np.int64) if weights is None else weights)
         self._keys, self.counts = sum_by_key(
             np.concatenate([self._keys, found]), np.concatenate([self.counts, counts])
         )
@@ -67,9 +68,7 @@ class SparseCounts:
         return cells
 
 
-def sum_by_key(
-    keys: NDArray[np.int64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sum_by_key(keys: NDArray[np.int64], counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """The distinct keys in order, and the sum of the counts of each."""
     order = np.lexsort(keys.T[::-1])
     ordered = keys[order]

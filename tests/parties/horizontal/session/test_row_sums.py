@@ -1,5 +1,7 @@
 """The rule behind the promises: what is summed is additive over rows, in integers, bit for bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from dagora.parties.horizontal.session.fourth_sums import fourth_sums
 from dagora.parties.horizontal.session.row_sums import (
     SUMMED,
     exact_products,
+    first_and_second,
     joint_counts,
     moments,
     read_fourth_moments,
@@ -21,6 +24,7 @@ from dagora.parties.horizontal.session.row_sums import (
 from dagora.stats.table import TableStatistics
 
 # Of sums over rows; `test_windows` has those over windows of series.
+WEIGHED = ("counts", "moments", "basis", "indicators", "weights")
 ARGUMENTS = {
     "counts": ([(), (0,), (0, 1), (1,)],),
     "moments": (),
@@ -38,7 +42,7 @@ def mixed(rng, rows):
 
 
 def test_every_summed_task_is_tried_here():
-    assert {*ARGUMENTS, "lagged"} == set(SUMMED)
+    assert {*ARGUMENTS, "lagged", "weights"} == set(SUMMED)
 
 
 @pytest.mark.parametrize("task", ARGUMENTS)
@@ -62,6 +66,50 @@ def test_the_answer_does_not_depend_on_the_order_of_rows(task):
     shuffled = table.take(rng.permutation(200_000))
     one, two = (SUMMED[task](code_rows(t, book, 1 << 22), *ARGUMENTS[task]) for t in (table, shuffled))
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("task", WEIGHED)
+def test_sums_with_weights_are_those_of_repeated_rows_and_add_up(task):
+    rng = np.random.default_rng(3)
+    table, times = mixed(rng, 300), rng.integers(0, 5, 300)
+    book = replace(codebook_of({"all": table}), largest_weight=4.0)
+    rows = code_rows(table, book, 1 << 22, weights=times.astype(float))
+    # The largest weight is a power of two, so that whole weights are not rounded.
+    unit = 1 << (rows.bits - 2)
+    arguments = ARGUMENTS.get(task, ())
+    whole = SUMMED[task](rows, *arguments)
+    parts = [
+        SUMMED[task](code_rows(table.take(some), book, 1 << 22, weights=times[some] * 1.0), *arguments)
+        for some in (np.arange(100), np.arange(100, 300))
+    ]
+    np.testing.assert_array_equal(whole, parts[0] + parts[1])
+    if task == "weights":
+        assert whole.tolist() == [300, times.sum() * unit, (times**2).sum() * unit**2]
+        return
+    repeated = code_rows(
+        table.take(np.repeat(np.arange(300), times)), replace(book, largest_weight=0.0), 1 << 22
+    )
+    plain = SUMMED[task](repeated, *arguments)
+    if task != "counts":  # products have two halves
+        products = len(whole) - len(plain)
+        whole = whole.astype(object)
+        upper, lower = whole[-2 * products : -products], whole[-products:]
+        whole = np.concatenate([whole[: -2 * products], upper * (1 << rows.bits) + lower])
+    np.testing.assert_array_equal(whole.astype(object), plain.astype(object) * unit)
+
+
+@pytest.mark.parametrize("largest", [1024, 1 << 22, 1 << 40])
+def test_moments_with_weights_are_exact_at_the_ends_of_ranges(largest):
+    bits = fraction_bits(largest)
+    rng = np.random.default_rng(bits)
+    numbers = rng.choice([-(1 << bits), 1 << bits, 1, -1, 0], (3, 200))
+    weights = rng.choice([1 << bits, 0, 1], 200)
+    found = first_and_second(numbers, bits, weights)
+    d = 3
+    exact = (numbers.astype(object) * weights) @ numbers.astype(object).T
+    upper, lower = np.split(found[1 + d :].astype(object), 2)
+    np.testing.assert_array_equal(upper * (1 << bits) + lower, exact[np.triu_indices(d)])
+    assert found[0] == weights.sum()
 
 
 def test_a_task_that_rounds_its_total_would_be_caught():

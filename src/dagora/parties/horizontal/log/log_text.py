@@ -17,6 +17,7 @@ from dagora.parties.horizontal.plan.plan import (
     LAGGED,
     MOMENTS,
     RELEASE,
+    WEIGHTS,
     RunPlan,
 )
 from dagora.parties.transport.certificates import fingerprint_of
@@ -85,6 +86,11 @@ def plan_in_words(plan: RunPlan, digest: str = "") -> list[str]:
         lines.append(
             f"means and covariances of windows of {plan.lags + 1} steps of time (each {plan.step:.7g} long) "
             "of the continuous columns"
+        )
+    if WEIGHTS in plan.questions:
+        lines.append(
+            "rows count by their weights, of at most "
+            f"{plan.codebook.largest_weight:g}; also asked: the sums of the weights and of their squares"
         )
     if FOURTH in plan.questions:
         listed = ", ".join(f"{names[0]} on {' + '.join(names[1:])}" for names in plan.sets)
@@ -192,6 +198,7 @@ def answer_in_words(event: Mapping[str, Any], names: Sequence[str], *, everythin
     what = {MOMENTS: "sums and products of the continuous columns", BASIS: "sums and products of functions"}
     what[INDICATORS] = "sums and products of columns, squares and indicators of levels"
     what[RELEASE] = "a release"
+    what[WEIGHTS] = "the weights of rows, and their squares"
     if event["asks"] == FOURTH:
         listed = ", ".join(" × ".join(_name(column, names) for column in some) for some in event["tables"])
         what[FOURTH] = f"products of up to four columns of {listed}"

@@ -2,7 +2,8 @@
 
 A discrete column lists its levels, or the points at which numbers are cut into intervals. A continuous column
 has a range. So no site shows a level or a value of its own: a level that the codebook lacks becomes the level
-`other` where the codebook says so, and otherwise a refusal that only the site's owner reads.
+`other` where the codebook says so, and otherwise a refusal that only the site's owner reads. Where rows have
+weights, the codebook has the largest of them, in the unit that all sites use.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class ColumnCoding:
 
 @dataclass(frozen=True)
 class Codebook:
-    """The columns of a run, in order.
+    """The columns of a run, in order; `largest_weight` is 0 where all rows count alike.
 
     >>> book = Codebook((ColumnCoding("a", levels=("no", "yes")), ColumnCoding("x", low=-1.0, high=1.0)))
     >>> Codebook.from_list(book.to_list()) == book, book.schema.names
@@ -121,6 +122,7 @@ class Codebook:
     """
 
     columns: tuple[ColumnCoding, ...]
+    largest_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -143,7 +145,8 @@ class Codebook:
     @cached_property
     def digest(self) -> str:
         """A name for exactly this codebook."""
-        return sha256(json.dumps(self.to_list(), ensure_ascii=False).encode()).hexdigest()
+        weighing = [{"largest_weight": self.largest_weight}] if self.largest_weight else []
+        return sha256(json.dumps([*self.to_list(), *weighing], ensure_ascii=False).encode()).hexdigest()
 
     def __iter__(self) -> Iterator[ColumnCoding]:
         return iter(self.columns)
@@ -157,13 +160,15 @@ class Codebook:
         return [coding.to_dict() for coding in self.columns]
 
     @classmethod
-    def from_list(cls, content: object) -> Codebook:
-        """Read and check a list of columns."""
+    def from_list(cls, content: object, largest_weight: object = 0.0) -> Codebook:
+        """Read and check a list of columns, and the largest weight."""
         if not isinstance(content, list):
             raise FormatError("a codebook is a list of columns")
         if len(content) > MOST_COLUMNS:
             raise FormatError(f"a codebook has at most {MOST_COLUMNS} columns, not {len(content)}")
-        return cls(tuple(map(ColumnCoding.from_dict, content)))
+        if not _is_number(largest_weight) or largest_weight < 0:  # type: ignore[operator]
+            raise FormatError("largest_weight must be a number, 0 or more")
+        return cls(tuple(map(ColumnCoding.from_dict, content)), float(largest_weight))  # type: ignore[arg-type]
 
 
 def _is_text(value: object) -> bool:

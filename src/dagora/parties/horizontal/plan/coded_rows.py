@@ -3,7 +3,8 @@
 A continuous value x becomes z = rint(2ᵇ · clip((x − c) / w, −1, 1)), where c and w are the centre and half
 the width of its range. The number b of bits follows from the largest number of rows N that the plan allows:
 sums of products of two such integers over N rows stay below 2⁶² in size. So every term of a sum is an integer
-from one row, and the sum over all rows does not depend on which site has which row.
+from one row, and the sum over all rows does not depend on which site has which row. A weight w becomes
+rint(2ᵇ · w / W) with the largest weight W of the codebook.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def fraction_bits(largest_rows: int) -> int:
 class CodedRows:
     """The rows of a site: `codes` of every column (0 where continuous), `numbers` of the continuous ones.
 
-    Where the rows are series, `starts` has the first row of each, and at last the number of rows.
+    Where the rows are series, `starts` has the first row of each, and at last the number of rows. `weights`
+    are None where the rows count alike.
     """
 
     schema: Schema
@@ -54,6 +56,7 @@ class CodedRows:
     numbers: NDArray[np.int64]
     bits: int
     starts: NDArray[np.int64] | None = None
+    weights: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -66,16 +69,24 @@ class CodedRows:
         hashed = sha256(repr((self.codes.shape, self.numbers.shape, self.bits)).encode())
         hashed.update(np.ascontiguousarray(self.codes).tobytes())
         hashed.update(np.ascontiguousarray(self.numbers).tobytes())
-        if self.starts is not None:
-            hashed.update(np.ascontiguousarray(self.starts).tobytes())
+        for more in (self.starts, self.weights):
+            if more is not None:
+                hashed.update(np.ascontiguousarray(more).tobytes())
         return hashed.hexdigest()
 
 
-def code_rows(table: Table, codebook: Codebook, largest_rows: int, panel: Panel | None = None) -> CodedRows:
+def code_rows(
+    table: Table,
+    codebook: Codebook,
+    largest_rows: int,
+    panel: Panel | None = None,
+    weights: NDArray[np.float64] | None = None,
+) -> CodedRows:
     """The rows of a table that follows the codebook (see `follow_codebook`), as integers.
 
     `panel` has the starts of series, for a table whose rows are in its order.
     """
+    check_weights(weights, codebook.largest_weight)
     bits = fraction_bits(largest_rows)
     check_number_of_rows(table.n_rows, largest_rows)
     codes = np.zeros((len(codebook.columns), table.n_rows), dtype=np.uint16)
@@ -87,7 +98,44 @@ def code_rows(table: Table, codebook: Codebook, largest_rows: int, panel: Panel 
             next_number += 1
         else:
             codes[position] = values
-    return CodedRows(codebook.schema, codes, numbers, bits, None if panel is None else panel.starts)
+    starts = None if panel is None else panel.starts
+    weighed = None if weights is None else code_weights(weights, codebook.largest_weight, bits)
+    return CodedRows(codebook.schema, codes, numbers, bits, starts, weighed)
+
+
+def code_weights(weights: NDArray[np.float64], largest: float, bits: int) -> NDArray[np.int64]:
+    """Weights as integers, 2ᵇ for the largest that there may be.
+
+    >>> code_weights(np.array([0.0, 1.0, 4.0]), 4.0, 3)
+    array([0, 2, 8])
+    """
+    return np.rint(np.ldexp(weights / largest, bits)).astype(np.int64)
+
+
+def check_weights(weights: NDArray[np.float64] | None, largest: float) -> None:
+    """Refuse rows without weights where the codebook weighs them, others with, and weights above the largest.
+
+    >>> check_weights(None, 2.5)
+    Traceback (most recent call last):
+    dagora.DataError: the codebook weighs rows (largest_weight 2.5): weights says which column of this ...
+    """
+    if weights is None and largest:
+        raise DataError(
+            f"the codebook weighs rows (largest_weight {largest:g}): {option('weights')} says which column "
+            "of this table has the weights"
+        )
+    if weights is None:
+        return
+    if not largest:
+        raise DataError(
+            f"rows count alike by the codebook, and these have weights: leave {option('weights')} out, or "
+            "agree on a largest_weight in the codebook and the policies"
+        )
+    if float(weights.max(initial=0.0)) > largest:
+        raise DataError(
+            f"the largest weight here is {float(weights.max()):g}, and the codebook's largest_weight is "
+            f"{largest:g}: agree on a larger one"
+        )
 
 
 def check_series(panel: Panel | None, step: float) -> None:

@@ -32,6 +32,7 @@ from dagora.parties.horizontal.plan.plan import (
     MOMENTS,
     MOST_CELLS,
     RELEASE,
+    WEIGHTS,
     RunPlan,
     worst_case,
 )
@@ -45,12 +46,14 @@ NO_LIMIT = 1 << 62
 EFFECT = "effect"  # the method of a plan that learns nothing, but asks about an effect
 
 
-def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0) -> Codebook:
+def codebook_of(
+    tables: Mapping[str, Table], *, margin: float = 0.0, rare: int = 0, largest_weight: float = 0.0
+) -> Codebook:
     """A codebook that fits tables which one person may see, by the sites that have them.
 
     Discrete columns get all levels, without those in fewer than `rare` rows, which are `other`. Ranges
     reach from the smallest to the largest value, and further on both sides by `margin` of that width,
-    rounded outwards to two digits.
+    rounded outwards to two digits; so does the largest weight, where rows have weights.
 
     >>> table = Table.from_numpy([["no", 1.25], ["yes", 2.5]], names=["a", "x"])
     >>> [coding.to_dict() for coding in codebook_of({"north": table}, margin=0.1)]
@@ -70,7 +73,9 @@ def codebook_of(tables: Mapping[str, Table], *, margin: float = 0.0, rare: int =
                 )
     common = tuple(filter(None, (_common_coding(name, tables, margin) for name in names)))
     book = Codebook(tuple(_without_rare(coding, tables, rare) for coding in common) if rare else common)
-    return Codebook.from_list(book.to_list())  # names and levels that no plan can hold are refused here
+    weight = fitting_range("", 0.0, largest_weight, margin).high if largest_weight else 0.0
+    # Names and levels that no plan can hold are refused here.
+    return Codebook.from_list(book.to_list(), weight)
 
 
 def _common_coding(name: str, tables: Mapping[str, Table], margin: float) -> ColumnCoding | None:
@@ -205,14 +210,13 @@ def cut_at(codebook: Codebook, edges: Mapping[str, Sequence[float]]) -> Codebook
     >>> cut_at(Codebook((ColumnCoding("x", low=0.0, high=9.0),)), {"x": [3.0]}).schema[0].levels
     ('(-inf, 3]', '(3, inf)')
     """
-    return Codebook(
-        tuple(
-            replace(coding, cuts=tuple(edges[coding.name]), low=0.0, high=0.0)
-            if coding.continuous and len(edges.get(coding.name, ()))
-            else coding
-            for coding in codebook
-        )
+    columns = tuple(
+        replace(coding, cuts=tuple(edges[coding.name]), low=0.0, high=0.0)
+        if coding.continuous and len(edges.get(coding.name, ()))
+        else coding
+        for coding in codebook
     )
+    return replace(codebook, columns=columns)
 
 
 def draft_plan(
@@ -242,7 +246,7 @@ def draft_plan(
         return RunPlan(sites, codebook, method, (RELEASE,), privacy=privacy, **fields)
     discrete = sum(not coding.continuous for coding in codebook)
     questions = [COUNTS] * (discrete > 0) + [MOMENTS] * (discrete < len(codebook.columns))
-    questions += [INDICATORS] * (len(questions) > 1)
+    questions += [INDICATORS] * (len(questions) > 1) + [WEIGHTS] * (codebook.largest_weight > 0)
     if lags:
         questions = [LAGGED]
     counted = discrete and not lags

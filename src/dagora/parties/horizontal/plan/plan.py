@@ -37,8 +37,10 @@ SHOWN_ONCE = ("local-weights", "local-graph")
 # Models of a vote that are weights; all others are methods that find a graph.
 WEIGHT_MODELS = ("linear", "mlp")
 COUNTS, MOMENTS, BASIS, INDICATORS, RELEASE = "counts", "moments", "basis", "indicators", "release"
-LAGGED, FOURTH = "lagged", "fourth"
-QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, FOURTH, RELEASE)
+LAGGED, FOURTH, WEIGHTS = "lagged", "fourth", "weights"
+QUESTIONS = (COUNTS, MOMENTS, BASIS, INDICATORS, LAGGED, FOURTH, WEIGHTS, RELEASE)
+# Sums that rows with weights go into.
+WEIGHED = (COUNTS, MOMENTS, BASIS, INDICATORS, WEIGHTS)
 # The usual bound on the rows of all sites leaves 20 bits for a continuous value (`fraction_bits`), the
 # largest one 11. A sum of MOST_CELLS numbers is a message of 32 MB.
 LARGEST_ROWS = 1 << 22
@@ -62,7 +64,7 @@ FIELDS = {
     "cells_per_table", "tables", "functions", "lags", "step", "largest_rows", "shows", "privacy",
 }  # fmt: skip
 # Fields that only plans with such questions have.
-ASKED_ALONE, SETS = "shown_questions", "sets"
+ASKED_ALONE, SETS, LARGEST_WEIGHT = "shown_questions", "sets", "largest_weight"
 MOST_SETS = 1000  # that a plan names
 # How deep a question in a plan is nested: named values, the parts of knowledge, lists of edges, names.
 DEEPEST_QUESTION = 4
@@ -76,7 +78,8 @@ class RunPlan:
     `cells_per_table` cells and `tables` in all; `moments`; `basis`: moments of `functions` functions of each
     column; `indicators`: moments of continuous columns, their squares and indicators of levels; `lagged`:
     moments of windows that reach `lags` steps of time back, where all steps are `step` long; `fourth`:
-    sums of products of up to four columns of each of the `sets`; `release`:
+    sums of products of up to four columns of each of the `sets`; `weights`: the sums of the weights and of
+    their squares, where the codebook has a largest weight: then all other sums are weighed; `release`:
     once, with noise, by the terms of `privacy`, and then nothing else). `shows` are the tasks whose answers
     each site shows as its own, and `shown_questions` what they ask, word for word, where they are asked once.
     `sets` are column sets that the plan names: then nothing else is asked for, and there are no other
@@ -111,6 +114,7 @@ class RunPlan:
         if (self.lags > 0) is not (LAGGED in self.questions) or (self.step > 0) is not (self.lags > 0):
             raise FormatError("a plan about series has the question lagged, lags and a step, or none of them")
         self._check_windows()
+        self._check_weights()
         self._check_sets()
         for what, content, most in (
             ("settings", self.settings, LONGEST_SETTINGS),
@@ -151,6 +155,17 @@ class RunPlan:
                 )
         if self.sets and {name for names in self.sets for name in names} != set(self.codebook.schema.names):
             raise FormatError("a plan that names sets of columns has no other columns")
+
+    def _check_weights(self) -> None:
+        weighing = self.codebook.largest_weight > 0
+        if weighing is not (WEIGHTS in self.questions):
+            raise FormatError("a plan for rows with weights has the question weights, and a largest weight")
+        if weighing and (self.shows or not set(self.questions) <= set(WEIGHED)):
+            raise FormatError(
+                "rows with weights go into counts and moments, and into nothing that is about series, "
+                "effects, noise or one site alone: leave largest_weight out of the codebook, or choose "
+                "another method"
+            )
 
     def places(self, names: Sequence[str]) -> tuple[int, ...]:
         """The places of some columns: in order for a table, as they are named for a regression."""
@@ -222,6 +237,7 @@ class RunPlan:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             **({ASKED_ALONE: asked} if asked else {}),
             **({SETS: [list(names) for names in self.sets]} if self.sets else {}),
+            **({LARGEST_WEIGHT: self.codebook.largest_weight} if self.codebook.largest_weight else {}),
         }
 
     def for_log(self) -> dict[str, Any]:
@@ -294,7 +310,7 @@ class RunPlan:
         """Read a plan, and check every part of it."""
         if not isinstance(content, dict):
             raise FormatError("a plan is a table of named values")
-        unknown, lacking = set(content) - FIELDS - {ASKED_ALONE, SETS}, FIELDS - set(content)
+        unknown, lacking = set(content) - FIELDS - {ASKED_ALONE, SETS, LARGEST_WEIGHT}, FIELDS - set(content)
         if unknown:
             raise FormatError(f"a plan has no '{min(unknown)}': {among(sorted(FIELDS))}")
         if lacking:
@@ -308,7 +324,7 @@ class RunPlan:
             raise FormatError("settings must be named numbers, texts, or lists of texts")
         return cls(
             sites=read_sites(content["sites"]),
-            codebook=Codebook.from_list(content["columns"]),
+            codebook=Codebook.from_list(content["columns"], content.get(LARGEST_WEIGHT, 0.0)),
             method=method,
             questions=_words("questions", content["questions"], QUESTIONS),
             coordinator=read_fingerprint("coordinator", content["coordinator"]),

@@ -22,6 +22,7 @@ from dagora.parties.horizontal.plan.plan import (
     MOST_FUNCTIONS,
     QUESTIONS,
     RELEASE,
+    WEIGHTS,
     RunPlan,
     worst_case,
 )
@@ -50,7 +51,9 @@ def draft_policy(
     """
     discrete = sum(not coding.continuous for coding in codebook)
     kinds = ([COUNTS] if discrete else []) + ([MOMENTS] if discrete < len(codebook.columns) else [])
-    kinds += [INDICATORS] * (len(kinds) > 1) + [FOURTH] * (MOMENTS in kinds)
+    weighed = codebook.largest_weight > 0
+    kinds += [INDICATORS] * (len(kinds) > 1)
+    kinds += [WEIGHTS] if weighed else [FOURTH] * (MOMENTS in kinds)
     if lags:
         kinds = [LAGGED]
     columns, cells = draft_limits([len(v.levels) for v in codebook.schema if v.levels], rows)
@@ -62,7 +65,7 @@ def draft_policy(
         coordinator=coordinator,
         sites=sites,
         codebook=codebook,
-        questions=(*kinds, *[RELEASE] * (not lags)),
+        questions=(*kinds, *[RELEASE] * (not lags and not weighed)),
         lags=lags,
         step=step,
         colluders=len(sites) // 3,

@@ -108,6 +108,10 @@ class SitePolicy:
             )
 
     def _check_columns(self, plan: RunPlan) -> None:
+        weight = plan.codebook.largest_weight
+        if weight != self.codebook.largest_weight:
+            what = f"weighs rows up to {weight:g}" if weight else "takes rows to count alike"
+            self._refuse("largest_weight", f"the plan {what}")
         if plan.largest_rows != self.largest_rows:
             self._refuse("largest_rows", f"the plan is for at most {plan.largest_rows} rows in all")
         for coding in plan.codebook:

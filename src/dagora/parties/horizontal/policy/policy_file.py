@@ -16,6 +16,7 @@ from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.drafting import CELLS_PER_TABLE, COLUMNS_PER_TABLE, EFFECT
 from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
+    LARGEST_WEIGHT,
     MOST_CELLS,
     MOST_FUNCTIONS,
     MOST_LAGS,
@@ -53,7 +54,7 @@ def read_codebook(path: Path) -> Consortium:
     """Read a codebook file; a policy file will do as well."""
     content, _ = _read_toml(path)
     with naming(path):
-        unknown = set(content) - {"column", *KEYS}
+        unknown = set(content) - {"column", LARGEST_WEIGHT, *KEYS}
         if unknown:
             raise FormatError(f"there is no '{min(unknown)}' in a codebook: {among(('sites', 'column'))}")
         sites = read_sites(content["sites"]) if content.get("sites") else {}
@@ -61,7 +62,7 @@ def read_codebook(path: Path) -> Consortium:
         columns = _value("columns_per_table", content.get("columns_per_table", COLUMNS_PER_TABLE))
         cells = _value("cells_per_table", content.get("cells_per_table", CELLS_PER_TABLE))
         step = _value("step", content.get("step", 0.0))
-        book = Codebook.from_list(content.get("column"))
+        book = Codebook.from_list(content.get("column"), content.get(LARGEST_WEIGHT, 0.0))
         return Consortium(book, sites, rows, columns, cells, step)
 
 
@@ -74,8 +75,8 @@ def read_policy(path: Path, methods: Collection[str]) -> SitePolicy:
         return f"{place}, line {lines[key]}" if key in lines else place
 
     for key in content:
-        if key not in (*KEYS, "column"):
-            raise FormatError(f"{at(key)}: there is no '{key}' in a policy: {among((*KEYS, 'column'))}")
+        if key not in (known := (*KEYS, LARGEST_WEIGHT, "column")):
+            raise FormatError(f"{at(key)}: there is no '{key}' in a policy: {among(known)}")
     for key in REQUIRED:
         if key not in content:
             raise FormatError(f"{place}: a policy needs '{key}'")
@@ -83,7 +84,7 @@ def read_policy(path: Path, methods: Collection[str]) -> SitePolicy:
         values = {key: _value(key, content[key]) for key in KEYS if key in content}
         _check_methods("methods", values.get("methods", ()), (*methods, EFFECT))
         _check_methods("shows", values.get("shows", ()), methods)
-        codebook = Codebook.from_list(content["column"])
+        codebook = Codebook.from_list(content["column"], content.get(LARGEST_WEIGHT, 0.0))
     except _BadValueError as problem:
         raise FormatError(f"{at(problem.key)}: {problem}") from None
     except FormatError as problem:

@@ -31,7 +31,7 @@ largest_rows = {policy.largest_rows}
 columns_per_table = {policy.columns_per_table}
 cells_per_table = {policy.cells_per_table}
 
-{_step_text(policy)}{listed}{_columns_text(policy.codebook)}"""
+{_weight_text(policy)}{_step_text(policy)}{listed}{_columns_text(policy.codebook)}"""
 
 
 def write_policy(policy: SitePolicy, drafted_from: str) -> str:
@@ -52,6 +52,7 @@ methods = {_toml_list(policy.methods)}
 # "indicators" (moments of continuous columns, their squares, and indicators of levels),
 # "lagged" (moments of windows of time: steps with the steps before them, of series),
 # "fourth" (for effects: sums of products of up to four of the columns of a regression),
+# "weights" (the sums of the weights of rows and of their squares),
 # "release" (pairs of columns, one joint table, or moments; once, with noise).
 questions = {_toml_list(policy.questions)}
 
@@ -82,7 +83,8 @@ cells_per_table = {policy.cells_per_table}
 # "basis": the most functions of each column; moments of b functions are moments up to the power 2b.
 functions = {policy.functions}
 
-{_time_text(policy)}# Different sums in one run, and for ever (counted in the log beside this file).
+{_weight_text(policy)}{_time_text(policy)}\
+# Different sums in one run, and for ever (counted in the log beside this file).
 tables_per_run = {policy.tables_per_run}
 tables_for_ever = {policy.tables_for_ever}
 
@@ -100,6 +102,17 @@ agreed_rosters = {_toml_list(policy.agreed_rosters)}
 
 {_sites_text(policy.sites, "The sites, this one too, by the fingerprints of their certificates.")}\
 {_columns_text(policy.codebook)}"""
+
+
+def _weight_text(policy: SitePolicy) -> str:
+    if not policy.codebook.largest_weight:
+        return ""
+    return f"""\
+# Rows have weights, in one unit at all sites, and this is the largest: all sums are weighed, "weights" are
+# their sum and that of their squares.
+largest_weight = {policy.codebook.largest_weight!r}
+
+"""
 
 
 def _time_text(policy: SitePolicy) -> str:
@@ -172,6 +185,8 @@ def policy_in_words(policy: SitePolicy) -> list[str]:
         )
     if LAGGED in policy.questions:
         lines.append(f"windows of time that reach at most {policy.lags} steps of {policy.step:.7g} back")
+    if policy.codebook.largest_weight:
+        lines.append(f"rows with weights of at most {policy.codebook.largest_weight:g}")
     lines.append(f"at most {policy.tables_per_run} sums in a run and {policy.tables_for_ever} for ever")
     lines.append(f"{len(policy.codebook.columns)} columns: {', '.join(policy.codebook.schema.names)}")
     return lines

@@ -30,6 +30,7 @@ from dagora.parties.horizontal.plan.plan import (
     LAGGED,
     MOMENTS,
     RELEASE,
+    WEIGHTS,
     RunPlan,
 )
 from dagora.parties.horizontal.session.federation import Answer, LargestTable, Sets, TaskQuestion
@@ -37,6 +38,7 @@ from dagora.parties.horizontal.session.fourth_sums import IMPOSSIBLE, FourthMome
 from dagora.parties.horizontal.session.questions import ANSWER, ASK, DONE, SHOWN, Conversation, PlanQuestion
 from dagora.parties.horizontal.session.replies import collect, tell
 from dagora.parties.horizontal.session.row_sums import (
+    WeightSums,
     read_basis_moments,
     read_fourth_moments,
     read_indicator_moments,
@@ -78,7 +80,7 @@ class CoordinatorSession:
         self._patience = patience
         self._conversation = Conversation()
         self._asked = 0
-        self._rows: int | None = None  # of all sites, once known
+        self._rows: int | None = None  # of all sites, or the sum of their weights, once known
         self._agreed = False
 
     @property
@@ -130,7 +132,7 @@ class CoordinatorSession:
             table = sums[start : start + prod(int(cards[column]) for column in some)]
             start += len(table)
             rows = sum(map(int, table)) if len(table) < 64 else int(table.astype(object).sum())
-            if int(table.min()) < 0 or rows > self.plan.largest_rows or rows != (self._rows or rows):
+            if int(table.min()) < 0 or rows > self._most or rows != (self._rows or rows):
                 raise ProtocolError(
                     "the sums are not counts of the same rows: a site was told something else, sent a wrong "
                     "answer, or has more rows than agreed on"
@@ -141,6 +143,14 @@ class CoordinatorSession:
     def moments(self) -> Moments:
         """Moments of all rows, from one sum."""
         return read_moments(self._sum_over_rows(PlanQuestion(MOMENTS)), self.plan.codebook, self._bits)
+
+    def weight_sums(self) -> WeightSums | None:
+        """Sums of weights of all rows, from one sum; None where rows count alike."""
+        if not self.plan.codebook.largest_weight:
+            return None
+        sums = self._sum(PlanQuestion(WEIGHTS))
+        self._check_rows(int(sums[0]), self.plan.largest_rows)
+        return WeightSums.read(sums)
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions of all rows, from one sum."""
@@ -160,7 +170,7 @@ class CoordinatorSession:
     def fourth_moments(self, sets: Sets) -> list[FourthMoments]:
         """Moments up to products of four columns of the plan's regressions, from one sum."""
         sums = self._sum(PlanQuestion(FOURTH, sets=tuple(sets)))
-        self._check_rows(rows_of_fourth(sums, self._bits))
+        self._check_rows(rows_of_fourth(sums, self._bits), self.plan.largest_rows)
         return read_fourth_moments(sums, self.plan.codebook, self._bits, sets)
 
     @property
@@ -170,14 +180,17 @@ class CoordinatorSession:
     def _sum_over_rows(self, question: PlanQuestion) -> NDArray[np.int64]:
         """A sum that begins with the number of rows; with too many rows the other numbers may overflow."""
         sums = self._sum(question)
-        self._check_rows(int(sums[0]))
+        self._check_rows(int(sums[0]), self._most)
         return sums
 
-    def _check_rows(self, rows: int) -> None:
-        if not 0 <= rows <= self.plan.largest_rows:
-            raise DataError(
-                f"the sites have {rows} rows together, and the plan allows {self.plan.largest_rows}"
-            )
+    @property
+    def _most(self) -> int:
+        """The most rows that there may be, or the largest sum of their weights."""
+        return self.plan.largest_rows << (self._bits if self.plan.codebook.largest_weight else 0)
+
+    def _check_rows(self, rows: int, most: int) -> None:
+        if not 0 <= rows <= most:
+            raise DataError(f"the sites have {rows} rows together, and the plan allows {most}")
 
     def release(self) -> NoisyPairs | NoisyMoments:
         """The release with noise that the plan describes, as statistics to learn from."""
@@ -222,7 +235,7 @@ class CoordinatorSession:
     def _size(self, question: PlanQuestion) -> int:
         if question.kind == RELEASE and self.plan.privacy is not None:
             return feature_size(self.plan.privacy, self.schema)
-        return question.size(self.schema)
+        return question.size(self.plan.codebook)
 
     def _ask(self, question: PlanQuestion) -> None:
         message = question.encode()

@@ -11,7 +11,7 @@ fast.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -20,6 +20,10 @@ from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.files import naming
+from dagora.data.accepting import incomplete_refusal
+from dagora.data.designed import DesignedTable
+from dagora.data.incomplete import IncompleteTable
+from dagora.data.made_tables import ReadTable
 from dagora.data.schema import Schema
 from dagora.data.series import Panel, Timing
 from dagora.data.table import Table, require_table
@@ -42,10 +46,12 @@ from dagora.parties.horizontal.plan.plan import (
     LARGEST_ROWS,
     MOMENTS,
     MOST_CELLS,
+    WEIGHTS,
 )
 from dagora.parties.horizontal.session.fourth_sums import FourthMoments
 from dagora.parties.horizontal.session.row_sums import (
     SUMMED,
+    WeightSums,
     read_basis_moments,
     read_fourth_moments,
     read_indicator_moments,
@@ -96,6 +102,12 @@ class Federation(Protocol):
     def moments(self) -> Moments:
         """First and second moments of the continuous columns over all sites."""
 
+    def weight_sums(self) -> WeightSums | None:
+        """The number of rows of all sites and sums of their weights; None where rows count alike.
+
+        Where they do not, counts are sums of weights, and moments have these in place of a number of rows.
+        """
+
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of that many basis functions of each continuous column over all sites."""
 
@@ -116,13 +128,15 @@ class Federation(Protocol):
 class Site:
     """One party's rows, and the state it keeps between questions.
 
-    Where the rows are series, `panel` has their starts (the table's rows are in its order), and `lags` is the
+    `weights` are those of the rows, in the unit of all sites; None where rows count alike. Where the rows are
+    series, `panel` has their starts (the table's rows are in its order), and `lags` is the
     number of steps that the plan allows windows to reach back.
     """
 
     name: str
     table: Table
     panel: Panel | None = field(default=None, kw_only=True)
+    weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     lags: int = field(default=0, kw_only=True)
     memory: dict[str, Any] = field(default_factory=dict)
 
@@ -130,6 +144,29 @@ class Site:
 def rows_together(sites: Iterable[Site]) -> int:
     """A bound on the rows of sites that are all in this process; the fewer, the finer the fixed point."""
     return max(FEWEST_ROWS, sum(site.table.n_rows for site in sites))
+
+
+def site_of(name: str, table: ReadTable) -> Site:
+    """A site with these rows, and their weights where they have any."""
+    if isinstance(table, IncompleteTable):
+        raise incomplete_refusal(table)
+    if not isinstance(table, DesignedTable):
+        return Site(name, table)
+    if table.design.groups is not None:
+        raise table.design.refusal("over sites rows are taken as independent")
+    return Site(name, table.table, weights=table.design.given_weights)
+
+
+def codebook_of_sites(sites: Iterable[Site]) -> Codebook:
+    """A codebook that fits the rows of sites which one person may see."""
+    listed = list(sites)
+    tables = {site.name: site.table for site in listed}
+    return codebook_of(tables, largest_weight=largest_weight(listed))
+
+
+def largest_weight(sites: Iterable[Site]) -> float:
+    """The largest weight of a row of these sites; 0 where rows count alike."""
+    return max((float(site.weights.max()) for site in sites if site.weights is not None), default=0.0)
 
 
 Task = Callable[[Site, TaskQuestion], Answer]
@@ -155,10 +192,8 @@ class OpenFederation:
         lags: int = 0,
     ) -> OpenFederation:
         """Let sites follow a codebook, by default one that fits all their tables."""
-        book = codebook or codebook_of({site.name: site.table for site in sites})
-        following = [
-            Site(site.name, follow_codebook(site.table, book), panel=site.panel, lags=lags) for site in sites
-        ]
+        book = codebook or codebook_of_sites(sites)
+        following = [replace(site, table=follow_codebook(site.table, book), lags=lags) for site in sites]
         return cls(following, tasks, book, rows_together(sites), step)
 
     @property
@@ -178,7 +213,10 @@ class OpenFederation:
 
     @cached_property
     def _rows(self) -> list[CodedRows]:
-        return [code_rows(site.table, self.codebook, self.largest_rows, site.panel) for site in self.sites]
+        return [
+            code_rows(site.table, self.codebook, self.largest_rows, site.panel, site.weights)
+            for site in self.sites
+        ]
 
     @property
     def _bits(self) -> int:
@@ -195,6 +233,10 @@ class OpenFederation:
     def moments(self) -> Moments:
         """Moments from the sum of the sites' sums."""
         return read_moments(self._sum(MOMENTS), self.codebook, self._bits)
+
+    def weight_sums(self) -> WeightSums | None:
+        """Sums of weights over the sites."""
+        return WeightSums.read(self._sum(WEIGHTS)) if self.codebook.largest_weight else None
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions from the sum of the sites' sums."""

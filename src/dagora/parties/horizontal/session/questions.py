@@ -2,7 +2,7 @@
 
 A question is `counts` of some sets of columns, `moments`, `basis` (moments of functions of the columns),
 `indicators` (moments of columns, squares and indicators of levels), `lagged` (moments of windows of time),
-`fourth` (products of up to four columns of the plan's sets),
+`fourth` (products of up to four columns of the plan's sets), `weights` (of the rows, and their squares),
 `release` (with noise, by the plan's terms), `shown` (a task whose answer is not summed; where it is asked
 once, the plan has its content, and the message none), or `done`. A message
 becomes a frozen object here, or is refused: types, columns that the plan has, every set in order and once,
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import ProtocolError
-from dagora.data.schema import Schema
+from dagora.parties.horizontal.plan.codebook import Codebook
 from dagora.parties.horizontal.plan.plan import (
     BASIS,
     COUNTS,
@@ -36,9 +36,11 @@ from dagora.parties.horizontal.plan.plan import (
     MOST_CELLS,
     RELEASE,
     SHOWN_ONCE,
+    WEIGHTS,
     RunPlan,
 )
 from dagora.parties.horizontal.session.fourth_sums import LIMBS, number_of_sums
+from dagora.parties.horizontal.session.row_sums import numbers_in
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten
@@ -69,18 +71,20 @@ class PlanQuestion:
     task: str = ""
     content: Mapping[str, Value] | None = None
 
-    def size(self, schema: Schema) -> int:
+    def size(self, codebook: Codebook) -> int:
         """The number of integers in the answer."""
+        schema, weighed = codebook.schema, codebook.largest_weight > 0
+        if self.kind == WEIGHTS:
+            return 3
         if self.kind == COUNTS:
             cards = schema.cardinalities
             return sum(prod(int(cards[column]) for column in some) for some in self.sets)
         if self.kind == INDICATORS:
-            columns = int(feature_starts(schema)[-1])
-            return 1 + columns + columns * (columns + 1) // 2
+            return numbers_in(int(feature_starts(schema)[-1]), weighed=weighed)
         if self.kind == FOURTH:
             return LIMBS * sum(number_of_sums(len(some)) for some in self.sets)
         columns = int((schema.cardinalities == 0).sum()) * max(1, self.functions) * (self.lags + 1)
-        return 1 + columns + columns * (columns + 1) // 2
+        return numbers_in(columns, weighed=weighed)
 
     def encode(self) -> bytes:
         """Write the question."""
@@ -113,6 +117,7 @@ _FIELDS: dict[str, dict[str, Field]] = {
     INDICATORS: {"kind": str},
     LAGGED: {"kind": str, "lags": int},
     FOURTH: {"kind": str},
+    WEIGHTS: {"kind": str},
     RELEASE: {"kind": str},
     SHOWN: {"kind": str, "task": str, "content": dict},
     DONE: {"kind": str},
@@ -141,7 +146,7 @@ def read_question(payload: bytes, plan: RunPlan) -> PlanQuestion:
         return PlanQuestion(COUNTS, sets=check_sets(content["columns"], content["offsets"], plan, what))
     if kind == FOURTH:
         question = PlanQuestion(FOURTH, sets=tuple(map(plan.places, plan.sets)))
-        if question.size(plan.codebook.schema) > MOST_CELLS_AT_ONCE:
+        if question.size(plan.codebook) > MOST_CELLS_AT_ONCE:
             raise ProtocolError(f"{what} asks for too many sums at once")
         return question
     return PlanQuestion(kind, functions=content.get("functions", 0), lags=content.get("lags", 0))

@@ -8,11 +8,15 @@ in `SUMMED` only if it has this property; the tests check it for each.
 
 To a release with noise a site adds its share of the noise, drawn afresh. The site's log keeps its part, and
 gives the same part again when the same plan comes again, so that the noise cannot be averaged away.
+
+Where rows have weights, counts are sums of weights, and moments sums of products with them. A weight times a
+value has up to 2b bits; it is split into two halves of b bits, so that its products with values fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
@@ -60,35 +64,107 @@ def joint_counts(rows: CodedRows, sets: Sets) -> NDArray[np.int64]:
     cards = rows.schema.cardinalities
     columns, offsets = flatten(sets)
     sizes = [prod(int(cards[column]) for column in columns[a:b]) for a, b in pairwise(offsets)]
-    return count_cells(rows.codes, cards, columns, offsets, running_sum(np.array(sizes, dtype=np.int64)))
+    starts = running_sum(np.array(sizes, dtype=np.int64))
+    weights = np.ones(rows.n_rows, dtype=np.int64) if rows.weights is None else rows.weights
+    return count_cells(rows.codes, cards, columns, offsets, starts, weights)
+
+
+def weight_sums(rows: CodedRows) -> NDArray[np.int64]:
+    """The number of rows, the sum of their weights, and that of the squares of these."""
+    if rows.weights is None:
+        raise DataError("these rows have no weights")
+    return np.array([rows.n_rows, rows.weights.sum(), rows.weights @ rows.weights])
 
 
 def moments(rows: CodedRows) -> NDArray[np.int64]:
     """The number of rows, the sums of the continuous columns, and of the products of all pairs of them."""
-    return first_and_second(rows.numbers, rows.bits)
+    return first_and_second(rows.numbers, rows.bits, rows.weights)
 
 
-def first_and_second(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """The number of rows, the sums of columns of integers up to 2ᵇ, and of all products of two columns."""
+@dataclass(frozen=True, slots=True)
+class WeightSums:
+    """The number of rows, the sum of their weights as integers, and that of the squares of these."""
+
+    rows: int
+    total: int
+    squares: int
+
+    @classmethod
+    def read(cls, sums: NDArray[np.int64]) -> WeightSums:
+        """The sums of `weight_sums`; what no weights have is refused."""
+        rows, total, squares = map(int, sums)
+        if not (rows >= 0 <= total <= squares and total**2 <= rows * squares):
+            raise ProtocolError(IMPOSSIBLE)
+        if not total:
+            raise DataError("all rows of all sites have the weight 0, so there is no row")
+        return cls(rows, total, squares)
+
+    @property
+    def effective(self) -> float:
+        """The effective number of rows, (Σw)² / Σw².
+
+        >>> WeightSums(2, 4, 10).effective
+        1.6
+        """
+        return self.total**2 / self.squares
+
+
+def numbers_in(columns: int, *, weighed: bool) -> int:
+    """The length of the answer of `first_and_second` for so many columns."""
+    return 1 + columns + (1 + weighed) * (columns * (columns + 1) // 2)
+
+
+def first_and_second(
+    numbers: NDArray[np.int64], bits: int, weights: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The number of rows, the sums of columns of integers up to 2ᵇ, and of all products of two columns.
+
+    With weights, each sum is weighed, and the products have an upper and a lower half.
+    """
     d, n = numbers.shape
+    if weights is not None:
+        return _weighed(numbers, bits, weights)
     products = np.zeros((d, d), dtype=np.int64)
     for start in range(0, n, BLOCK):
         products += exact_products(numbers[:, start : start + BLOCK], bits)
     return np.concatenate([[n], numbers.sum(axis=1), products[np.triu_indices(d)]]).astype(np.int64)
 
 
-def exact_products(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """Z Zᵀ of integers up to 2ᵇ in size, exactly, by products of doubles.
+def _weighed(numbers: NDArray[np.int64], bits: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    d, n = numbers.shape
+    first = np.zeros(d, dtype=np.int64)
+    upper, lower = np.zeros((2, d, d), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        block = numbers[:, start : start + BLOCK]
+        heavy = block * weights[start : start + BLOCK]
+        first += heavy.sum(axis=1)
+        high = heavy >> bits
+        upper += exact_products(high, bits, block)
+        lower += exact_products(heavy - (high << bits), bits, block)
+    above = np.triu_indices(d)
+    return np.concatenate([[weights.sum()], first, upper[above], lower[above]]).astype(np.int64)
+
+
+def exact_products(
+    numbers: NDArray[np.int64], bits: int, others: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Z Zᵀ (or Z Yᵀ) of integers up to 2ᵇ in size, exactly, by products of doubles.
 
     Each integer is split into two halves; the sum of their products over a block of rows is below 2⁵³.
     """
     half = bits // 2
-    high = numbers >> half
-    upper, lower = high.astype(np.float64), (numbers - (high << half)).astype(np.float64)
-    mixed = (upper @ lower.T).astype(np.int64)
-    whole = (upper @ upper.T).astype(np.int64) << (2 * half)
-    result: NDArray[np.int64] = whole + ((mixed + mixed.T) << half) + (lower @ lower.T).astype(np.int64)
+    upper, lower = _halves(numbers, half)
+    own_upper, own_lower = (upper, lower) if others is None else _halves(others, half)
+    mixed = (upper @ own_lower.T).astype(np.int64)
+    turned = mixed.T if others is None else (lower @ own_upper.T).astype(np.int64)
+    whole = (upper @ own_upper.T).astype(np.int64) << (2 * half)
+    result: NDArray[np.int64] = whole + ((mixed + turned) << half) + (lower @ own_lower.T).astype(np.int64)
     return result
+
+
+def _halves(numbers: NDArray[np.int64], half: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    high = numbers >> half
+    return high.astype(np.float64), (numbers - (high << half)).astype(np.float64)
 
 
 def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
@@ -98,12 +174,16 @@ def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
     multiplied or added.
     """
     size = len(rows.numbers) * functions
-    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    total = np.zeros(numbers_in(size, weighed=rows.weights is not None), dtype=np.int64)
     for start in range(0, rows.n_rows, BLOCK):
         scaled = np.ldexp(rows.numbers[:, start : start + BLOCK].astype(np.float64), -rows.bits)
         values = np.rint(np.ldexp(basis_features(scaled, functions), rows.bits)).astype(np.int64)
-        total += first_and_second(values, rows.bits)
+        total += first_and_second(values, rows.bits, _of_block(rows, start))
     return total
+
+
+def _of_block(rows: CodedRows, start: int) -> NDArray[np.int64] | None:
+    return None if rows.weights is None else rows.weights[start : start + BLOCK]
 
 
 def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
@@ -113,7 +193,7 @@ def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
     """
     starts = feature_starts(rows.schema)
     size = int(starts[-1])
-    total = np.zeros(1 + size + size * (size + 1) // 2, dtype=np.int64)
+    total = np.zeros(numbers_in(size, weighed=rows.weights is not None), dtype=np.int64)
     for start in range(0, rows.n_rows, BLOCK):
         some = slice(start, start + BLOCK)
         features = np.zeros((size, rows.codes[:, some].shape[1]), dtype=np.int64)
@@ -128,7 +208,7 @@ def indicator_moments(rows: CodedRows) -> NDArray[np.int64]:
             else:
                 levels = np.arange(1, cardinality)[:, None]
                 own[:] = (rows.codes[place, some] == levels).astype(np.int64) << rows.bits
-        total += first_and_second(features, rows.bits)
+        total += first_and_second(features, rows.bits, _of_block(rows, start))
     return total
 
 
@@ -159,6 +239,7 @@ SUMMED: dict[str, Callable[..., NDArray[np.int64]]] = {
     "indicators": indicator_moments,
     "lagged": lagged_moments,
     "fourth": fourth_sums,
+    "weights": weight_sums,
 }
 
 
@@ -169,8 +250,9 @@ def count_cells(
     columns: NDArray[np.int64],
     offsets: NDArray[np.int64],
     starts: NDArray[np.int64],
+    weights: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Count every cell of every set; the arrays are the site's own, checked and consistent."""
+    """Sum the weights in every cell of every set; the arrays are the site's own, checked and consistent."""
     n = codes.shape[1]
     counts = np.zeros(starts[-1], dtype=np.int64)
     cell = np.empty(n, dtype=np.int64)
@@ -183,7 +265,7 @@ def count_cells(
                 cell[row] += stride * codes[column, row]
             stride *= cards[column]
         for row in range(n):
-            counts[cell[row]] += 1
+            counts[cell[row]] += weights[row]
     return counts
 
 
@@ -212,9 +294,13 @@ def read_release(sums: NDArray[np.int64], plan: RunPlan, terms: PrivacyTerms) ->
 
 
 def read_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> Moments:
-    """Means and scatter of the columns in their own units, from the sums of `moments`."""
+    """Means and scatter of the columns in their own units, from the sums of `moments`.
+
+    The number of rows is the sum of the weights, where rows have any.
+    """
     columns = codebook.continuous
-    return to_column_units(scaled_moments(sums, len(columns), bits), columns, bits)
+    weighed = codebook.largest_weight > 0
+    return to_column_units(scaled_moments(sums, len(columns), bits, weighed=weighed), columns, bits)
 
 
 def to_column_units(scaled: Moments, columns: Sequence[ColumnCoding], bits: int) -> Moments:
@@ -276,7 +362,8 @@ def read_basis_moments(
 ) -> BasisMoments:
     """Moments of basis functions, from the sums of `basis_moments`."""
     columns = codebook.continuous
-    scaled = scaled_moments(sums, len(columns) * functions, bits)
+    weighed = codebook.largest_weight > 0
+    scaled = scaled_moments(sums, len(columns) * functions, bits, weighed=weighed)
     own = Moments(scaled.n, scaled.mean[::functions], scaled.scatter[::functions, ::functions])
     check_ranges(own, columns, bits)
     centre, width = (
@@ -288,21 +375,25 @@ def read_basis_moments(
 def read_indicator_moments(sums: NDArray[np.int64], codebook: Codebook, bits: int) -> IndicatorMoments:
     """Moments of the widened table, from the sums of `indicator_moments`."""
     starts = feature_starts(codebook.schema)
-    scaled = scaled_moments(sums, int(starts[-1]), bits)
+    scaled = scaled_moments(sums, int(starts[-1]), bits, weighed=codebook.largest_weight > 0)
     numbers = starts[:-1][codebook.schema.cardinalities == 0]
     own = Moments(scaled.n, scaled.mean[numbers], scaled.scatter[np.ix_(numbers, numbers)])
     check_ranges(own, codebook.continuous, bits)
     return IndicatorMoments(scaled, starts)
 
 
-def scaled_moments(sums: NDArray[np.int64], size: int, bits: int) -> Moments:
+def scaled_moments(sums: NDArray[np.int64], size: int, bits: int, *, weighed: bool = False) -> Moments:
     """Moments of numbers in [−1, 1] from sums of integers, exact up to the last division."""
     n = int(sums[0])
     if size == 0 or n == 0:
         return Moments(n, np.zeros(size), np.zeros((size, size)))
     first = sums[1 : size + 1].astype(object)
     second = np.zeros((size, size), dtype=object)
-    second[np.triu_indices(size)] = sums[size + 1 :].astype(object)
+    products = sums[size + 1 :].astype(object)
+    if weighed:
+        upper, lower = np.split(products, 2)
+        products = upper * (1 << bits) + lower
+    second[np.triu_indices(size)] = products
     exact = second * n - np.triu(np.outer(first, first))
     scatter = (exact / n).astype(np.float64)
     scatter = np.ldexp(scatter + np.triu(scatter, 1).T, -2 * bits)

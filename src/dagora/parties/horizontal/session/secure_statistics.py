@@ -1,7 +1,8 @@
 """The `Statistics` of rows that are not pooled: every count and moment is a secure sum over the sites.
 
 Counts of a set of columns are summed over all its cells, occupied or not, so that nobody learns which cells a
-site occupies. Many sets share one round, and a set is asked for once, whatever the order of its columns.
+site occupies. Many sets share one round, and a set is asked for once, whatever the order of its columns. Sums
+of weights are brought to the effective number of rows, as those of `stats.designed` are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +24,10 @@ from dagora.data.table import Table
 from dagora.graph.lagged_graph import window_names
 from dagora.parties.horizontal.plan.plan import MOST_CELLS
 from dagora.parties.horizontal.session.federation import Federation
+from dagora.parties.horizontal.session.row_sums import WeightSums
 from dagora.stats.basis import BasisMoments
 from dagora.stats.capabilities import StatisticsCapabilities
+from dagora.stats.effective_rows import FEWEST, EffectiveRows
 from dagora.stats.indicators import IndicatorMoments
 from dagora.stats.lagged import LaggedStatistics
 from dagora.stats.statistics import CellCounts, ColumnSets, Contingency, Moments, flatten, running_sum
@@ -47,6 +51,8 @@ class SecureStatistics:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows of all sites together."""
+        if self.effective is not None:
+            return self.effective.effective
         if not all(self._cardinalities):
             return self.moments().n
         for table in self._known.values():
@@ -62,7 +68,37 @@ class SecureStatistics:
             basis_moments=self.basis_moments,
             indicator_moments=self.indicator_moments,
             federation=self.federation,
+            design=self.effective,
         )
+
+    @cached_property
+    def _weights(self) -> WeightSums | None:
+        return self.federation.weight_sums()
+
+    @cached_property
+    def effective(self) -> EffectiveRows | None:
+        """The effective number of rows, where they have weights."""
+        sums = self._weights
+        if sums is None:
+            return None
+        number = max(1, round(sums.effective))
+        said = f"with their weights the {sums.rows} rows of all sites count as {number}, the effective number"
+        if number < FEWEST:
+            raise DataError(f"{said}: at least {FEWEST} are needed")
+        return EffectiveRows(sums.rows, number, said)
+
+    def _in_rows(self, found: NDArray[np.int64]) -> NDArray[Any]:
+        """Sums of weights as numbers of effective rows; counts stay as they are."""
+        if self._weights is None or self.effective is None:
+            return found
+        return found * (self.effective.effective / self._weights.total)
+
+    def _rescaled(self, moments: Moments) -> Moments:
+        """Moments over the sum of weights as those of the effective number of rows."""
+        if self._weights is None or self.effective is None:
+            return moments
+        number = self.effective.effective
+        return Moments(number, moments.mean, moments.scatter * (number / self._weights.total))
 
     def rows(self) -> Table:
         """Refuse: rows stay at their sites."""
@@ -77,7 +113,9 @@ class SecureStatistics:
         self._learn(keys)
         found = [table[table > 0] for table in map(self._table, keys)]
         values = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-        return CellCounts(values, running_sum(np.array([len(some) for some in found], dtype=np.int64)))
+        return CellCounts(
+            self._in_rows(values), running_sum(np.array([len(some) for some in found], dtype=np.int64))
+        )
 
     def _learn(self, keys: Iterable[Key]) -> None:
         batch: list[Key] = []
@@ -140,7 +178,7 @@ class SecureStatistics:
         occupied = np.flatnonzero(table)
         shape = [self._cardinalities[column] for column in key]
         cells = np.stack(np.unravel_index(occupied, shape), axis=1) if key else np.zeros((1, 0))
-        return Contingency(cells.astype(np.int64), table[occupied])
+        return Contingency(cells.astype(np.int64), self._in_rows(table[occupied]))
 
     def moments(self) -> Moments:
         """First and second moments of the continuous columns."""
@@ -148,11 +186,12 @@ class SecureStatistics:
 
     @cached_property
     def _moments(self) -> Moments:
-        return self.federation.moments()
+        return self._rescaled(self.federation.moments())
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions of the continuous columns."""
-        return self.federation.basis_moments(functions)
+        found = self.federation.basis_moments(functions)
+        return replace(found, moments=self._rescaled(found.moments))
 
     def indicator_moments(self) -> IndicatorMoments:
         """Moments of the columns, the squares of the continuous ones, and indicators of levels."""
@@ -160,7 +199,8 @@ class SecureStatistics:
 
     @cached_property
     def _indicator_moments(self) -> IndicatorMoments:
-        return self.federation.indicator_moments()
+        found = self.federation.indicator_moments()
+        return replace(found, moments=self._rescaled(found.moments))
 
 
 class SecureSeriesStatistics(SecureStatistics):

@@ -14,7 +14,7 @@ import math
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -171,9 +171,9 @@ class _Service:
         panel = self.site.panel
         if plan.lags:
             check_series(panel, plan.step)
-        rows = code_rows(table, plan.codebook, plan.largest_rows, panel)
+        rows = code_rows(table, plan.codebook, plan.largest_rows, panel, self.site.weights)
         # State from an earlier run would not be part of the conversation that all sites share.
-        self.site = Site(self.site.name, table, panel=panel, lags=plan.lags)
+        self.site = replace(self.site, table=table, lags=plan.lags, memory={})
         return rows
 
     def _log_plan(self) -> None:

@@ -1,0 +1,141 @@
+"""Scanned rows with counts or weights give what the same rows give in memory."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dagora
+from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.scan import rows_that_count
+from dagora.stats.accepting import as_statistics
+from dagora.stats.scan import stream_counts
+
+ROWS = 400
+SETS = [(), (0,), (2,), (0, 2), (2, 0), (0, 2, 4)]
+
+
+def frame(kind: str = "mixed") -> pd.DataFrame:
+    """Dependent columns, numbers of rows and weights, some of them 0."""
+    random = np.random.default_rng(4)
+    x = random.normal(size=(5, ROWS))
+    x[2] += x[0]
+    x[3] += x[1]
+    x[4] += x[2] - x[3]
+    found = pd.DataFrame(x.T, columns=list("abcde"))
+    for name in "ace" if kind == "mixed" else "abcde":
+        found[name] = np.digitize(found[name], [-0.8, 0.4]).astype(str)
+    found["n"] = random.integers(0, 5, ROWS)
+    found["w"] = np.where(random.random(ROWS) < 0.1, 0.0, random.gamma(2.0, 3.0, ROWS))
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.parquet"
+    frame().to_parquet(path, index=False, row_group_size=64)
+    return path
+
+
+def test_counted_rows_are_those_in_memory_to_the_last_bit(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_that_count, "SLICE", 50)  # a batch is repeated in several slices
+    scanned = dagora.open_rows(file, counts="n", drop="w")
+    held = as_statistics(file, reading=ReadingOptions(counts="n", drop=["w"]))
+    assert scanned.n_rows == held.n_rows == frame()["n"].sum()
+    assert scanned.schema == held.schema
+    one, other = scanned.counts(SETS), held.counts(SETS)
+    assert np.array_equal(one.values, other.values)
+    assert np.array_equal(one.offsets, other.offsets)
+    for mine, own in ((scanned.moments(), held.moments()),):
+        assert np.array_equal(mine.mean, own.mean)
+        assert np.array_equal(mine.scatter, own.scatter)
+    assert "n" in {column.name for column in scanned.overview.columns}
+
+
+def test_weights_are_those_in_memory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned = dagora.open_rows(file, weights="w", drop="n")
+    held = as_statistics(file, reading=ReadingOptions(weights="w", drop=["n"]))
+    assert scanned.n_rows == held.n_rows < ROWS
+    assert scanned.capabilities.design.rows == held.capabilities.design.rows
+    for mine, own in (
+        (scanned.moments(), held.moments()),
+        (scanned.indicator_moments().moments, held.indicator_moments().moments),
+    ):
+        assert mine.n == own.n
+        scale = np.sqrt(np.outer(np.diag(own.scatter), np.diag(own.scatter)))
+        if mine is scanned.moments():
+            np.testing.assert_allclose(mine.mean, own.mean, rtol=1e-12, atol=1e-14)
+            assert np.abs((mine.scatter - own.scatter) / scale).max() < 1e-12
+    one, other = scanned.counts(SETS), held.counts(SETS)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-12)
+    assert np.array_equal(one.offsets, other.offsets)
+    monkeypatch.setattr(stream_counts, "most_dense_cells", lambda rows: 2)  # no set has a table
+    sparse = dagora.open_rows(file, weights="w", drop="n")
+    np.testing.assert_allclose(sparse.counts(SETS).values, other.values, rtol=1e-12)
+    cells = sparse.contingency((2, 0))
+    np.testing.assert_array_equal(cells.cells, held.contingency((2, 0)).cells)
+
+
+@pytest.mark.parametrize("option", ["counts", "weights"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "duckdb"])
+def test_the_graph_is_that_of_the_rows_in_memory(option: str, ending: str, tmp_path: Path) -> None:
+    rows, column = frame("discrete"), {"counts": "n", "weights": "w"}[option]
+    rows = rows.drop(columns={"n", "w"} - {column})
+    source = path = tmp_path / f"rows.{ending}"
+    if ending == "parquet":
+        rows.to_parquet(path, index=False)
+    elif ending == "csv":
+        rows.to_csv(path, index=False)
+    else:
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+        source = f"duckdb:{path}"
+    held = dagora.learn(rows, "tabu", **{option: column})
+    table = {"table": "people"} if ending == "duckdb" else {}
+    scanned = dagora.learn(dagora.open_rows(source, **table, **{option: column}), "tabu")
+    assert scanned.graph == held.graph
+    assert scanned.score == pytest.approx(held.score, rel=0 if option == "counts" else 1e-12)
+    assert scanned.stats.get("effective_rows") == held.stats.get("effective_rows")
+    assert ("the effective number" in scanned.message) is (option == "weights")
+
+
+def test_rows_with_missing_values_are_dropped_with_their_weights(tmp_path: Path) -> None:
+    rows = frame("discrete").drop(columns="n")
+    rows.loc[::7, "b"] = None
+    rows.to_parquet(tmp_path / "rows.parquet", index=False)
+    scanned = dagora.open_rows(tmp_path / "rows.parquet", weights="w", missing="drop")
+    held = as_statistics(rows, reading=ReadingOptions(weights="w", missing="drop"))
+    assert scanned.n_rows == held.n_rows
+    np.testing.assert_allclose(scanned.counts(SETS).values, held.counts(SETS).values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "option", "line"),
+    [
+        ({"w": -1.0}, {"weights": "w"}, "column 'w' is to weigh rows (weights=\"w\"), and data row 1 holds"),
+        ({"w": 0.0}, {"weights": "w"}, "all weights are 0, so there is no row"),
+        ({"n": 1.5}, {"counts": "n"}, "column 'n' is to count rows (counts=\"n\"), and data row 1 holds"),
+        ({"n": 0}, {"counts": "n"}, "all counts are 0, so there is no row"),
+        ({}, {"counts": "m"}, "there is no column 'm' (of counts)"),
+    ],
+)
+def test_what_says_no_number_is_refused(change: dict, option: dict, line: str, tmp_path: Path) -> None:
+    frame().assign(**change).to_parquet(tmp_path / "rows.parquet", index=False)
+    with pytest.raises(dagora.DagoraError) as told:
+        dagora.open_rows(tmp_path / "rows.parquet", **option)
+    assert line in str(told.value)
+
+
+def test_a_database_that_counts_by_itself_refuses(tmp_path: Path, run: Callable) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    rows = frame("discrete")  # noqa: F841 - the query names it
+    with duckdb.connect(str(tmp_path / "db")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+    ran = run("learn", f"duckdb:{tmp_path / 'db'}", "--table", "people", "--counts", "n", "--push-down")
+    assert ran.code == 2
+    assert "--push-down counts every row once: leave it out" in ran.err
