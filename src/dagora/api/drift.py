@@ -31,7 +31,8 @@ def drift(
     """Test which families of a graph changed from old data to new data.
 
     Each variable given its parents is compared between the periods: by G² where all are discrete, by the
-    likelihood ratio of regressions where all are continuous. Families of both kinds are not tested.
+    likelihood ratio of regressions where all are continuous, and from regressions with indicators of levels
+    where there are both kinds.
 
     Parameters
     ----------

@@ -8,36 +8,28 @@ that the sum keeps its distribution.
 Regressions: the likelihood ratio of one regression with its variance for each period against one for both, N
 ln RSS/N − Σ n ln RSS/n, with p + 2 degrees of freedom for p parents; multiplied by 1 − (p + 3) / m with m the
 rows of the smaller period, as small samples make it too large.
+
+Families of both kinds of columns: `mixed_changes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col
-from dagora.data.schema import Kind, Schema
+from dagora.data.schema import Kind
 from dagora.graph.dag import DAG
+from dagora.posterior.criticism.mixed_changes import compare_mixed, joined_levels
+from dagora.posterior.criticism.period_test import EXACT, PeriodTest, largest_change, too_few
 from dagora.stats.moments import merge_moments
 from dagora.stats.statistics import Moments, Statistics
 
 # Fewest rows that are expected of a level in a period before it is counted by itself.
 LEAST_EXPECTED = 1.0
-# Variance below this share of a column's own is none: a parent repeats it.
-EXACT = 1e-10
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodTest:
-    """A statistic, its degrees of freedom, and what changed most."""
-
-    statistic: float
-    df: int
-    largest: str
 
 
 def compare_family(graph: DAG, node: str, before: Statistics, now: Statistics) -> PeriodTest | str:
@@ -53,7 +45,7 @@ def compare_family(graph: DAG, node: str, before: Statistics, now: Statistics) -
         return compare_tables(family, before, now)
     if set(kinds) == {Kind.CONTINUOUS}:
         return compare_regressions(family, before, now)
-    return "a family of columns of both kinds is not tested"
+    return compare_mixed(family, before, now)
 
 
 def compare_tables(family: Sequence[str], before: Statistics, now: Statistics) -> PeriodTest:
@@ -109,11 +101,6 @@ def compare_tables(family: Sequence[str], before: Statistics, now: Statistics) -
     return PeriodTest(max(0.0, statistic), df, largest)
 
 
-def joined_levels(name: str, schemas: Sequence[Schema]) -> list[str]:
-    """The levels of a column in either period."""
-    return list(dict.fromkeys(level for schema in schemas for level in schema[schema.index(name)].levels))
-
-
 def merge_rare(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts of levels (rows) in two periods, where levels of too few expected rows are counted together.
 
@@ -152,8 +139,8 @@ def compare_regressions(family: Sequence[str], before: Statistics, now: Statisti
     one, other = (moments_of(statistics, family) for statistics in (before, now))
     parents = len(family) - 1
     smaller = min(one.n, other.n)
-    if smaller < 2 * (parents + 3):
-        return f"{smaller} rows are too few for {parents} parents"
+    if refusal := too_few(smaller, parents):
+        return refusal
     both = merge_moments(one, other)
     fits = [regression(each) for each in (one, other, both)]
     if any(fit is None for fit in fits):
@@ -190,29 +177,3 @@ def regression(moments: Moments) -> tuple[NDArray[np.float64], float] | None:
     if left < EXACT:
         return None
     return slopes * scale[-1] / scale[:-1], left * float(spreads[-1])
-
-
-def largest_change(
-    family: Sequence[str],
-    moments: tuple[Moments, Moments],
-    slopes: tuple[NDArray[np.float64], NDArray[np.float64]],
-    rss: tuple[float, float],
-) -> str:
-    """The largest change of a regression: of a slope, of the mean at the parents' means, or of the spread."""
-    one, other = moments
-    deviations = [float(np.sqrt(left / each.n)) for left, each in zip(rss, moments, strict=True)]
-    pooled = merge_moments(one, other)
-    spread = np.sqrt(np.diagonal(pooled.scatter) / pooled.n)
-    noise = float(np.hypot(deviations[0] / np.sqrt(one.n), deviations[1] / np.sqrt(other.n)))
-    means = [
-        float(each.mean[-1] + own @ (pooled.mean[:-1] - each.mean[:-1]))
-        for each, own in zip(moments, slopes, strict=True)
-    ]
-    found = [(abs(means[1] - means[0]) / noise, f"its mean {means[0]:.3g} before, {means[1]:.3g} now")]
-    ratio = abs(np.log(deviations[1] / deviations[0])) / np.sqrt(0.5 / one.n + 0.5 / other.n)
-    found.append((float(ratio), f"its spread {deviations[0]:.3g} before, {deviations[1]:.3g} now"))
-    for place, name in enumerate(family[:-1]):
-        change = abs(slopes[1][place] - slopes[0][place]) * spread[place] / noise
-        said = f"slope on {name} {slopes[0][place]:.3g} before, {slopes[1][place]:.3g} now"
-        found.append((float(change), said))
-    return max(found)[1]
