@@ -37,6 +37,12 @@ def keys(run: Callable, tmp_path: Path) -> Path:
     return tmp_path / "keys"
 
 
+def alone(keys: Path, file: Path, *arguments: object) -> list[str]:
+    """A client that would find nobody."""
+    line = client_line(keys, "north", file, *arguments)
+    return ["127.0.0.1:1" if part == "ADDRESS" else part for part in line]
+
+
 def clients(keys: Path, rows: Path, *arguments: object) -> dict[str, list[str]]:
     return {site: client_line(keys, site, rows.with_name(f"{site}.csv"), *arguments) for site in SITES}
 
@@ -73,15 +79,15 @@ def test_a_client_without_its_weights_is_refused_before_it_connects(
     run: Callable, keys: Path, rows: Path
 ) -> None:
     assert run("federate", "policy", "init", rows, "--keys", keys, "--weights", "w", "--drop", "n").code == 0
-    lacking = run(*client_line(keys, "north", rows))
+    lacking = run(*alone(keys, rows))
     assert lacking.code == 2
     assert "--weights says which column of this table has the weights" in only_line(lacking)
     larger = rows.with_name("larger.csv")
     frame = pd.read_csv(rows)
     frame.assign(w=frame["w"] * 3).to_csv(larger, index=False)
-    assert "agree on a larger one" in only_line(run(*client_line(keys, "north", larger, "--weights", "w")))
+    assert "agree on a larger one" in only_line(run(*alone(keys, larger, "--weights", "w")))
     assert run("federate", "policy", "init", rows, "--keys", keys, "--drop", "n,w", "--overwrite").code == 0
-    needless = run(*client_line(keys, "north", rows, "--weights", "w"))
+    needless = run(*alone(keys, rows, "--weights", "w"))
     assert "rows count alike by the codebook, and these have weights" in only_line(needless)
 
 

@@ -40,7 +40,7 @@ class RowsThatCount(ABC):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader of the source has to say."""
+        """The notes of the reader of the source."""
         return self._source.notes if isinstance(self._source, SaysMore) else ()
 
     @property
@@ -55,7 +55,7 @@ class RowsThatCount(ABC):
         return pa.schema([each for each in self._source.schema() if each.name.strip() != self.column])
 
     def state(self) -> object:
-        """What tells that the rows may have changed."""
+        """A value that changes when the rows may have changed."""
         return self._source.state()
 
     def _read(self, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, pa.ChunkedArray, int]]:

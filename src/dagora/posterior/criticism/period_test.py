@@ -25,7 +25,7 @@ class PeriodTest:
 
 
 def too_few(rows: int, parents: int) -> str:
-    """Why so many rows are no test of a regression; empty where they are.
+    """The reason why so many rows are no test of a regression; empty where they are one.
 
     >>> too_few(8, 2), too_few(10, 2)
     ('8 rows are too few for 2 parents', '')

@@ -85,7 +85,7 @@ def test_windows_reach_back_as_far_as_the_plan_says(lags):
     assert plan.questions == ("lagged",)
     asked = PlanQuestion("lagged", lags=2)
     assert read_question(asked.encode(), plan) == asked
-    assert asked.size(book.schema) == 1 + 6 + 21
+    assert asked.size(book) == 1 + 6 + 21
     with pytest.raises(ProtocolError, match="windows of 3 steps"):
         read_question(PlanQuestion("lagged", lags=lags).encode(), plan)
     with pytest.raises(ProtocolError, match="allows no moments"):
@@ -109,7 +109,7 @@ def test_products_of_four_are_those_of_the_plan_s_regressions():
     plan = draft_effect_plan(book, {"north": "", "south": "", "west": ""}, [("z", "x"), ("z", "y", "x")])
     asked = PlanQuestion("fourth", ((2, 0), (2, 1, 0)))
     assert read_question(encode({"kind": "fourth"}), plan) == asked
-    assert asked.size(book.schema) == 3 * (15 + 35)
+    assert asked.size(book) == 3 * (15 + 35)
     for odd in ({"columns": np.zeros(1)}, {"slopes": np.ones(2)}):
         with pytest.raises(ProtocolError, match="unknown field"):
             read_question(encode({"kind": "fourth", **odd}), plan)

@@ -143,6 +143,6 @@ def test_every_site_has_logged_the_same(tmp_path):
         events = meeting.logs[name].events
         assert [event["event"] for event in events] == ["plan", "answer", "end"]
         assert events[1]["tables"] == [[0], [0, 2]]
-        assert events[1]["numbers"] == PlanQuestion("counts", ((0,), (0, 2))).size(meeting.codebook.schema)
+        assert events[1]["numbers"] == PlanQuestion("counts", ((0,), (0, 2))).size(meeting.codebook)
         assert events[2]["reason"] == "done"
         assert events[0]["plan"] == meeting.plan.to_dict()
