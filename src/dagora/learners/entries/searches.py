@@ -205,7 +205,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Teyssier & Koller 2005",
         learner="dagora.learners.search.order.obs:obs",
-        obeys=WITH_PRIOR,
+        obeys=WITH_CAUSES,
         growth="parent sets",
         options=(
             Option("restarts", "int", 100, "random orders to start from", low=1),
@@ -222,7 +222,7 @@ SEARCHES = (
         promise="the best network found",
         reference="Scanagatta, de Campos, Corani & Zaffalon 2015",
         learner="dagora.learners.search.order.asobs:asobs",
-        obeys=WITH_PRIOR,
+        obeys=WITH_CAUSES,
         growth="parent sets",
         options=(Option("orders", "int", 20_000, "random orders to try", low=1),),
     ),

@@ -169,13 +169,14 @@ def compare_shares(
 
 
 def standard_errors(one: Moments, other: Moments, place: int) -> float:
-    """How far the mean or the spread of a feature moved, in standard errors."""
+    """The distance that the mean or the spread of a feature moved, in standard errors."""
     spreads = [float(np.sqrt(each.scatter[place, place] / each.n)) for each in (one, other)]
     if not all(spreads):
         return 0.0
     mean = abs(float(other.mean[place] - one.mean[place]))
     mean /= float(np.hypot(spreads[0] / np.sqrt(one.n), spreads[1] / np.sqrt(other.n)))
-    return max(mean, abs(np.log(spreads[1] / spreads[0])) / np.sqrt(0.5 / one.n + 0.5 / other.n))
+    ratio = abs(float(np.log(spreads[1] / spreads[0])))
+    return max(mean, ratio / float(np.sqrt(0.5 / one.n + 0.5 / other.n)))
 
 
 def regress(moments: Moments, given: int) -> Regressed:

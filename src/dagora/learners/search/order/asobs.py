@@ -15,7 +15,7 @@ from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem
-from dagora.learners.search.order.order_search import network_of, outcome_of
+from dagora.learners.search.order.order_search import network_of, outcome_of, permitted_outcome
 from dagora.learners.search.order.swap_moves import sample_acyclic
 
 # Orders that are shuffled one from the other, and tried with one tolerance for ties.
@@ -51,4 +51,5 @@ def asobs(candidates: Candidates, run: Run, *, orders: int = 20_000) -> Outcome:
     # A topological order of the network found permits at least that network.
     graph = network_of(problem, choice, candidates.names)
     found = np.array(graph.order_indices, dtype=np.int64)
-    return outcome_of(candidates, found, run, {"orders": float(done)}, f"{done} random orders")
+    outcome = outcome_of(candidates, found, run, {"orders": float(done)}, f"{done} random orders")
+    return permitted_outcome(outcome, candidates, run)

@@ -18,7 +18,7 @@ from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm
 from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order
-from dagora.learners.search.order.order_search import network_of, outcome_of
+from dagora.learners.search.order.order_search import network_of, outcome_of, permitted_outcome
 from dagora.learners.search.order.swap_moves import swap_search
 
 
@@ -56,9 +56,10 @@ def obs(
             order, stuck = feasible_order(candidates)
             if not stuck:
                 swap_search(problem.flat, order, best_order, length, patience, problem.tie(), stop)
-    return outcome_of(
+    outcome = outcome_of(
         candidates, best_order, run, {"orders": float(done)}, f"{done} random orders with swaps"
     )
+    return permitted_outcome(outcome, candidates, run)
 
 
 def is_permitted(problem: LocalProblem, order: NDArray[np.int64]) -> bool:
