@@ -84,6 +84,7 @@ def test_moments_are_those_of_the_pooled_rows_with_weights() -> None:
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
+        ("auto", "discrete"),
         ("tabu", "discrete"),
         ("tabu", "continuous"),
         ("tabu", "mixed"),
@@ -135,6 +136,14 @@ def test_what_takes_no_weights_says_so(options: dict, line: str) -> None:
     with pytest.raises(dagora.DagoraError, match=line) as told:
         dagora.learn_federated(as_sites(designed("continuous")), **options)
     assert "\n" not in str(told.value)
+
+
+def test_series_with_weights_are_refused() -> None:
+    rows = designed("continuous")
+    with pytest.raises(
+        dagora.OptionError, match="rows that follow each other in time are taken as they stand"
+    ):
+        dagora.learn_federated(as_sites(rows), "dynotears", time="a")
 
 
 def test_sites_that_do_not_agree_about_weights_are_refused() -> None:

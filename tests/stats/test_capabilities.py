@@ -67,6 +67,13 @@ def with_weights(_):
     return DesignStatistics(designed)
 
 
+def weighed_scan(folder):
+    """Statistics of scanned rows with weights."""
+    rows = DesignedTable(ROWS, RowDesign(np.linspace(0.5, 2, 27), by_weight="w"))
+    dagora.write_table(rows.with_weights(), folder / "w.csv")
+    return dagora.open_rows(folder / "w.csv", discrete=["a", "b"], continuous=["x"], weights="w")
+
+
 KINDS = {
     "minimal": (lambda _: Minimal(), set()),
     "table": (lambda _: TableStatistics(ROWS), OF_TABLES),
@@ -76,6 +83,7 @@ KINDS = {
     "missing": (with_missing, {"in_memory", "overview", "indicator_moments", "refuse_missing"}),
     "design": (with_weights, {*OF_TABLES, "design"}),
     "scan": (scanned, OF_SCANS),
+    "weighed scan": (weighed_scan, {*OF_SCANS, "design"}),
     "sites": (over_sites, OF_SITES),
 }
 
@@ -95,7 +103,12 @@ def test_statistics_declare_what_they_can_do(tmp_path, kind):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("minimal", {"contingencies"}), ("scan", OF_SCANS - {"overview"}), ("sites", OF_SITES - {"federation"})],
+    [
+        ("minimal", {"contingencies"}),
+        ("scan", OF_SCANS - {"overview"}),
+        ("weighed scan", OF_SCANS - {"overview"} | {"design"}),
+        ("sites", OF_SITES - {"federation"}),
+    ],
 )
 def test_the_order_of_names_keeps_what_can_be_counted(tmp_path, kind, expected):
     behind = KINDS[kind][0](tmp_path)

@@ -77,6 +77,7 @@ class NameOrder:
             basis_moments=behind.basis_moments and self.basis_moments,
             indicator_moments=behind.indicator_moments and self.indicator_moments,
             max_parents=behind.max_parents,
+            design=behind.design,
         )
 
     def counts(self, column_sets: ColumnSets) -> CellCounts:

@@ -150,7 +150,9 @@ class CoordinatorSession:
             return None
         sums = self._sum(PlanQuestion(WEIGHTS))
         self._check_rows(int(sums[0]), self.plan.largest_rows)
-        return WeightSums.read(sums)
+        found = WeightSums.read(sums)
+        self._rows = self._rows or found.total  # counts are of rows with these weights
+        return found
 
     def basis_moments(self, functions: int) -> BasisMoments:
         """Moments of basis functions of all rows, from one sum."""

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import DataError
+from dagora.base.errors import DataError, OptionError
 from dagora.base.files import naming
+from dagora.base.wording import option
 from dagora.data.accepting import incomplete_refusal
 from dagora.data.designed import DesignedTable
 from dagora.data.incomplete import IncompleteTable
@@ -272,6 +273,11 @@ def in_series(sites: Sequence[Site], timing: Timing) -> tuple[list[Site], float]
     lost.
     """
     found: dict[str, Panel] = {}
+    if any(site.weights is not None for site in sites):
+        raise OptionError(
+            f"rows that follow each other in time are taken as they stand: leave {option('weights')} out, or "
+            f"leave {option('time')} out"
+        )
     for site in sites:
         with naming(site.name):
             found[site.name] = Panel.of_table(site.table, timing.time, timing.series)

@@ -75,9 +75,13 @@ class SecureStatistics:
     def _weights(self) -> WeightSums | None:
         return self.federation.weight_sums()
 
-    @cached_property
+    @property
     def effective(self) -> EffectiveRows | None:
         """The effective number of rows, where they have weights."""
+        return self._effective
+
+    @cached_property
+    def _effective(self) -> EffectiveRows | None:
         sums = self._weights
         if sums is None:
             return None
@@ -213,6 +217,11 @@ class SecureSeriesStatistics(SecureStatistics):
     def __init__(self, federation: Federation, lags: int) -> None:
         super().__init__(federation)
         self.lags = lags
+
+    @property
+    def effective(self) -> None:
+        """No weights: a plan about series has none."""
+        return
 
     @property
     def capabilities(self) -> StatisticsCapabilities:
