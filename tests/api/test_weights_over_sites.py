@@ -161,3 +161,10 @@ def test_groups_over_sites_are_refused() -> None:
     groups = RowDesign(groups=np.arange(ROWS) // 3, by_group="g")
     with pytest.raises(dagora.OptionError, match='knows of no group="g": leave one of them out'):
         dagora.learn_federated(as_sites(DesignedTable(rows.table, groups)), "tabu")
+
+
+def test_effects_over_sites_take_no_weights() -> None:
+    with pytest.raises(dagora.OptionError, match="an effect over sites takes every row for one"):
+        dagora.effect_federated(
+            as_sites(designed("continuous")), "a", "c", graph=dagora.DAG("abcde", [("a", "c")])
+        )

@@ -11,11 +11,10 @@ from dagora.data.table import Table
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook, fraction_bits
 from dagora.parties.horizontal.plan.drafting import codebook_of
+from dagora.parties.horizontal.session.exact_products import exact_products, first_and_second
 from dagora.parties.horizontal.session.fourth_sums import fourth_sums
 from dagora.parties.horizontal.session.row_sums import (
     SUMMED,
-    exact_products,
-    first_and_second,
     joint_counts,
     moments,
     read_fourth_moments,

@@ -39,8 +39,8 @@ from dagora.parties.horizontal.plan.plan import (
     WEIGHTS,
     RunPlan,
 )
+from dagora.parties.horizontal.session.exact_products import numbers_in
 from dagora.parties.horizontal.session.fourth_sums import LIMBS, number_of_sums
-from dagora.parties.horizontal.session.row_sums import numbers_in
 from dagora.parties.transport.messages import Array, Field, Value, check_fields, decode, encode
 from dagora.stats.indicators import feature_starts
 from dagora.stats.statistics import flatten

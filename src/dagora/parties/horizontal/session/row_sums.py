@@ -9,8 +9,7 @@ in `SUMMED` only if it has this property; the tests check it for each.
 To a release with noise a site adds its share of the noise, drawn afresh. The site's log keeps its part, and
 gives the same part again when the same plan comes again, so that the noise cannot be averaged away.
 
-Where rows have weights, counts are sums of weights, and moments sums of products with them. A weight times a
-value has up to 2b bits; it is split into two halves of b bits, so that its products with values fit.
+Where rows have weights, counts are sums of weights, and moments sums of products with them.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from dagora.kernels.decorators import kernel
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import CodedRows
 from dagora.parties.horizontal.plan.plan import RunPlan
+from dagora.parties.horizontal.session.exact_products import BLOCK, first_and_second, numbers_in
 from dagora.parties.horizontal.session.fourth_sums import (
     IMPOSSIBLE,
     LIMBS,
@@ -46,8 +46,6 @@ from dagora.stats.basis import BasisMoments, basis_features
 from dagora.stats.indicators import IndicatorMoments, feature_starts
 from dagora.stats.statistics import Moments, flatten, running_sum
 
-# Rows that are multiplied at a time: sums of products of halves, of at most 16 bits each, stay below 2⁵³.
-BLOCK = 1 << 16
 # Numbers of windows of time that are held at a time: 64 MB.
 WINDOW_NUMBERS = 1 << 23
 # The least standard deviation in steps of the fixed point: rounding then adds 1/12 to a variance of 65,536.
@@ -107,64 +105,6 @@ class WeightSums:
         1.6
         """
         return self.total**2 / self.squares
-
-
-def numbers_in(columns: int, *, weighed: bool) -> int:
-    """The length of the answer of `first_and_second` for so many columns."""
-    return 1 + columns + (1 + weighed) * (columns * (columns + 1) // 2)
-
-
-def first_and_second(
-    numbers: NDArray[np.int64], bits: int, weights: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """The number of rows, the sums of columns of integers up to 2ᵇ, and of all products of two columns.
-
-    With weights, each sum is weighed, and the products have an upper and a lower half.
-    """
-    d, n = numbers.shape
-    if weights is not None:
-        return _weighed(numbers, bits, weights)
-    products = np.zeros((d, d), dtype=np.int64)
-    for start in range(0, n, BLOCK):
-        products += exact_products(numbers[:, start : start + BLOCK], bits)
-    return np.concatenate([[n], numbers.sum(axis=1), products[np.triu_indices(d)]]).astype(np.int64)
-
-
-def _weighed(numbers: NDArray[np.int64], bits: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    d, n = numbers.shape
-    first = np.zeros(d, dtype=np.int64)
-    upper, lower = np.zeros((2, d, d), dtype=np.int64)
-    for start in range(0, n, BLOCK):
-        block = numbers[:, start : start + BLOCK]
-        heavy = block * weights[start : start + BLOCK]
-        first += heavy.sum(axis=1)
-        high = heavy >> bits
-        upper += exact_products(high, bits, block)
-        lower += exact_products(heavy - (high << bits), bits, block)
-    above = np.triu_indices(d)
-    return np.concatenate([[weights.sum()], first, upper[above], lower[above]]).astype(np.int64)
-
-
-def exact_products(
-    numbers: NDArray[np.int64], bits: int, others: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
-    """Z Zᵀ (or Z Yᵀ) of integers up to 2ᵇ in size, exactly, by products of doubles.
-
-    Each integer is split into two halves; the sum of their products over a block of rows is below 2⁵³.
-    """
-    half = bits // 2
-    upper, lower = _halves(numbers, half)
-    own_upper, own_lower = (upper, lower) if others is None else _halves(others, half)
-    mixed = (upper @ own_lower.T).astype(np.int64)
-    turned = mixed.T if others is None else (lower @ own_upper.T).astype(np.int64)
-    whole = (upper @ own_upper.T).astype(np.int64) << (2 * half)
-    result: NDArray[np.int64] = whole + ((mixed + turned) << half) + (lower @ own_lower.T).astype(np.int64)
-    return result
-
-
-def _halves(numbers: NDArray[np.int64], half: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    high = numbers >> half
-    return high.astype(np.float64), (numbers - (high << half)).astype(np.float64)
 
 
 def basis_moments(rows: CodedRows, functions: int) -> NDArray[np.int64]:
