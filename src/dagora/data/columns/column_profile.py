@@ -252,7 +252,11 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
     if pa.types.is_temporal(profile.type):
         return DATES
     texts = profile.values if is_text(profile.type) else None
-    if texts is not None and begin_with_digits(texts) and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py():
+    if (
+        texts is not None
+        and begin_with_digits(texts)
+        and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py()
+    ):
         return DATES
     if profile.cells <= FEWEST_VALUES and not profile.name.startswith(UNNAMED):
         return None

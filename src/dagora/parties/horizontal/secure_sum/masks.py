@@ -84,7 +84,7 @@ def key_for(secret: bytes, info: bytes) -> bytes:
 
 
 def keystream(key: bytes, shape: tuple[int, ...], zeros: bytes | None = None) -> NDArray[np.uint64]:
-    """Expand a key, used for nothing else, to uniform integers: AES-256-CTR over zeros, of eight bytes each."""
+    """Expand a key, used for nothing else, to uniform integers: AES-256-CTR over zeros."""
     stream = Cipher(AES(key), _MODE).encryptor().update(zeros or bytes(8 * prod(shape)))
     return np.frombuffer(stream, dtype="<u8").reshape(shape)
 
