@@ -18,6 +18,7 @@ from dagora.parties.horizontal.plan.drafting import draft_trial
 from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.policy.drafted_policy import trial_policy
 from dagora.parties.horizontal.secure_sum.identity import CertifiedIdentity, Identity, hand_out_keys
+from dagora.parties.horizontal.secure_sum.masks import KeyPair
 from dagora.parties.horizontal.secure_sum.roster import Roster, SiteMasks
 from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession
 from dagora.parties.horizontal.session.federation import Site
@@ -57,7 +58,8 @@ def cost_of_sums(sites: int, values: int, rounds: int) -> Cost:
     identities = hand_out_keys([COORDINATOR, *names])
     plan = plan_of(identities, names)
     begun = {name: SiteMasks.begin(identities[name], plan) for name in names}
-    roster = Roster.of(plan, {name: entry for name, (_, entry) in begun.items()})
+    entries = {name: entry for name, (_, entry) in begun.items()}
+    roster = Roster.of(plan, entries, KeyPair.make().public)
     message = roster.encode(identities[COORDINATOR].sign(roster.statement()))
     certificate = identities[COORDINATOR].certificate
     start = time.process_time()

@@ -8,13 +8,17 @@ import pytest
 
 from dagora.base.errors import FormatError, ProtocolError
 from dagora.data.table import Table
+from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
 from dagora.parties.horizontal.plan.coded_rows import code_rows, follow_codebook
+from dagora.parties.horizontal.plan.plan import RunPlan
 from dagora.parties.horizontal.policy.drafted_policy import draft_limits
+from dagora.parties.horizontal.policy.policy import PolicyError, SitePolicy
 from dagora.parties.horizontal.session.fourth_sums import FourthSums, fourth_sums
 from dagora.parties.horizontal.session.questions import PlanQuestion, read_question
 from dagora.parties.horizontal.session.row_sums import SUMMED, joint_counts
 from dagora.parties.transport.messages import decode
+from dagora.stats.indicators import feature_starts
 from tests.attacks.hostile_coordinator import NAMES, tables
 from tests.parties.horizontal.meeting import Meeting
 
@@ -93,6 +97,45 @@ def test_products_of_four_columns_with_two_values_are_their_joint_table():
     signs = [[np.prod(np.where(some, 2 * np.array(cell) - 1, 1)) for cell in chosen] for some in chosen]
     counts = np.linalg.solve(np.array(signs, float), np.array(told, float))
     assert np.rint(counts).tolist() == [int((values == cell).all(axis=1).sum()) for cell in chosen]
+
+
+BOTH_KINDS = Codebook(
+    (
+        ColumnCoding("a", levels=("0", "1")),
+        ColumnCoding("b", levels=("0", "1", "2")),
+        ColumnCoding("x", low=0.0, high=1.0),
+    )
+)
+
+
+def test_indicators_are_the_joint_tables_of_all_pairs():
+    """docs/security-officer.md says so; this test would fail if the warning could go."""
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.integers(0, 2, 80), rng.integers(0, 3, 80), rng.random(80)])
+    table = Table.from_numpy(values, names=list("abx"), discrete=["a", "b"], continuous=["x"])
+    rows = code_rows(follow_codebook(table, BOTH_KINDS), BOTH_KINDS, 1 << 22)
+    sums = SUMMED["indicators"](rows)
+    size = int(feature_starts(rows.schema)[-1])
+    products = np.zeros((size, size), dtype=np.int64)
+    products[np.triu_indices(size)] = sums[1 + size :]
+    # Level 1 of a with levels 1 and 2 of b: features 0, 1 and 2.
+    counts = joint_counts(rows, [(0, 1)]).reshape(2, 3)
+    assert (products[0, 1:3] >> 2 * rows.bits).tolist() == counts[1, 1:].tolist()
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_an_owner_who_allows_no_table_of_two_columns_answers_no_indicators(columns):
+    sites = {name: f"sha256:{number:064x}" for number, name in enumerate(("east", "mid", "west"))}
+    plan = RunPlan(sites, BOTH_KINDS, "tabu", ("indicators",), coordinator=f"sha256:{9:064x}")
+    policy = SitePolicy(
+        plan.coordinator, sites, BOTH_KINDS, questions=("indicators",), columns_per_table=columns,
+        tables_per_run=9, tables_for_ever=9,
+    )  # fmt: skip
+    if columns == 2:
+        policy.check(plan, "east", History())
+        return
+    with pytest.raises(PolicyError, match="tables of two columns"):
+        policy.check(plan, "east", History())
 
 
 def rows_told(rows, columns):

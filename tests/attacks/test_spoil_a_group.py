@@ -83,11 +83,11 @@ def test_a_cheater_among_processes(run, start, tmp_path, monkeypatch, step):
     line = {
         name: (
             "--data", tmp_path / f"{name}.csv", "--key", "ID", "--certificates", folder / name, "--quiet",
-            "-o", tmp_path / f"{name}.json",
+            "-o", tmp_path / f"{name}.json", "--owners", ",".join(names),
         )
         for name in names
     }  # fmt: skip
-    host = start("private", "group", "host", "--port", 0, "--owners", ",".join(names), *line["clinic"])
+    host = start("private", "group", "host", "--port", 0, *line["clinic"])
     where = listening(host)
     lab = start("private", "group", "join", "--connect", where, *line["lab"])
     send, draw = TcpTransport.send, random.Random(1)
@@ -115,10 +115,13 @@ def test_a_cheater_among_processes(run, start, tmp_path, monkeypatch, step):
 def test_a_host_that_names_an_address_that_cannot_be(credentials, address):
     """The third owner is told where the second listens; a name that cannot be one is no traceback."""
     with Listener(credentials["host"], ["c"]) as listener:
-        joining = begin_thread(join_owners, credentials["c"], "127.0.0.1", listener.port, wait=PATIENCE)
+        owners = ["host", "b", "c"]
+        joining = begin_thread(
+            join_owners, credentials["c"], owners, "127.0.0.1", listener.port, wait=PATIENCE
+        )
         with listener.accept() as transport:
             channel = Channel(transport, "c", TAG)
-            channel.send("roster", owners=["host", "b", "c"])
+            channel.send("roster", owners=owners)
             channel.receive("address", {"address": str})
             channel.send("addresses", addresses=[address, address])
             with pytest.raises(ProtocolError, match=r"no host|not a port"):

@@ -86,10 +86,10 @@ def test_the_same_column_at_two_owners(run: Callable, files: list[Path]) -> None
 
 def terminals(start: Callable, files: list[Path], folder: Path) -> list[subprocess.Popen[str]]:
     """One process per owner, the host first."""
-    common = ("--key", "ID", "--quiet")
+    common = ("--key", "ID", "--quiet", "--owners", ",".join(NAMES[: len(files)]))
     host = start(
         "private", "group", "host", "--data", files[0], "--certificates", folder / NAMES[0], "--port", 0,
-        "--owners", ",".join(NAMES[: len(files)]), *common,
+        *common,
     )  # fmt: skip
     where = listening(host)
     return [host] + [
@@ -115,7 +115,7 @@ def test_three_terminals_keep_logs_and_the_second_session_is_one_too_many(
     assert [json.loads(line).get("status") for line in log] == [None, "finished"]
     again = run(
         "private", "group", "join", "--data", files[1], "--certificates", tmp_path / "run" / "lab", "--key",
-        "ID", "--connect", "127.0.0.1:1", "--max-sessions", 1,
+        "ID", "--connect", "127.0.0.1:1", "--max-sessions", 1, "--owners", ",".join(NAMES[:3]),
     )  # fmt: skip
     assert again.code == 2
     assert "a column of these data was in 1 session already" in again.err

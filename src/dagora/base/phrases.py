@@ -110,13 +110,17 @@ def comma_list(names: Iterable[str]) -> str:
     return line.getvalue()
 
 
+# A name up to a comma; in quotes it may hold commas, and quotes twice. Python's csv refuses line breaks.
+LISTED_NAME = re.compile(r'\s*(?:"((?:[^"]+|"")*)(?:"([^,]*)|\Z)|([^,]*))(?:,|\Z)')
+
+
 def split_list(listed: str) -> list[str]:
     """Undo `comma_list`; blanks around names and empty names do not count.
 
     >>> split_list('a, b,"c, d",')
     ['a', 'b', 'c, d']
     """
-    cells = next(csv.reader([listed], skipinitialspace=True), [])
+    cells = [alone or quoted.replace('""', '"') + rest for quoted, rest, alone in LISTED_NAME.findall(listed)]
     return [cell.strip() for cell in cells if cell.strip()]
 
 

@@ -40,8 +40,8 @@ EXAMPLES = """\b
 Examples: three terminals, one for each owner
   dagora private group certificates run clinic lab registry
   dagora private group host --data a.csv --key ID --owners clinic,lab,registry --certificates run/clinic
-  dagora private group join --data b.csv --key ID --connect 127.0.0.1:7200 --certificates run/lab
-  dagora private group join --data c.csv --key ID --connect 127.0.0.1:7200 --certificates run/registry
+  dagora private group join --data b.csv --key ID --owners clinic,lab,registry --connect 127.0.0.1:7200
+    --certificates run/lab    (and so the third)
 \b
 All at once, to try it out:
   dagora private simulate a.csv b.csv c.csv --key ID
@@ -79,6 +79,18 @@ class GroupRequest:
         with as_bad_input():
             owners = tuple(split_list(self.owners)) if self.owners else None
             return GroupProposal(self.order, self.max_parents, self.score, self.min_rows, owners)
+
+    def all_owners(self) -> tuple[str, ...]:
+        """All owners, named by each owner itself: any two of the three that compute see every column."""
+        from dagora.base.errors import OptionError
+
+        owners = self.proposal().owners
+        if owners is None:
+            raise OptionError(
+                "--owners must name all owners, the host first, such as clinic,lab,registry: of the first "
+                "three, which compute, any two can together see every column"
+            )
+        return owners
 
     def prepare(self) -> tuple[Credentials, PartyData, SessionLog]:
         """Refuse invalid options, files, certificates and columns before anybody is contacted."""
@@ -247,9 +259,7 @@ def host(*, where: str, port: int, request: GroupRequest) -> None:
     from dagora.parties.replicated.meeting import receive_owners
     from dagora.parties.transport.listener import Listener
 
-    owners = request.proposal().owners
-    if owners is None:
-        raise OptionError("--owners must name all owners, such as clinic,lab,registry")
+    owners = request.all_owners()
     credentials, brought, log = request.prepare()
     if owners[0] != credentials.name:
         raise OptionError(
@@ -279,10 +289,11 @@ def join(*, connect: str, where: str, port: int, request: GroupRequest) -> None:
     from dagora.parties.replicated.meeting import join_owners
 
     to, its_port = address(connect)
+    owners = request.all_owners()
     credentials, brought, log = request.prepare()
     live_line().phase("waiting for the other owners")
     transport, roster = join_owners(
-        credentials, to, its_port, where=where, own_port=port,
+        credentials, owners, to, its_port, where=where, own_port=port,
         wait=request.wait, timeout=request.patience, on_refusal=warn,
     )  # fmt: skip
     request.learn(transport, roster, brought, log)

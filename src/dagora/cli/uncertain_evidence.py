@@ -53,6 +53,8 @@ def parse_uncertain(text: str) -> tuple[str, dict[str, float]]:
         if word is not None and not (word.is_mark and word.text == ","):
             item.append(word.text)
             continue
+        if not item:
+            raise ValueError(text)
         # A level in quotes is a word of its own, before the colon and the number.
         level, colon, number = (
             item[0].rpartition(":") if len(item) == 1 else (item[0], *item[1].partition(":")[1:])

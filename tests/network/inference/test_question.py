@@ -148,7 +148,7 @@ def test_mistakes_are_named_in_one_line(text, line):
         ({"of": []}, "nothing is asked for"),
         ({"of": ["cancer"], "given": {"smoker": 1}}, "'smoker' has no level '1': known are no, very often"),
         ({"of": "cancer", "method": "guess"}, "there is no method 'guess': known are auto, exact, sampling"),
-        ({"of": "cancer", "samples": 0}, "samples must be a whole number of at least 1, not 0"),
+        ({"of": "cancer", "samples": 0}, "samples must be a whole number from 1 to 100,000,000, not 0"),
         ({"of": "cancer", "memory": "lots"}, "memory must be a number of bytes such as 500MB or 2GiB, not 'lots'"),
         ({"of": "cancer", "method": "sampling", "seed": -1}, "seed must be a whole number of at least 0, not -1"),
         (

@@ -5,7 +5,7 @@ import pytest
 
 from dagora.base.errors import OptionError, ProtocolError
 from dagora.parties.crypto.channel import Channel
-from dagora.parties.replicated.meeting import _read_roster
+from dagora.parties.replicated.meeting import check_roster
 from dagora.parties.replicated.terms import GroupProposal, check_owners
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.messages import decode, encode
@@ -73,7 +73,7 @@ def test_rosters_that_cannot_be(owners):
     network = memory_network(["ann", "bob"])
     network["ann"].send("bob", "meeting/roster", encode({"owners": owners}))
     with pytest.raises(ProtocolError, match="'ann'"):
-        _read_roster(Channel(network["bob"], "ann", "meeting"), "bob")
+        check_roster(Channel(network["bob"], "ann", "meeting"), ["ann", "bob", "cat"])
 
 
 def test_owners_are_three_to_thirty_two():

@@ -110,7 +110,8 @@ class ColumnProfile:
 
         if is_text(self.type):
             return distinct(self._column)
-        if len(distinct(self._column.slice(0, FIRST_LOOK))) > LIKE_CODES:
+        long = len(self._column) > FIRST_LOOK
+        if long and len(distinct(self._column.slice(0, FIRST_LOOK))) > LIKE_CODES:
             return None
         values = distinct(self._column)
         return values if len(values) <= LIKE_CODES else None
@@ -251,12 +252,17 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
     if pa.types.is_temporal(profile.type):
         return DATES
     texts = profile.values if is_text(profile.type) else None
-    if texts is not None and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py():
+    if (
+        texts is not None
+        and begin_with_digits(texts)
+        and pc.all(pc.match_substring_regex(texts, IS_DATE)).as_py()
+    ):
         return DATES
     if profile.cells <= FEWEST_VALUES and not profile.name.startswith(UNNAMED):
         return None
     if texts is not None:
-        if len(texts) > FEWEST_VALUES and pc.all(pc.match_substring_regex(texts, IS_TIME)).as_py():
+        times = len(texts) > FEWEST_VALUES and begin_with_digits(texts)
+        if times and pc.all(pc.match_substring_regex(texts, IS_TIME)).as_py():
             return DATES
         crowded = profile.crowded or len(texts) > MAX_LEVELS
         many = crowded or len(texts) > max(FEWEST_VALUES, profile.cells / 2)
@@ -268,6 +274,11 @@ def reason_to_leave_out(profile: ColumnProfile) -> str | None:
             )
         return UNIT if len(texts) > FEWEST_VALUES and called_unit(profile.name) else None
     return reason_numbers_identify(profile)
+
+
+def begin_with_digits(texts: pa.Array) -> bool:
+    """Return True if the first text begins with a digit, as dates and times do: patterns cost far more."""
+    return not len(texts) or texts[0].as_py()[:1].isdigit()
 
 
 def names_or_text(levels: int, cells: int) -> str:

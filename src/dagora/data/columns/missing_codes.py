@@ -27,7 +27,7 @@ COMPANIONS = {
 TWICE = tuple(code for nine, others in COMPANIONS.items() for code in (nine, *others))
 SURELY_BELOW = -55.0  # from here on, a code need not come twice
 CODES = np.array([0.0, -1.0, -55.0, -66.0, *TWICE, *(-code for code in TWICE)])
-FRACTIONS = CODES[np.rint(CODES) != CODES]
+IN_ORDER = np.unique(CODES)
 FAR = 3.0  # a code is this many times as large as all other numbers
 GAP = 0.1  # or it comes three times, this share of the range of the others above them
 WIDE_GAP = 0.25  # the same for 66, 77, 88 and 96 to 98, which are rarer codes
@@ -84,9 +84,7 @@ def facts_of(values: NDArray[np.generic], counts: NDArray[np.generic] | None = N
     """The facts about numbers, or about distinct ones of which each comes as often as `counts` says."""
     numbers = np.asarray(values, dtype=np.float64)
     weights = np.ones(len(numbers)) if counts is None else np.asarray(counts, dtype=np.float64)
-    whole = numbers == np.rint(numbers)
-    suspects = np.flatnonzero(np.isin(numbers, FRACTIONS))
-    suspects = np.r_[suspects, np.flatnonzero(whole)[np.isin(numbers[whole], CODES)]]
+    suspects = np.flatnonzero(are_codes(numbers))
     codes: dict[float, int] = {}
     if len(suspects):
         known, places = np.unique(numbers[suspects] + 0.0, return_inverse=True)
@@ -101,6 +99,16 @@ def facts_of(values: NDArray[np.generic], counts: NDArray[np.generic] | None = N
     return NumberFacts(
         codes, int(weights.sum()), float(numbers.min()), float(numbers.max()), *sums_of(numbers, weights)
     )
+
+
+def are_codes(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell of each number if it is one of the codes.
+
+    >>> are_codes(np.array([-1.0, 5.0, np.nan, np.inf])).tolist()
+    [True, False, False, False]
+    """
+    places = np.searchsorted(IN_ORDER[:-1], numbers)
+    return np.asarray(IN_ORDER[places] == numbers)
 
 
 def sums_of(numbers: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:

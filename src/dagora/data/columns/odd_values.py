@@ -135,8 +135,9 @@ def lone_value(numbers: Floats) -> tuple[float, float] | None:
     different = away[away > 0]
     if len(different) < FEWEST_VALUES or not np.isfinite(furthest):
         return None
-    times = furthest / next_one
-    usual = times < max(LONE, next_one / np.median(different))
+    with np.errstate(over="ignore"):
+        times = furthest / next_one
+        usual = times < max(LONE, next_one / np.median(different))
     return None if usual else (float(numbers[away.argmax()]), float(times))
 
 
@@ -152,14 +153,25 @@ def far_values(numbers: Floats) -> dict[float, int]:
     sides = [(low, total - low) for total in range(MOST_CODES, 0, -1) for low in range(total + 1)]
     for low, high in sides:
         inner = slice(low, len(values) - high)
-        if len(values[inner]) < FEWEST_VALUES:
+        if inner.stop - low < FEWEST_VALUES or not stand_apart(values, low, high):
             continue
-        below, above = values[inner][0] - values[:low], values[inner.stop :] - values[inner][-1]
         codes, times = np.delete(values, inner), np.delete(counts, inner)
-        far = np.r_[below, above].min() > np.ptp(values[inner])
-        if far and times.min() >= max(FEWEST_TIMES, counts[inner].max() / 2):
+        if times.min() >= max(FEWEST_TIMES, counts[inner].max() / 2):
             return {float(v): int(n) for v, n in zip(codes, times, strict=True) if v not in CODES}
     return {}
+
+
+def stand_apart(values: Floats, low: int, high: int) -> bool:
+    """Return True if the first and last of some sorted numbers are further away than the range of the others.
+
+    >>> stand_apart(np.array([0.0, 10, 12, 40]), 1, 1), stand_apart(np.array([0.0, 10, 21, 40]), 1, 1)
+    (True, False)
+    """
+    first, last = float(values[low]), float(values[len(values) - high - 1])
+    wide = last - first
+    return (not low or first - float(values[low - 1]) > wide) and (
+        not high or float(values[len(values) - high]) - last > wide
+    )
 
 
 def numbers_of_continuous(column: Column) -> Floats:

@@ -99,7 +99,8 @@ def reading_warnings(
     alike = {variable.name: groups for variable in variables if (groups := same_levels(variable.levels))}
     if alike:
         told = some(
-            f"{' and '.join(map(quote_levels, groups))} in '{name}'" for name, groups in alike.items()
+            f"{some_of(map(quote_levels, groups), MOST_NAMED, between=' and ', noun='groups')} in '{name}'"
+            for name, groups in alike.items()
         )
         join = option("join", next(iter(alike)) if len(alike) == 1 else EVERY)
         yield f"levels that seem to be the same: {told}; {join} joins them"
@@ -263,7 +264,7 @@ def quote_levels(levels: Sequence[str]) -> str:
     "'é', 'e\u0301' (which look alike, and are stored in different ways)"
     """
     alike = len(set(looks_of(levels))) < len(levels)
-    told = ", ".join(f"'{level}'" for level in levels)
+    told = some_of((f"'{level}'" for level in levels), MOST_NAMED)
     return f"{told} (which look alike, and are stored in different ways)" if alike else told
 
 

@@ -14,8 +14,10 @@ from dagora.network.inference.factors import MemoryLimit
 
 METHODS = ("auto", "exact", "sampling")
 SAMPLES = 100_000  # the standard error of a probability from as many plain draws is at most 0.0016
+MOST_SAMPLES = 100_000_000  # a standard error of 0.00005, for 800 MB a variable
 MEMORY = 2 << 30
 """Bytes of the largest table by default; half of what is free where that is less."""
+MOST_MEMORY = 1 << 63
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -41,11 +43,13 @@ def check_settings(method: str, samples: int, seed: int, memory: int | str | Non
     if method not in METHODS:
         raise OptionError(f"there is no {option('method')} '{method}': known are {', '.join(METHODS)}")
     try:
-        enough = index(samples) >= 1 and not isinstance(samples, bool)
+        enough = 1 <= index(samples) <= MOST_SAMPLES and not isinstance(samples, bool)
     except TypeError:
         enough = False
     if not enough:
-        raise OptionError(f"{option('samples')} must be a whole number of at least 1, not {samples}")
+        raise OptionError(
+            f"{option('samples')} must be a whole number from 1 to {MOST_SAMPLES:,}, not {samples}"
+        )
     seed_sequence(seed)  # refuses what is no seed
     return QuerySettings(method, int(samples), seed, MemoryLimit(bytes_of(memory)))
 
@@ -61,7 +65,7 @@ def bytes_of(memory: int | str | None) -> int:
         return MEMORY if free is None else min(MEMORY, free // 2)
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory), re.IGNORECASE)
     unit = UNITS.get(found.group(2).lower()) if found else None
-    if found is None or unit is None or float(found.group(1)) <= 0:
+    if found is None or unit is None or not 0 < float(found.group(1)) * unit < MOST_MEMORY:
         raise OptionError(
             f"{option('memory')} must be a number of bytes such as 500MB or 2GiB, not {memory!r}"
         )

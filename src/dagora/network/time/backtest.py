@@ -132,7 +132,7 @@ def in_short(error: float | None) -> str:
 def cells_of(row: SkillRow) -> tuple[Any, ...]:
     """The cells of a row, in the order of `COLUMNS`."""
     errors = [row.errors.get(name, float("nan")) for name in RIVALS]
-    known = [None if np.isnan(error) else float(error) for error in errors]
+    known = [float(error) if np.isfinite(error) else None for error in errors]
     return (row.variable, row.ahead, row.measure, *known, row.coverage, row.forecasts)
 
 

@@ -37,6 +37,7 @@ MOST_STEPS = 20_000
 FEWEST_DRAWS = 10
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def filter_or_smooth(
     steps: StepModel, histories: Histories, kind: str, level: float, draws: int, seed: int
 ) -> Trajectory:
@@ -59,6 +60,7 @@ def filter_or_smooth(
     return Trajectory(kind, steps.variables, levels, tuple(found), level, tuple(notes))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a trajectory refuses what is not finite
 def forecast_series(steps: StepModel, histories: Histories, settings: ForecastSettings) -> Trajectory:
     """The distributions of all variables at the steps after the last row of each series."""
     kind = steps.model.kind

@@ -20,6 +20,8 @@ SETTING = re.compile(r"(?P<name>.+)@t\+(?P<ahead>[1-9][0-9]*)", re.DOTALL)
 
 DRAWS = 10_000
 """Draws of forecasts by simulation: a mean is then known to 1 % of its standard deviation."""
+MOST_AHEAD, MOST_DRAWS = 100_000, 10_000_000
+"""Steps and draws that still fit into the memory of a machine, for a few variables."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ def check_forecast(
 
     A key of `do` is a variable, which is then set at all steps, or a variable and a step such as `x@t+2`.
     """
-    for name, value in (("steps", steps), ("draws", draws)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise OptionError(option=name, value=value, must="be a whole number, 1 or more")
+    for name, value, most in (("steps", steps, MOST_AHEAD), ("draws", draws, MOST_DRAWS)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise OptionError(option=name, value=value, must=f"be a whole number from 1 to {most:,}")
     seed_sequence(seed)
     check_level(level)
     return ForecastSettings(steps, level, draws, seed, read_settings(model, do or {}, steps))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import OptionError
+from dagora.base.errors import OptionError, QueryError
 from dagora.base.files import json_text
 from dagora.base.phrases import among
 from dagora.base.wording import render_fields
@@ -74,6 +74,17 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         render_fields(self, "notes")
+        parts = [
+            part
+            for each in self.series
+            for part in (each.means, each.sds, each.lows, each.highs, each.probabilities)
+        ]
+        for name, numbers in ((name, numbers) for part in parts for name, numbers in part.items()):
+            if not np.isfinite(numbers).all():
+                raise QueryError(
+                    f"the {self.kind} of '{name}' grows beyond all numbers: look at the coefficients of the "
+                    "network, or set smaller values, or ask for fewer steps"
+                )
 
     def one(self, series: str | None = None) -> TrajectorySeries:
         """The series of a name; without one, the only one."""

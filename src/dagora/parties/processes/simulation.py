@@ -87,12 +87,13 @@ def run_group(
         folders = {name: str(credentials[name].ca.parent) for name in names}
         host, *others = names
         start = ["private", "group", "host", "--data", files[0], "--certificates", folders[host]]
-        start += ["--owners", ",".join(names), "--port", "0"]
+        listed = ["--owners", ",".join(names)]
+        start += [*listed, "--port", "0"]
         processes.start(host, [*start, *host_options, "--json"])
         line = processes.wait_for_line(host, r"listening on (\S+)", timeout=START_SECONDS)
         for name, file in zip(others, files[1:], strict=True):
             join = ["private", "group", "join", "--data", file, "--certificates", folders[name]]
-            processes.start(name, [*join, "--connect", line[1], *other_options, "--json"])
+            processes.start(name, [*join, *listed, "--connect", line[1], *other_options, "--json"])
         ended = processes.wait(timeout)
     results = {name: Result.from_json(ended[name].out) for name in names}
     if len({result.graph.edges for result in results.values()}) != 1:

@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Self
 
-from dagora.base.errors import OptionError, ProtocolError
+from dagora.base.errors import ProtocolError
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.replicated_party import PARTIES
-from dagora.parties.replicated.terms import check_owners
 from dagora.parties.transport.certificates import Credentials
 from dagora.parties.transport.ledger import Ledger
 from dagora.parties.transport.listener import Listener
@@ -56,6 +55,7 @@ def receive_owners(
 
 def join_owners(
     credentials: Credentials,
+    owners: Sequence[str],
     host: str,
     port: int,
     *,
@@ -67,15 +67,16 @@ def join_owners(
 ) -> tuple[Transport, tuple[str, ...]]:
     """Connect as another owner: to the host at host:port, then to those that compute.
 
+    `owners` are those that this owner takes part with, the host first: nobody else, whoever the host is.
     If this owner computes, it listens at `where`, the address that the others get.
     """
     with ExitStack() as stack:
-        first = connect(credentials, host, port, wait=wait, timeout=timeout)
+        first = connect(credentials, host, port, peer=owners[0], wait=wait, timeout=timeout)
         lines: list[Transport] = [first]
         stack.push(lambda _kind, error, _trace: _leave(lines, error))
         (hosting,) = first.peers
         channel = Channel(first, hosting, TAG)
-        owners = _read_roster(channel, credentials.name)
+        check_roster(channel, owners)
         place = owners.index(credentials.name)
         # The second waits for the third and those that do not compute, the third for the latter.
         expected = owners[place + 1 :] if place == 1 else owners[PARTIES:] if place == 2 else ()
@@ -100,7 +101,7 @@ def join_owners(
         stack.pop_all()
     if listener is not None:
         listener.close()
-    return JoinedTransport(lines), owners
+    return JoinedTransport(lines), tuple(owners)
 
 
 def _leave(lines: Sequence[Transport], error: BaseException | None) -> None:
@@ -108,19 +109,11 @@ def _leave(lines: Sequence[Transport], error: BaseException | None) -> None:
         line.close(reason_to_tell(error))
 
 
-def _read_roster(channel: Channel, own: str) -> tuple[str, ...]:
-    owners = channel.receive("roster", {"owners": list})["owners"]
-    try:
-        if not all(isinstance(name, str) for name in owners):
-            channel.refuse("roster", "its owners are not names")
-        roster = check_owners(owners)
-    except (OptionError, ProtocolError) as error:
-        raise ProtocolError(
-            f"party '{channel.peer}', 'meeting/roster': {error}", party=channel.peer
-        ) from None
-    if roster[0] != channel.peer or own not in roster[1:]:
-        channel.refuse("roster", f"it does not begin with '{channel.peer}' or lacks '{own}'")
-    return roster
+def check_roster(channel: Channel, owners: Sequence[str]) -> None:
+    """Refuse a host that has other owners than this one was told."""
+    told = channel.receive("roster", {"owners": list})["owners"]
+    if told != list(owners):
+        channel.refuse("roster", f"its owners are not {', '.join(owners)} (--owners), in this sequence")
 
 
 class JoinedTransport:

@@ -107,6 +107,10 @@ def collect_truths(
     return _collect_arrays(answers, name, shape, np.bool_, "booleans")
 
 
+LARGEST_ANSWER = 1e100
+"""Of a site's numbers: products of three of them are still numbers."""
+
+
 def collect_reals(
     answers: Mapping[str, Mapping[str, object]], name: str, shape: tuple[int, ...]
 ) -> dict[str, NDArray[np.float64]]:
@@ -125,7 +129,7 @@ def _collect_arrays(
     for party in sorted(answers):
         value: Any = answers[party].get(name)
         fits = isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
-        if not fits or not np.isfinite(value).all():
+        if not fits or (dtype is np.float64 and not (np.abs(value) <= LARGEST_ANSWER).all()):
             line = f"{party} did not answer with {kind} of shape {shape} for '{name}'"
             raise ProtocolError(line, party=party)
         found[party] = value

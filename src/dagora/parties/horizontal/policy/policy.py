@@ -18,7 +18,15 @@ from dagora.base.errors import DagoraError
 from dagora.base.phrases import amount, comma_list
 from dagora.parties.horizontal.log.log_events import History
 from dagora.parties.horizontal.plan.codebook import Codebook, ColumnCoding
-from dagora.parties.horizontal.plan.plan import COUNTS, FOURTH, LARGEST_ROWS, RELEASE, SHOWN_ONCE, RunPlan
+from dagora.parties.horizontal.plan.plan import (
+    COUNTS,
+    FOURTH,
+    INDICATORS,
+    LARGEST_ROWS,
+    RELEASE,
+    SHOWN_ONCE,
+    RunPlan,
+)
 
 ANY = "any"
 # One answer may tell nearly all of a covariance, and two all of it.
@@ -154,6 +162,9 @@ class SitePolicy:
             self._refuse(
                 "columns_per_table", f"the plan may ask for tables of {plan.columns_per_table} columns"
             )
+        discrete = sum(not coding.continuous for coding in plan.codebook)
+        if INDICATORS in plan.questions and self.columns_per_table < min(2, discrete):
+            self._refuse("columns_per_table", "the plan asks for indicators, which are tables of two columns")
         if {COUNTS, FOURTH, RELEASE} & set(plan.questions) and plan.largest_table > self.cells_per_table:
             self._refuse("cells_per_table", f"the plan may ask for tables of {plan.largest_table} cells")
         if plan.privacy is None:

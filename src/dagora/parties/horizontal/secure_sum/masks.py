@@ -14,6 +14,7 @@ order); without them, that one would add and subtract the same mask.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -24,7 +25,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 from dagora.base.errors import ProtocolError
@@ -79,12 +80,12 @@ def derive(secret: bytes, info: bytes) -> bytes:
 
 def key_for(secret: bytes, info: bytes) -> bytes:
     """Return a key for one use from a secret that is a key already: HKDF's second half (RFC 5869, 3.3)."""
-    return HKDFExpand(algorithm=_HASH, length=KEY_BYTES, info=info).derive(secret)
+    return hmac.digest(secret, info + b"\x01", "sha256")  # as many bytes as one block of HKDF-Expand has
 
 
-def keystream(key: bytes, shape: tuple[int, ...]) -> NDArray[np.uint64]:
+def keystream(key: bytes, shape: tuple[int, ...], zeros: bytes | None = None) -> NDArray[np.uint64]:
     """Expand a key, used for nothing else, to uniform integers: AES-256-CTR over zeros."""
-    stream = Cipher(AES(key), _MODE).encryptor().update(bytes(8 * prod(shape)))
+    stream = Cipher(AES(key), _MODE).encryptor().update(zeros or bytes(8 * prod(shape)))
     return np.frombuffer(stream, dtype="<u8").reshape(shape)
 
 
@@ -100,10 +101,10 @@ def pair_masks(name: str, secrets: Mapping[str, bytes], context: MaskContext) ->
 
     Each of the others computes the negative of its mask with this site.
     """
-    info = context.info()
+    info, zeros = context.info(), bytes(8 * prod(context.shape))
     total = np.zeros(context.shape, dtype=np.uint64)
     for other, secret in secrets.items():
-        mask = keystream(key_for(secret, info), context.shape)
+        mask = keystream(key_for(secret, info), context.shape, zeros)
         if name < other:
             total += mask
         else:
