@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import isinf
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -386,6 +386,7 @@ class LearnRequest(CommonRequest):
         strengths: Strengths | None = None,
     ) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
+        from dagora.api.fitted_parameters import fit_parameters
         from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.cli.posterior_outputs import show_strengths, strengths_content
         from dagora.cli.writing import Files
@@ -404,8 +405,9 @@ class LearnRequest(CommonRequest):
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         files, time = Files(), self.budget_to_write()
         more = strengths_content(strengths)
+        fitted = cache(partial(fit_parameters, result, statistics, self.pseudocount, time))
         files.write(
-            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount, time)
+            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount, fitted)
         )
         if self.picture and too_slow_to_draw(result.graph, time.left):
             edges = number_of_edges(result.graph)
@@ -434,7 +436,7 @@ class LearnRequest(CommonRequest):
                 truth=truth,
                 source=source,
                 strengths=strengths,
-                pseudocount=self.pseudocount,
+                fitted=fitted,
                 budget=time,
             ),
         )
