@@ -81,7 +81,7 @@ def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
     ran = run("federate", "simulate", garden / "garden.csv", "--parties", 3, "--report", file)
     assert ran.code == 0
     page = read(file.read_text())
-    assert page.within("h1") == ["hill-climb on 3 sites"]
+    assert page.within("h1") == ["auto on 3 sites"]
     # Parameters and distributions would have been more sums than were asked for.
     assert "Conditional probabilities" not in page.within("h2")
     assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
@@ -246,4 +246,4 @@ def test_parameters_are_fitted_once_for_all_files(tmp_path: Path, monkeypatch: p
     )
     assert len(fits) == 1
     assert "parameters" in json.loads((tmp_path / "n.json").read_text())
-    assert "Parameters" in (tmp_path / "n.html").read_text()
+    assert "Regressions" in (tmp_path / "n.html").read_text()
