@@ -72,7 +72,7 @@ from dagora.graph.independences import Independence as Independence
 from dagora.graph.independences import implied_independences as implied_independences
 from dagora.graph.independences import separated as separated
 from dagora.graph.knowledge import Knowledge as Knowledge
-from dagora.graph.knowledge import read_knowledge as read_knowledge
+from dagora.graph.knowledge_files import read_knowledge as read_knowledge
 from dagora.graph.lagged_graph import LaggedGraph as LaggedGraph
 from dagora.graph.metrics import Comparison as Comparison
 from dagora.graph.random_graphs import random_dag as random_dag

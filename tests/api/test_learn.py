@@ -20,10 +20,12 @@ from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import split_options
+from dagora.learners.outcome import Outcome
 from dagora.learners.registry import METHODS, method_named
-from dagora.learners.result import Outcome, Result
+from dagora.learners.result import Result
 from dagora.learners.run import Run
 from dagora.learners.search.greedy.hill_climb import hill_climb
 from dagora.scores.registry import SCORES, score_named

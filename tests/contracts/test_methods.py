@@ -30,8 +30,9 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.method import ALL_KNOWLEDGE, KnowledgePart, Method
+from dagora.learners.outcome import STATUSES
 from dagora.learners.registry import METHODS
-from dagora.learners.result import STATUSES, Result
+from dagora.learners.result import Result
 from dagora.network.greenhouse import greenhouse
 from dagora.network.sample import sample_network
 from dagora.parties.horizontal.learners.tasks import TASKS

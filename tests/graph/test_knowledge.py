@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from dagora.base.errors import GraphError, KnowledgeError, speaking
 from dagora.base.wording import COMMAND
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge, as_knowledge, read_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge, read_knowledge
 from tests.graph.graph_strategies import dags
 
 

@@ -12,7 +12,8 @@ from dagora.base.errors import DagoraError, FormatError
 from dagora.formats.registry import read_graph
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.learners.result import STATUSES, Outcome, Result, SeparatingSet, TracePoint
+from dagora.learners.outcome import STATUSES, Outcome, SeparatingSet
+from dagora.learners.result import Result, TracePoint
 
 CHAIN = DAG(["a", "β", "c d"], [("c d", "a"), ("a", "β")])
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,8 @@ from dagora.graph.adjustment import Adjustment, Names
 from dagora.graph.adjustment_table import AdjustmentTable
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.interventions import with_knowledge
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 
 
 def adjustment(

@@ -21,7 +21,8 @@ from dagora.effects.mixed_pairs import average_pairs
 from dagora.graph.any_graph import without_pag
 from dagora.graph.cpdag import Graph
 from dagora.graph.interventions import with_knowledge
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.source import read_rows
 from dagora.stats.capabilities import capabilities_of
 

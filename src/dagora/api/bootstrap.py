@@ -19,7 +19,8 @@ from dagora.base.version import versions
 from dagora.data.columns.reading_options import takes_reading
 from dagora.data.series import Timing
 from dagora.graph.bits import words_for
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare

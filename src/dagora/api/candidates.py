@@ -11,7 +11,8 @@ from dagora.api.score import make_score
 from dagora.base.errors import OptionError
 from dagora.base.events import Budget, Observer, ignore
 from dagora.data.columns.reading_options import split_reading, takes_reading
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers

@@ -30,7 +30,8 @@ from dagora.effects.result import Effect
 from dagora.effects.set_rows import with_set_rows
 from dagora.graph.directions import Directions
 from dagora.graph.interventions import with_knowledge
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.source import read_rows
 from dagora.network.gaussian_process.network import GaussianProcessNetwork

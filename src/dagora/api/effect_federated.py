@@ -21,7 +21,8 @@ from dagora.effects.over_sites import SiteQuestion
 from dagora.effects.result import Effect
 from dagora.graph.any_graph import AnyGraph
 from dagora.graph.interventions import with_knowledge
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.methods_over_sites import privacy_terms
 from dagora.parties.horizontal.plan.codebook import Codebook

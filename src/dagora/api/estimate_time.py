@@ -12,7 +12,8 @@ from dagora.base.errors import OptionError
 from dagora.base.events import Budget
 from dagora.base.options import LARGEST_INTEGER
 from dagora.data.columns.reading_options import READING, takes_reading
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.effort.extrapolation import TimeEstimate
 from dagora.learners.effort.measuring import Clock, Trial, measure

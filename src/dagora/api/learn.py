@@ -16,7 +16,8 @@ from dagora.data.columns.reading_options import takes_reading
 from dagora.data.series import Timing
 from dagora.graph.ancestral.pag import PAG
 from dagora.graph.dag import DAG
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
 from dagora.learners.edge_gains import NOT_KNOWN, edge_evidence

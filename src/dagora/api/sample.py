@@ -18,7 +18,8 @@ from dagora.data.columns.reading_options import always, split_reading, takes_rea
 from dagora.data.incomplete import IncompleteTable
 from dagora.data.series import Timing
 from dagora.data.table import Table
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances, numbers_for, orders_numbers, split_options
 from dagora.learners.in_windows import knowing_time, score_of_the_past, windows_as_rows
 from dagora.learners.request import plain

@@ -132,7 +132,7 @@ def command(
     from dagora.base.errors import OptionError
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_overwriting, check_report, check_target
-    from dagora.graph.knowledge import as_knowledge
+    from dagora.graph.knowledge_files import as_knowledge
     from dagora.learners.source import marked_column, read_rows
 
     if all_pairs and (causes or outcome or levels or given or curve or model):

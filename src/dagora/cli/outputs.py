@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from dagora.graph.dag import Edge
     from dagora.graph.metrics import Comparison
     from dagora.graph.pag_metrics import PAGComparison
-    from dagora.learners.result import RankedClass, Result
+    from dagora.learners.outcome import RankedClass
+    from dagora.learners.result import Result
     from dagora.posterior.resample.strengths import Strengths
     from dagora.stats.statistics import Statistics
 

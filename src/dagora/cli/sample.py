@@ -13,11 +13,12 @@ from dagora.base.files import json_text
 from dagora.cli import completing
 from dagora.cli.cluster_options import dask_option
 from dagora.cli.command_line import command_line
+from dagora.cli.common_request import CommonRequest
 from dagora.cli.data_options import INTERVENTIONS, Reading, TimeRequest, data_options, time_options
 from dagora.cli.gathering import F, gather_options
 from dagora.cli.help_pages import PagedCommand
 from dagora.cli.learn_options import COMMON_OPTIONS, PRINTING, REPORT
-from dagora.cli.learn_request import CommonRequest, untold
+from dagora.cli.learn_request import untold
 from dagora.cli.terminal import echo
 from dagora.cli.truth_checks import check_truth
 from dagora.cli.written_options import parse_pairs

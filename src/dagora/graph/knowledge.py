@@ -9,7 +9,6 @@ direction: its odds p / (1 − p) multiply those of a graph that has it, so that
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -21,15 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.base.errors import KnowledgeError
-from dagora.base.files import PathLike, naming, read_text
-from dagora.base.parsing import parse_json
 from dagora.base.phrases import among, nearest
-from dagora.base.wording import bare_names, option
+from dagora.base.wording import option
 from dagora.graph.dag import DAG, Edge, cycle_in_words
-from dagora.graph.expert_opinions import parse_opinions
 from dagora.graph.knowledge_entries import Opinion, groups, listed_names, log_odds, opinions, pairs
-
-LOOKS_LIKE = '{"required": [["a", "b"]], "forbidden": [["b", "c"]], "tiers": [["a"], ["b", "c"]]}'
 
 
 @dataclass(frozen=True)
@@ -439,65 +433,3 @@ class Knowledge:
             "prior_adjacent": [list(entry) for entry in self.prior_adjacent],
         }
         return {key: value for key, value in content.items() if value or value == 0}
-
-
-def read_knowledge(path: PathLike) -> Knowledge:
-    """Read knowledge about the graph from a JSON file, or opinions of experts from a CSV file.
-
-    Parameters
-    ----------
-    path : path
-        A file of JSON with any of `required`, `forbidden`, `tiers`, `max_parents`, `roots`, `leaves`,
-        `causes`, `not_causes`, `prior` and `prior_adjacent` (docs/knowledge.md); or a `.csv` file with the
-        columns from, to, probability.
-
-    Returns
-    -------
-    Knowledge
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "knowledge.json")
-    ...     _ = file.write_text('{"required": [["a", "b"]], "max_parents": 2}')
-    ...     read_knowledge(file).required
-    (('a', 'b'),)
-    """
-    if not isinstance(path, str | os.PathLike):
-        raise KnowledgeError(
-            "knowledge is a Knowledge, a mapping with required, forbidden, tiers or max_parents, or the name "
-            f"of a JSON file, not a {type(path).__name__}"
-        )
-    text = read_text(path, error=KnowledgeError)
-    with naming(path):
-        if str(path).lower().endswith(".csv"):
-            return Knowledge.from_dict(parse_opinions(text))
-        try:
-            content = parse_json(text, error=KnowledgeError)
-        except KnowledgeError as error:
-            raise error.with_text(f"{error.text}; knowledge looks like {LOOKS_LIKE}") from None
-        try:
-            return Knowledge.from_dict(content)
-        except KnowledgeError as error:
-            raise error.with_text(bare_names(error.text)) from None
-
-
-def as_knowledge(
-    knowledge: Knowledge | Mapping[str, Any] | PathLike | None, max_parents: int | None
-) -> Knowledge:
-    """Return the knowledge, or an empty one, with the smaller of its own parent limit and `max_parents`."""
-    if knowledge is None:
-        known = Knowledge()
-    elif isinstance(knowledge, Knowledge):
-        known = knowledge
-    elif isinstance(knowledge, Mapping):
-        known = Knowledge.from_dict(knowledge)
-    else:
-        known = read_knowledge(knowledge)
-    if max_parents is None:
-        return known
-    Knowledge(max_parents=max_parents)  # refuses a limit that is not valid
-    limit = max_parents if known.max_parents is None else min(max_parents, known.max_parents)
-    return replace(known, max_parents=limit)

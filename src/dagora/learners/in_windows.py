@@ -19,7 +19,7 @@ from dagora.data.columns.missing_pattern import check_missing
 from dagora.graph.knowledge import Knowledge
 from dagora.graph.knowledge_in_time import earlier_nodes, knowledge_in_time
 from dagora.learners.method import Method
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.source import Source
 from dagora.scores.local_score import LocalScore
 from dagora.stats.capabilities import capabilities_of

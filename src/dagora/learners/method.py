@@ -15,7 +15,7 @@ from dagora.base.memory import free_memory
 from dagora.base.options import Option
 from dagora.base.wording import by_door, option
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 
 # Seconds to begin and end a search, per ordered pair of columns: an upper estimate, for a slow machine.
 SECONDS_A_PAIR = 2e-7

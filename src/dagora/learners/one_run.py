@@ -19,7 +19,7 @@ from dagora.learners.candidates.k_best_sets import find_k_best_sets
 from dagora.learners.candidates.level_search import find_candidates
 from dagora.learners.candidates.path_candidates import path_candidates
 from dagora.learners.method import Method
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.auto import ColumnOrders
 from dagora.learners.search.column_order import in_column_order

@@ -1,23 +1,18 @@
-"""The outcome of a learner, and the result that the user gets.
-
-A learner returns an `Outcome`: the graph and how the search ended. `learn` adds the circumstances and makes
-it a `Result`, which goes to JSON and back without loss.
-"""
+"""The result that the user gets: an outcome with its circumstances, which goes to JSON and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.base.errors import FormatError, GraphError
+from dagora.base.errors import GraphError
 from dagora.base.files import json_text
 from dagora.base.notebook import NotebookView
-from dagora.base.parsing import parse_json
 from dagora.base.phrases import amount
 from dagora.base.wording import render_fields
 from dagora.graph.ancestral.pag import PAG
@@ -30,90 +25,8 @@ from dagora.graph.knowledge import Knowledge
 from dagora.graph.knowledge_in_time import knowledge_in_time
 from dagora.graph.lagged_graph import LaggedGraph
 from dagora.graph.picture import Picture
-
-T = TypeVar("T")
-
-STATUSES = {
-    "optimal": "proved: no graph scores higher",
-    "local-optimum": "no single change improves the graph",
-    "time-limit": "stopped early; the best graph found is returned",
-    "step-limit": "the number of steps was used up; the best graph found is returned",
-    "memory-limit": "the memory limit was reached; the best graph found is returned",
-    "finished": "the method ran to its end",
-    "not-mixed": "the chains ran to their end but disagree: do not rely on the probabilities",
-    "stalled": "the method could not reach its goal; what it found is returned",
-    "failed": "no graph was found",
-}
-
-
-class SeparatingSet(NamedTuple):
-    """Two variables that tests found independent given some others, with the p-value of that test."""
-
-    first: str
-    second: str
-    given: tuple[str, ...]
-    p: float
-
-
-class LinkTest(NamedTuple):
-    """The test of an edge with the largest p-value, and its partial correlation where the test has one."""
-
-    p: float
-    value: float | None = None
-
-
-class RankedClass(NamedTuple):
-    """A class of equivalent networks with its score, and the number of DAGs in it where it was counted."""
-
-    graph: CPDAG
-    score: float
-    dags: int | None = None
-
-    def to_dict(self, best: float) -> dict[str, Any]:
-        """JSON form; `best` is the score of the best class, to which the odds compare."""
-        return {
-            "edges": [list(edge) for edge in self.graph.edges],
-            "undirected": [list(edge) for edge in self.graph.undirected],
-            "score": self.score,
-            "odds": float(np.exp(min(0.0, self.score - best))),
-            "dags": self.dags,
-        }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A learner's answer: `message` is a sentence for people, `stats` holds numbers about the work done.
-
-    `curves` are scores along the way that may fall as well as rise, named by their step (an episode).
-    `dropped` are the edges removed to make a merged graph acyclic; None where nothing was merged.
-    `raw_weights` are the weights before any threshold or cut, where a method keeps them.
-    `separating_sets` say why variables are not adjacent, where that was tested, without empty sets.
-    `link_tests` are the tests of edges that were kept, where a method keeps them.
-    `classes` are the best classes of equivalent networks, where several were asked for.
-    """
-
-    graph: AnyGraph
-    status: str
-    message: str
-    score: float | None = None
-    stats: Mapping[str, float] = field(default_factory=dict)
-    weights: NDArray[np.float64] | None = None
-    warnings: tuple[str, ...] = ()
-    dropped: tuple[Edge, ...] | None = None
-    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    raw_weights: NDArray[np.float64] | None = None
-    separating_sets: tuple[SeparatingSet, ...] = ()
-    link_tests: Mapping[Edge, LinkTest] = field(default_factory=dict)
-    classes: tuple[RankedClass, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.status not in STATUSES:
-            raise ValueError(f"unknown status {self.status!r}")
-
-    @property
-    def plain_graph(self) -> Graph:
-        """The DAG or CPDAG; raises if the outcome is a PAG."""
-        return without_pag(self.graph, "this")
+from dagora.learners.outcome import LinkTest, RankedClass, SeparatingSet
+from dagora.learners.result_json import SCALARS, as_matrix, classes_of, from_json_text, graph_of, pairs_of
 
 
 @dataclass(frozen=True)
@@ -425,104 +338,3 @@ class Result(NotebookView):
     def __repr__(self) -> str:
         score = "" if self.score is None else f", {self.score_name} {self.score:.4f}"
         return f"Result({self.method}: {self.graph!r}{score}, {self.status})"
-
-
-def graph_of(content: Mapping[str, Any]) -> AnyGraph:
-    """The graph of a result's JSON form: of the kind that it was."""
-    nodes = content["nodes"]
-    if "marked_edges" in content:
-        return PAG(nodes, [(one, sign, other) for one, sign, other in content["marked_edges"]])
-    edges = [(tail, head) for tail, head in content["edges"]]
-    undirected = [(tail, head) for tail, head in content["undirected"]]
-    return DAG(nodes, edges) if content["directed_acyclic"] else CPDAG(nodes, edges, undirected)
-
-
-def classes_of(content: Mapping[str, Any]) -> Iterator[RankedClass]:
-    """The best classes of a result's JSON form."""
-    for one in content.get("classes", ()):
-        graph = CPDAG(
-            content["nodes"], [tuple(edge) for edge in one["edges"]], [tuple(e) for e in one["undirected"]]
-        )
-        yield RankedClass(graph, float(one["score"]), None if one["dags"] is None else int(one["dags"]))
-
-
-def pairs_of(content: Mapping[str, Any], key: str) -> Iterator[Edge]:
-    """The pairs of nodes under a key of a result's JSON form.
-
-    >>> list(pairs_of({"nodes": ["a"], "pairs": [["a", "b"]]}, "pairs"))
-    Traceback (most recent call last):
-    dagora.FormatError: "pairs" must be pairs of nodes, not ['a', 'b']
-    """
-    found = content.get(key, [])
-    for pair in found if isinstance(found, list) else [found]:
-        if not isinstance(pair, list) or len(pair) != 2 or not {*map(str, pair)} <= {*content["nodes"]}:
-            raise FormatError(f'"{key}" must be pairs of nodes, not {pair!r}')
-        yield pair[0], pair[1]
-
-
-def as_matrix(rows: list[list[float]] | None) -> NDArray[np.float64] | None:
-    """Rows of numbers as a matrix; None where there are none."""
-    return None if rows is None else np.array(rows, dtype=np.float64)
-
-
-def from_json_text(text: str, what: str, from_dict: Callable[[dict[str, Any]], T]) -> T:
-    """Read an object from its JSON text; whatever is wrong with the text becomes a `FormatError`.
-
-    >>> from_json_text("[1]", "a result", Result.from_dict)
-    Traceback (most recent call last):
-        ...
-    dagora.FormatError: the text is not a result in JSON: it is not an object
-    """
-    try:
-        content = parse_json(text)
-    except FormatError as error:
-        raise FormatError(f"the text is not {what} in JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise FormatError(f"the text is not {what} in JSON: it is not an object")
-    try:
-        check_kinds(content)
-        return from_dict(content)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise FormatError(f"the text is not {what} in JSON: {error!r}") from None
-
-
-def check_kinds(content: Mapping[str, Any]) -> None:
-    """Raise a ValueError where a field that all results share is of another kind.
-
-    >>> check_kinds({"seconds": "soon"})
-    Traceback (most recent call last):
-    ValueError: 'seconds' cannot be 'soon'
-    """
-    for kinds, names in KINDS.items():
-        for name in names:
-            if name in content and not isinstance(content[name], kinds):
-                raise ValueError(f"'{name}' cannot be {content[name]!r:.40}")
-    for name in ("score", "seconds"):
-        float(content.get(name) or 0)  # no integer beyond all floats
-    if not all(isinstance(text, str) for text in content.get("warnings", ())):
-        raise ValueError("'warnings' are texts")
-
-
-# The kinds of the fields of a result or sample of graphs, as JSON holds them.
-KINDS: Mapping[Any, tuple[str, ...]] = {
-    str: ("method", "status", "message"),
-    str | None: ("score_name", "command"),
-    int | float: ("seconds",),
-    int | float | None: ("score",),
-    int: ("seed",),
-    list: ("nodes", "warnings"),
-    dict: ("stats", "settings", "versions", "data"),
-}
-# Fields of a result that its JSON form holds under the same name and as they are.
-SCALARS = (
-    "method",
-    "score_name",
-    "score",
-    "status",
-    "message",
-    "seconds",
-    "stats",
-    "settings",
-    "seed",
-    "versions",
-)

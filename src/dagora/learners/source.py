@@ -17,7 +17,8 @@ from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.incomplete import AnyTable, IncompleteTable
 from dagora.data.interventions import GivenInterventions, Interventions, Marks
 from dagora.data.series import Panel, Timing
-from dagora.graph.knowledge import Knowledge, as_knowledge
+from dagora.graph.knowledge import Knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.jkl import read_jkl
 from dagora.learners.method import Method

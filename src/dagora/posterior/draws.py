@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.bits import Rows
-from dagora.learners.result import STATUSES
+from dagora.learners.outcome import STATUSES
 
 
 @dataclass(frozen=True, eq=False)

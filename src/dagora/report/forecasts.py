@@ -98,7 +98,7 @@ def numbers_body(found: Trajectory) -> str:
 
 
 def surprising_body(scores: RowScores) -> str:
-    """How many rows were surprising, and which."""
+    """The number of surprising rows, and a table of them."""
     rows: list[list[Content]] = [
         [row.row, row.series, row.time, row.surprise, row.p_value] for row in scores.unusual()[:MOST_ROWS]
     ]

@@ -8,7 +8,7 @@ import pytest
 from dagora.base.errors import DagoraError
 from dagora.base.events import Budget
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.papers.rbnets import contenders
 from dagora.papers.rbnets.contenders import (

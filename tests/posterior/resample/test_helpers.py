@@ -26,7 +26,7 @@ DISCRETE = sample_network(greenhouse(), 300, seed=5)
 STRANGE = """
 import os, time
 from dagora.base.errors import OptionError
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.graph.dag import DAG
 
 def learn_there(score, run):

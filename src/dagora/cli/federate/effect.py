@@ -108,7 +108,7 @@ def effect(
     from dagora.api.graph_source import class_of
     from dagora.base.files import json_text, write_whole
     from dagora.cli.outputs import check_target
-    from dagora.graph.knowledge import as_knowledge
+    from dagora.graph.knowledge_files import as_knowledge
     from dagora.parties.horizontal.methods_over_sites import privacy_terms
     from dagora.parties.horizontal.plan.drafting import draft_effect_plan
     from dagora.parties.horizontal.session.coordinator_session import CoordinatorSession

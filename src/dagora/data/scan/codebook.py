@@ -33,12 +33,13 @@ from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.edge_rows import EdgeCell, cells_of
 from dagora.data.columns.find_missing import find_missing
-from dagora.data.columns.ingest import AROUND_A_NAME, MOST_HEADERS, is_temporal, no_names, repeated_header
+from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
 from dagora.data.columns.missing_codes import missing_codes
 from dagora.data.columns.names import NEVER_NONE
 from dagora.data.columns.reading_warnings import codes_of_levels, name_codes, without_true_zeros
+from dagora.data.columns.repeated_header import AROUND_A_NAME, MOST_HEADERS, no_names, repeated_header
 from dagora.data.columns.spelled_numbers import DecimalMarks, rewrite_numbers
 from dagora.data.columns.spoilt_numbers import data_row
 from dagora.data.columns.trend import explain_order

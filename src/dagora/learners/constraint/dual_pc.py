@@ -35,7 +35,7 @@ from dagora.learners.constraint.partial_correlations import (
     significance_limits,
 )
 from dagora.learners.constraint.skeleton import named_lines
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_discrete, refuse_duplicates
 from dagora.stats.name_order import in_name_order

@@ -23,7 +23,7 @@ from dagora.graph.ancestral.end_marks import EndMarks
 from dagora.graph.ancestral.rules import apply_rules, settle_by
 from dagora.learners.constraint.pag_search import PagSearch, learn_pag
 from dagora.learners.constraint.skeleton import Given, Pair, separate_waiting
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.stats.statistics import Statistics
 

@@ -26,7 +26,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.equivalence import Matrix, consistent_extension, meek_closure, v_structures
 from dagora.learners.constraint.pc import pc_by
 from dagora.learners.independence.residuals import Measure, ResidualTest
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import refuse_discrete
 from dagora.stats.name_order import in_name_order

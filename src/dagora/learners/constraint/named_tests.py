@@ -22,7 +22,7 @@ from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
 from dagora.learners.independence.seen_rows import SeenRowTest
 from dagora.learners.independence.trend import TrendTest
-from dagora.learners.result import SeparatingSet
+from dagora.learners.outcome import SeparatingSet
 from dagora.stats.given_moments import GivenMoments
 from dagora.stats.latent_correlations import latent_correlations
 from dagora.stats.observed.statistics import IncompleteStatistics

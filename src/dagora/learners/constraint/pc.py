@@ -34,7 +34,7 @@ from dagora.learners.constraint.orientation import Separates, colliders, orient,
 from dagora.learners.constraint.skeleton import Given, Pair, Skeleton, find_skeleton, in_parts, sets_around
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.seen_rows import account
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics

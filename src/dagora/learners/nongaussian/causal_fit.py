@@ -17,7 +17,7 @@ from dagora.base.errors import DataError
 from dagora.base.wording import col
 from dagora.graph.dag import DAG
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.data_warnings import listing

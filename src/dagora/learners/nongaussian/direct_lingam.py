@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dagora.base.events import Event
 from dagora.kernels.decorators import kernel
 from dagora.learners.nongaussian.causal_fit import StandardisedColumns, outcome_of_order, read_columns
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm
 from dagora.stats.statistics import Statistics

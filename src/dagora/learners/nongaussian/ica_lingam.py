@@ -18,7 +18,7 @@ from dagora.base.events import Event
 from dagora.graph.dag import topological_order
 from dagora.learners.nongaussian.causal_fit import StandardisedColumns, outcome_of_order, read_columns
 from dagora.learners.optimise.acyclic_support import keep_acyclic
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.stats.statistics import Statistics
 

@@ -50,7 +50,7 @@ from dagora.learners.optimise.path.workers import ALONE, ColumnWorkers
 from dagora.learners.optimise.progress import EdgeMaker, edges_of
 from dagora.learners.optimise.published import published_algorithm
 from dagora.learners.optimise.sortability import report_sortability, sorted_columns
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics

@@ -29,7 +29,7 @@ from dagora.graph.dag import DAG
 from dagora.kernels.compilation import compilation
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.level_search import quick_candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.column_order import in_order_by_score
 from dagora.learners.search.ges.ges import limits_of

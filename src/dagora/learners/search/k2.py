@@ -18,7 +18,7 @@ from dagora.base.errors import DataError, KnowledgeError, OptionError
 from dagora.base.events import Edges, Event
 from dagora.graph.dag import DAG, topological_order
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.local_score import TIE, Family, LocalScore
 

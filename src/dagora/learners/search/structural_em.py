@@ -18,7 +18,7 @@ from math import isfinite
 from dagora.base.events import Edges, Event, OutOfTimeError
 from dagora.graph.cpdag import CPDAG, Graph
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.network.incomplete.filling import Completion, Filling
 from dagora.network.incomplete.fitting import TooWideError

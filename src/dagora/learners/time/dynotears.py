@@ -37,7 +37,7 @@ from dagora.graph.lagged_graph import window_names
 from dagora.learners.optimise.path.path_solver import WeightSolution, solve_by_path
 from dagora.learners.optimise.path.smooth_path import PathProgram
 from dagora.learners.optimise.sortability import report_sortability
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.capabilities import capabilities_of

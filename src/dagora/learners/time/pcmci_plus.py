@@ -23,7 +23,7 @@ from dagora.graph.dag import Edge
 from dagora.graph.lagged_graph import window_names
 from dagora.learners.constraint.named_tests import check_level, edges_left
 from dagora.learners.constraint.pc import directions
-from dagora.learners.result import LinkTest, Outcome
+from dagora.learners.outcome import LinkTest, Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import edges_in_time
 from dagora.learners.time.lagged_parents import find_lagged_parents

@@ -33,7 +33,7 @@ from dagora.learners.constraint.named_tests import check_level, edges_left
 from dagora.learners.constraint.pag_search import PagSearch
 from dagora.learners.constraint.rfci import CaseResult, DependenceChecks, sorted_pair
 from dagora.learners.constraint.skeleton import Case, Given, Pair, Separation, Skeleton
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.time.dynotears import edges_in_time
 from dagora.learners.time.link_tests import Link, TestedLink

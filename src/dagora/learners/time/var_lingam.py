@@ -28,7 +28,7 @@ from dagora.learners.nongaussian.causal_fit import (
     read_columns,
 )
 from dagora.learners.nongaussian.direct_lingam import direct_order
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.stats.capabilities import capabilities_of
 from dagora.stats.lagged import SeriesStatistics

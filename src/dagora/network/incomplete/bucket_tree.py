@@ -15,17 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagora.kernels.decorators import inlined, kernel
-from dagora.kernels.random import random_state, random_unit
+from dagora.kernels.random import random_state
+from dagora.network.incomplete.bucket_messages import BucketLayout, Floats, Ints, visit_rows
 from dagora.network.networks import DiscreteNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Cells of all buckets above which inference is by draws: 32 MiB of potentials, visited for each distinct row.
 MOST_CELLS = 1 << 22
@@ -74,7 +70,7 @@ class BucketTree:
     @cached_property
     def layout(self) -> BucketLayout:
         """The buckets in arrays, for the kernel."""
-        return BucketLayout.of(self.buckets, self.levels)
+        return lay_out(self.buckets, self.levels)
 
     def potentials(self, network: DiscreteNetwork) -> Floats:
         """The product of the tables in each bucket, one bucket after the other."""
@@ -209,49 +205,30 @@ def gather(block: Floats, members: Sequence[int], axes: Sequence[int]) -> Floats
     return found
 
 
-class BucketLayout(NamedTuple):
-    """Buckets in flat arrays.
-
-    `strides` are those of a bucket's cells, its own variable first; the message of bucket k, over all but
-    that variable, lies from `message_starts[k]`. `child_strides` hold, for each child of a bucket and each
-    member of it, the stride of the member in the child's message (0 where it is not in there).
-    """
-
-    members: Ints
-    member_starts: Ints
-    strides: Ints
-    cell_starts: Ints
-    message_starts: Ints
-    children: Ints
-    child_starts: Ints
-    child_strides: Ints
-    stride_starts: Ints
-
-    @classmethod
-    def of(cls, buckets: Sequence[Bucket], levels: Ints) -> BucketLayout:
-        """Lay out buckets."""
-        own = [strides_of(bucket.members, levels) for bucket in buckets]
-        sizes = [prod(int(levels[i]) for i in bucket.members) for bucket in buckets]
-        messages = [prod(int(levels[i]) for i in bucket.members[1:]) for bucket in buckets]
-        child_strides: list[int] = []
-        stride_starts = [0]
-        for bucket in buckets:
-            for child in bucket.children:
-                separator = buckets[child].members[1:]
-                stride = dict(zip(separator, strides_of(separator, levels), strict=True))
-                child_strides += [stride.get(member, 0) for member in bucket.members]
-                stride_starts.append(len(child_strides))
-        return cls(
-            np.array([i for bucket in buckets for i in bucket.members], dtype=np.int64),
-            starts_of([len(bucket.members) for bucket in buckets]),
-            np.array([stride for strides in own for stride in strides], dtype=np.int64),
-            starts_of(sizes),
-            starts_of(messages),
-            np.array([child for bucket in buckets for child in bucket.children], dtype=np.int64),
-            starts_of([len(bucket.children) for bucket in buckets]),
-            np.array(child_strides, dtype=np.int64),
-            np.array(stride_starts, dtype=np.int64),
-        )
+def lay_out(buckets: Sequence[Bucket], levels: Ints) -> BucketLayout:
+    """Buckets in flat arrays."""
+    own = [strides_of(bucket.members, levels) for bucket in buckets]
+    sizes = [prod(int(levels[i]) for i in bucket.members) for bucket in buckets]
+    messages = [prod(int(levels[i]) for i in bucket.members[1:]) for bucket in buckets]
+    child_strides: list[int] = []
+    stride_starts = [0]
+    for bucket in buckets:
+        for child in bucket.children:
+            separator = buckets[child].members[1:]
+            stride = dict(zip(separator, strides_of(separator, levels), strict=True))
+            child_strides += [stride.get(member, 0) for member in bucket.members]
+            stride_starts.append(len(child_strides))
+    return BucketLayout(
+        np.array([i for bucket in buckets for i in bucket.members], dtype=np.int64),
+        starts_of([len(bucket.members) for bucket in buckets]),
+        np.array([stride for strides in own for stride in strides], dtype=np.int64),
+        starts_of(sizes),
+        starts_of(messages),
+        np.array([child for bucket in buckets for child in bucket.children], dtype=np.int64),
+        starts_of([len(bucket.children) for bucket in buckets]),
+        np.array(child_strides, dtype=np.int64),
+        np.array(stride_starts, dtype=np.int64),
+    )
 
 
 def strides_of(members: Sequence[int], levels: Ints) -> list[int]:
@@ -270,167 +247,3 @@ def strides_of(members: Sequence[int], levels: Ints) -> list[int]:
 def starts_of(sizes: Sequence[int]) -> Ints:
     """0, then the sums of the first, the first two, … sizes."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-@inlined
-def place_of(
-    codes: NDArray[np.int32],
-    row: int,
-    levels: Ints,
-    members: Ints,
-    first: int,
-    last: int,
-    digits: Ints,
-    strides: Ints,
-    start: int,
-) -> int:
-    """Index of the current setting of a bucket's members but the first, by the strides from `start` on.
-
-    A member that was observed has its code, the others what `digits` say.
-    """
-    place = 0
-    for a in range(first + 1, last):
-        code = codes[members[a], row]
-        if code == levels[members[a]]:
-            code = digits[a - first]
-        place += code * strides[start + a - first]
-    return place
-
-
-@inlined
-def next_setting(
-    codes: NDArray[np.int32], row: int, levels: Ints, members: Ints, first: int, last: int, digits: Ints
-) -> bool:
-    """Count on in the missing members but the first; False, with all at 0 again, after the last setting."""
-    for a in range(last - 1, first, -1):
-        if codes[members[a], row] == levels[members[a]]:
-            digits[a - first] += 1
-            if digits[a - first] < levels[members[a]]:
-                return True
-            digits[a - first] = 0
-    return False
-
-
-@kernel
-def visit_rows(
-    codes: NDArray[np.int32],
-    weights: Floats,
-    levels: Ints,
-    potentials: Floats,
-    layout: BucketLayout,
-    totals: Floats,
-    log_likelihoods: Floats,
-    marginals: Floats,
-    drawn: NDArray[np.int32],
-    state: NDArray[np.uint64],
-) -> None:
-    """Pass messages up in every row, then down for the results that are requested.
-
-    Results are the arrays from `totals` to `drawn`; one of length 0 is not requested.
-    """
-    members, member_starts, strides, cell_starts, message_starts = layout[:5]
-    children, child_starts, child_strides, stride_starts = layout[5:]
-    number = len(cell_starts) - 1
-    work = np.empty(cell_starts[number])
-    messages = np.empty(message_starts[number])
-    beliefs = np.empty(message_starts[number])
-    digits = np.empty(len(levels), dtype=np.int64)
-    downwards = len(totals) > 0 or marginals.shape[0] > 0
-    for row in range(codes.shape[1]):
-        log_likelihood = 0.0
-        for k in range(number):
-            first, last = member_starts[k], member_starts[k + 1]
-            begin_messages = message_starts[k]
-            own = members[first]
-            for a in range(first, last):
-                digits[a - first] = 0
-            largest = 0.0
-            more = True
-            while more:
-                # A setting of the bucket's other members; the own variable runs innermost.
-                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
-                low, high = codes[own, row], codes[own, row] + 1
-                if codes[own, row] == levels[own]:
-                    low, high = 0, levels[own]
-                mass = 0.0
-                for level in range(low, high):
-                    cell = base + level * strides[first]
-                    value = potentials[cell_starts[k] + cell]
-                    for c in range(child_starts[k], child_starts[k + 1]):
-                        at = stride_starts[c]
-                        place = level * child_strides[at]
-                        place += place_of(codes, row, levels, members, first, last, digits, child_strides, at)
-                        value *= messages[message_starts[children[c]] + place]
-                    work[cell_starts[k] + cell] = value
-                    mass += value
-                messages[begin_messages + base] = mass
-                largest = max(largest, mass)
-                more = next_setting(codes, row, levels, members, first, last, digits)
-            if largest <= 0.0:
-                log_likelihood = -np.inf
-                break
-            # Keep numbers near 1, however many variables there are.
-            log_likelihood += np.log(largest)
-            more = True
-            while more:
-                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
-                messages[begin_messages + base] /= largest
-                low, high = codes[own, row], codes[own, row] + 1
-                if codes[own, row] == levels[own]:
-                    low, high = 0, levels[own]
-                for level in range(low, high):
-                    work[cell_starts[k] + base + level * strides[first]] /= largest
-                more = next_setting(codes, row, levels, members, first, last, digits)
-        if len(log_likelihoods) > 0:
-            log_likelihoods[row] = log_likelihood
-        if log_likelihood == -np.inf:
-            continue
-        if drawn.shape[0] > 0:
-            for k in range(number - 1, -1, -1):
-                first, last = member_starts[k], member_starts[k + 1]
-                own = members[first]
-                if codes[own, row] == levels[own]:
-                    base = 0
-                    for a in range(first + 1, last):
-                        base += drawn[members[a], row] * strides[a]
-                    threshold = random_unit(state) * messages[message_starts[k] + base]
-                    chosen, mass = -1, 0.0
-                    for level in range(levels[own]):
-                        value = work[cell_starts[k] + base + level * strides[first]]
-                        if value > 0.0 and (chosen < 0 or mass < threshold):
-                            chosen = level
-                        mass += value
-                    drawn[own, row] = chosen
-        if not downwards:
-            continue
-        for k in range(number - 1, -1, -1):
-            first, last = member_starts[k], member_starts[k + 1]
-            own = members[first]
-            root = last == first + 1
-            for c in range(child_starts[k], child_starts[k + 1]):
-                for entry in range(message_starts[children[c]], message_starts[children[c] + 1]):
-                    beliefs[entry] = 0.0
-            for a in range(first, last):
-                digits[a - first] = 0
-            more = True
-            while more:
-                base = place_of(codes, row, levels, members, first, last, digits, strides, first)
-                mass = messages[message_starts[k] + base]
-                share = 1.0 if root else beliefs[message_starts[k] + base]
-                share = share / mass if mass > 0.0 else 0.0
-                low, high = codes[own, row], codes[own, row] + 1
-                if codes[own, row] == levels[own]:
-                    low, high = 0, levels[own]
-                for level in range(low, high):
-                    cell = cell_starts[k] + base + level * strides[first]
-                    belief = work[cell] * share
-                    if len(totals) > 0:
-                        totals[cell] += weights[row] * belief
-                    if marginals.shape[0] > 0 and codes[own, row] == levels[own]:
-                        marginals[own, row, level] += belief
-                    for c in range(child_starts[k], child_starts[k + 1]):
-                        at = stride_starts[c]
-                        place = level * child_strides[at]
-                        place += place_of(codes, row, levels, members, first, last, digits, child_strides, at)
-                        beliefs[message_starts[children[c]] + place] += belief
-                more = next_setting(codes, row, levels, members, first, last, digits)

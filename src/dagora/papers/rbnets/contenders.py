@@ -30,8 +30,8 @@ from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.one_run import scored_candidates
+from dagora.learners.outcome import Outcome
 from dagora.learners.registry import method_named
-from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.rl_bic.objective import Objective
 from dagora.learners.search.rl_bic.rl_bic import ScoredRows

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagora.base.errors import DisagreementError
 from dagora.base.events import Observer, ignore
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.replicated.evaluation import SharedBits
 from dagora.parties.replicated.layers import sort_into_layers

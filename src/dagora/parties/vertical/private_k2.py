@@ -33,7 +33,7 @@ from dagora.base.errors import DisagreementError
 from dagora.base.events import Event, Observer, ignore
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.parties.crypto.channel import Channel
 from dagora.parties.crypto.garbling.yao import Evaluator, Garbler, Party
 from dagora.parties.crypto.transfer.oblivious_transfer import TransferReceiver, TransferSender

@@ -22,7 +22,8 @@ from dagora.base.memory import peak_megabytes
 from dagora.base.version import versions
 from dagora.base.wording import option
 from dagora.data.keys import split_key
-from dagora.learners.result import Outcome, Result
+from dagora.learners.outcome import Outcome
+from dagora.learners.result import Result
 from dagora.parties.transport.in_memory import memory_network
 from dagora.parties.transport.ledger import add_traffic
 from dagora.parties.vertical.agreement import AgreedTerms, Role, TermsProposal

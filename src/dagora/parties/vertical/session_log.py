@@ -28,7 +28,7 @@ from dagora.base.wording import option
 from dagora.parties.private_file import check_private
 
 if TYPE_CHECKING:
-    from dagora.learners.result import Outcome
+    from dagora.learners.outcome import Outcome
     from dagora.parties.vertical.agreement import AgreedTerms, Role
 
 FILE_NAME = "sessions.jsonl"

@@ -23,7 +23,7 @@ from dagora.graph.dag import DAG
 from dagora.graph.equivalence import cpdag_matrix
 from dagora.graph.metrics import align
 from dagora.graph.named_graph import find_node
-from dagora.learners.result import from_json_text
+from dagora.learners.result_json import from_json_text
 from dagora.posterior.summary.accuracy import metric, read_as
 from dagora.posterior.summary.features import DistinctGraphs, Estimate
 

@@ -31,7 +31,7 @@ from dagora.learners.optimise.additive.program import AdditiveProgram, follow_mu
 from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, ConstrainedMinimum
 from dagora.learners.optimise.progress import watcher
 from dagora.learners.optimise.sortability import report_sortability
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import refuse_discrete, refuse_duplicates, refuse_unusable
 from dagora.stats.capabilities import capabilities_of

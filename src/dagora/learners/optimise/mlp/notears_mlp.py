@@ -25,7 +25,7 @@ from dagora.learners.optimise.acyclic_support import acyclic_support
 from dagora.learners.optimise.method_of_multipliers import H_TOLERANCE, RHO_MAX, ConstrainedMinimum
 from dagora.learners.optimise.progress import watcher
 from dagora.learners.optimise.sortability import report_sortability
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.scores.usable_moments import gaussian_moments, refuse_duplicates
 from dagora.stats.statistics import Statistics

@@ -19,7 +19,7 @@ import numpy as np
 
 from dagora.base.options import GIBIBYTE
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, Order
 from dagora.learners.search.exact.astar_kernels import (

@@ -18,7 +18,7 @@ from dagora.base.events import Budget, Edges, Event
 from dagora.graph.dag import DAG
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, never_stop
 from dagora.learners.search.components import LocalProblem, Order, components, feasible_order, reason_cyclic

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dagora.base.options import GIBIBYTE
 from dagora.kernels.decorators import kernel
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, Order
 from dagora.learners.search.exact.component_solver import ComponentAnswer, Watch, solve_exactly

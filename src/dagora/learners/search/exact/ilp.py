@@ -18,7 +18,7 @@ from dagora.base.extras import SCIP
 from dagora.base.options import GIBIBYTE
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import NO_ROW, LocalProblem, Order
 from dagora.learners.search.exact.component_solver import (

@@ -12,7 +12,7 @@ from dagora.graph.class_sizes import ClassSizes
 from dagora.graph.cpdag import require_dag
 from dagora.learners.candidates.candidates import Candidates
 from dagora.learners.candidates.k_best_sets import above, neighbours_of
-from dagora.learners.result import Outcome, RankedClass
+from dagora.learners.outcome import Outcome, RankedClass
 from dagora.learners.run import Run
 from dagora.learners.search.exact.class_key import ClassKey, class_of, dag_of
 from dagora.learners.search.exact.k_best_dynamic import MOST_VARIABLES, k_best_by_subsets

@@ -9,7 +9,7 @@ from dagora.base.options import GIBIBYTE
 from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import NO_ROW, LocalProblem
 from dagora.learners.search.exact.component_solver import Watch

@@ -25,7 +25,7 @@ from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
 from dagora.graph.interventions import separated_by_regimes
 from dagora.graph.knowledge import Knowledge
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.class_graph import DELETE, INSERT, TURN, ClassGraph, class_of
 from dagora.learners.search.ges.family_memory import FamilyMemory

@@ -14,7 +14,7 @@ import numpy as np
 
 from dagora.base.events import Edges, Event
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.greedy.climber import NO_TABU, Climber
 from dagora.learners.search.greedy.moment_climber import MomentClimber

@@ -12,7 +12,7 @@ import numpy as np
 from dagora.base.events import Edges, Event
 from dagora.kernels.random import random_state
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem
 from dagora.learners.search.order.order_search import network_of, outcome_of

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.ges import class_within, ges, limits_of
 from dagora.learners.search.ges.operators import ClassLimits

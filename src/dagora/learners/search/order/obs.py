@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagora.base.events import Edges, Event
 from dagora.kernels.random import random_state, shuffle
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm
 from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order

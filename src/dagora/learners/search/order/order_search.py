@@ -25,7 +25,7 @@ from dagora.graph.bits import unpack
 from dagora.graph.dag import DAG
 from dagora.kernels.random import random_state, shuffle
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.alarm import Alarm, Flag
 from dagora.learners.search.components import NO_ROW, LocalProblem, feasible_order, reason_cyclic

@@ -22,7 +22,7 @@ from dagora.base.extras import JAX
 from dagora.graph.dag import DAG
 from dagora.kernels.jax import NO_TIME, prepare_jax, time_for_jax
 from dagora.learners.candidates.candidates import Candidates
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.components import LocalProblem, feasible_order, reason_cyclic
 from dagora.learners.search.order.order_search import outcome_of

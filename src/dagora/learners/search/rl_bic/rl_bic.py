@@ -33,7 +33,7 @@ from dagora.data.schema import Kind
 from dagora.data.table import Table
 from dagora.graph.dag import DAG
 from dagora.kernels.jax import NO_TIME, prepare_jax, time_for_jax
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.rl_bic.objective import Graphs, Objective
 from dagora.learners.search.rl_bic.rewards import TIMES, CyclePenalties, reward_graphs

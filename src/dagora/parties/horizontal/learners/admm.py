@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from dagora.graph.dag import DAG
 from dagora.learners.optimise.acyclic_support import acyclic_support, dropped_edges_warning
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.acyclic_prox import (
     ProxPenalties,

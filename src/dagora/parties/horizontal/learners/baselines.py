@@ -34,8 +34,8 @@ from dagora.graph.equivalence import consistent_extension
 from dagora.graph.metrics import compare
 from dagora.learners.entries.sites import VOTERS
 from dagora.learners.optimise.acyclic_support import acyclic_support
+from dagora.learners.outcome import Outcome
 from dagora.learners.registry import method_named
-from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.parties.horizontal.learners.checked_fields import collect_reals, collect_truths
 from dagora.parties.horizontal.learners.local_learning import GRAPH_TASK, run_fields, status_and_message

@@ -19,8 +19,8 @@ from dagora.data.table import Table
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.entries.sites import VOTERS
 from dagora.learners.one_run import Searching
+from dagora.learners.outcome import Outcome
 from dagora.learners.registry import method_named
-from dagora.learners.result import Outcome
 from dagora.learners.run import Run
 from dagora.learners.source import Source
 from dagora.parties.horizontal.learners.checked_fields import check_names, choice, real, refuse, whole

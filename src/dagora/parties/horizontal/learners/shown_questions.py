@@ -10,7 +10,7 @@ import numpy as np
 from dagora.base.loading import load
 from dagora.data.schema import Schema
 from dagora.data.table import Table
-from dagora.graph.knowledge import as_knowledge
+from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import split_options
 from dagora.learners.registry import method_named
 from dagora.learners.run import Run

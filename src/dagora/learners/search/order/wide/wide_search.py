@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from dagora.graph.dag import DAG
-from dagora.learners.result import Outcome
+from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
 from dagora.learners.search.ges.operators import ClassLimits
 from dagora.learners.search.greedy.hill_climb import WIDE, hill_climb
