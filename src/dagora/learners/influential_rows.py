@@ -44,7 +44,7 @@ MOST_WORK = 3e8
 
 COUNTING = 30.0  # products in the time that a cell of a row is counted
 
-FITTING = 1e5  # products in the time that a fit of few rows takes, some 0.3 ms
+FITTING = 5e4  # products in the time that a fit of few rows takes, 0.12 to 0.24 ms
 
 SINGULAR = 1e-9  # relative size of a pivot that counts as zero
 
