@@ -30,7 +30,7 @@ SUMMARIES = re.compile(
 )
 
 
-class EdgeCell(NamedTuple):
+class EndCell(NamedTuple):
     """A level that no other row has, in the first row or in the last one.
 
     `among_numbers` says that all other levels of the column are numbers.
@@ -42,17 +42,17 @@ class EdgeCell(NamedTuple):
     among_numbers: bool
 
 
-def edge_cells(columns: Sequence[Column]) -> list[EdgeCell]:
+def end_cells(columns: Sequence[Column]) -> list[EndCell]:
     """The levels of text columns that only the first or only the last row has."""
     return [
         cell
         for column in columns
         if column.why == "text" and len(column.values) > 1
-        for cell in cells_of(column.variable.name, column.variable.levels, edges_of(column))
+        for cell in cells_of(column.variable.name, column.variable.levels, ends_of(column))
     ]
 
 
-def edges_of(column: Column) -> dict[bool, str]:
+def ends_of(column: Column) -> dict[bool, str]:
     """The levels that only the first (False) or only the last row (True) has."""
     seen = column.values if column.missing is None else column.values[~column.missing]
     return {
@@ -63,16 +63,16 @@ def edges_of(column: Column) -> dict[bool, str]:
     }
 
 
-def cells_of(name: str, levels: Sequence[str], edges: Mapping[bool, str]) -> Iterator[EdgeCell]:
+def cells_of(name: str, levels: Sequence[str], edges: Mapping[bool, str]) -> Iterator[EndCell]:
     """The cells at the edges of a column of these levels."""
     for is_last, level in edges.items():
         others = [other for other in levels if other != level]
         numbers = len(others) >= FEWEST_NUMBERS and all(map(IS_NUMBER.fullmatch, others))
         word = not IS_NUMBER.fullmatch(level) and not often_means_missing(level)
-        yield EdgeCell(name, level, is_last, numbers and word)
+        yield EndCell(name, level, is_last, numbers and word)
 
 
-def refuse_edge_rows(cells: Sequence[EdgeCell], rows: int) -> None:
+def refuse_end_rows(cells: Sequence[EndCell], rows: int) -> None:
     """Refuse a first or last row with words in several columns that are numbers otherwise."""
     for row in (1, rows):
         words = [cell for cell in cells if cell.among_numbers and cell.is_last == (row > 1)]
@@ -84,7 +84,7 @@ def refuse_edge_rows(cells: Sequence[EdgeCell], rows: int) -> None:
             )
 
 
-def total_warning(cells: Sequence[EdgeCell], rows: int) -> Iterator[str]:
+def total_warning(cells: Sequence[EndCell], rows: int) -> Iterator[str]:
     """A sentence about a last row that seems to add up the others."""
     totals = [cell for cell in cells if cell.is_last and TOTALS.fullmatch(cell.level)]
     if totals:
