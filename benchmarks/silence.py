@@ -1327,6 +1327,33 @@ def cells_between_runs_of_blanks(rng: Rng) -> str:
     return as_csv(linked(rng), "   ")
 
 
+@case(r"are sorted from")
+def every_column_sorted_by_itself(rng: Rng) -> Columns:
+    return {name: np.sort(normal(rng, 300)) for name in "xyz"}
+
+
+@case(r"computed from others")
+def a_product_of_both_signs(rng: Rng) -> Columns:
+    x, y = rng.normal(size=(2, 400))
+    return {"x": x.round(3), "y": y.round(3), "xy": (x * y).round(3), "z": normal(rng, 400)}
+
+
+@case(r"are called 'Minimum'")
+def a_summary_below_the_data(rng: Rng) -> Columns:
+    x, y = rng.normal(50, 9, (2, 80)).round(1)
+    names = [f"P{k:03} {rng.choice(['Abel', 'Berg', 'Conti'])}" for k in range(80)]
+    below = [[np.min(one), np.max(one), 80] for one in (x, y)]
+    return {"who": [*names, "Minimum", "Maximum", "N"], "x": [*x, *below[0]], "y": [*y, *below[1]]}
+
+
+@case(r"one or two numbers lie")
+def two_slips_in_one_column(rng: Rng) -> Columns:
+    weight = rng.normal(72, 8, 200).round(1)
+    sbp = (60 + weight + rng.normal(0, 8, 200)).round()
+    weight[[40, 90]] = 7000, 6900
+    return {"weight": weight, "sbp": sbp, "z": normal(rng, 200)}
+
+
 def learn(file: Path, options: tuple[str, ...]) -> tuple[dict, str]:
     """The result and everything that is printed for people."""
     out, err = io.StringIO(), io.StringIO()

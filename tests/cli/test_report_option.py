@@ -81,7 +81,7 @@ def test_over_sites(run: Callable, garden: Path, tmp_path: Path) -> None:
     ran = run("federate", "simulate", garden / "garden.csv", "--parties", 3, "--report", file)
     assert ran.code == 0
     page = read(file.read_text())
-    assert page.within("h1") == ["hill-climb on 3 sites"]
+    assert page.within("h1") == ["auto on 3 sites"]
     # Parameters and distributions would have been more sums than were asked for.
     assert "Conditional probabilities" not in page.within("h2")
     assert not any("distribution" in tags.get("class", "") for _, tags in page.tags)
@@ -225,3 +225,25 @@ def test_a_limit_ends_the_fit_of_parameters_by_em() -> None:
     began = time.process_time()
     assert fit_parameters(result, statistics, budget=Budget(0.05)) == (None, NO_TIME)
     assert time.process_time() - began < 1
+
+
+def test_parameters_are_fitted_once_for_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dagora.api.fitted_parameters as module
+
+    fits: list[object] = []
+    real = module.fit_parameters
+    monkeypatch.setattr(module, "fit_parameters", lambda *given: (fits.append(given), real(*given))[1])
+    rows = np.random.default_rng(0).standard_normal((50, 4))
+    statistics = TableStatistics(Table.from_numpy(rows, [f"x{k}" for k in range(200)][:4]))
+    request = LearnRequest(
+        method="hill-climb", score=None, options=(), max_parents=None, knowledge=None, truth=None, seed=0,
+        time_limit=None, jobs=1, as_json=False, quiet=False, picture=None,
+        output=str(tmp_path / "n.json"), report=str(tmp_path / "n.html"),
+    )  # fmt: skip
+    request.present(
+        dagora.Result(dagora.DAG(["x0", "x1", "x2", "x3"], [("x0", "x1")]), "hill-climb", "finished", ""),
+        statistics,
+    )
+    assert len(fits) == 1
+    assert "parameters" in json.loads((tmp_path / "n.json").read_text())
+    assert "Regressions" in (tmp_path / "n.html").read_text()

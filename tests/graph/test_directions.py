@@ -11,7 +11,7 @@ import pytest
 import dagora
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.dag import DAG
-from dagora.graph.directions import WEAK, Directions, directions_of
+from dagora.graph.directions import MOST_LISTED, WEAK, Directions, directions_of
 from dagora.graph.enumerate import all_dags
 from dagora.graph.knowledge import Knowledge
 from dagora.learners.result import Result
@@ -216,3 +216,53 @@ def test_many_weak_edges_of_a_dense_graph_take_no_longer_than_a_second():
     assert time.process_time() - began < 1
     strong = DAG(names, [edge for edge in edges if gains[edge] > WEAK])
     assert set(found.unsure) == set(CPDAG.from_dag(dense).edges) - set(CPDAG.from_dag(strong).edges)
+
+
+class CountedName(str):
+    """A name of a node that counts how often it is compared with a different object."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other):
+        CountedName.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def dense_dag(nodes, edges):
+    names = [CountedName(f"x{k}") for k in range(nodes)]
+    pairs = list(combinations(names, 2))
+    rng = np.random.default_rng(0)
+    return DAG(names, [pairs[k] for k in sorted(rng.choice(len(pairs), edges, replace=False))])
+
+
+def test_showing_thousands_of_edges_takes_work_in_proportion_to_their_number():
+    """A scan of all open edges for each edge took seconds of 7,000 edges after Ctrl-C."""
+    dag = dense_dag(120, 4000)
+    result = Result(dag, "hill-climb", "time-limit", "", score=1.0, score_name="bic-gaussian")
+    CountedName.compared = 0
+    assert len(result.open_edges) == 4000
+    assert len(result.shown_graph.undirected) == 4000
+    assert "0 of 4000 directions" in result.describe_directions()
+    result.to_json()
+    assert CountedName.compared < 20 * 4000
+
+
+def test_of_many_weak_edges_only_some_are_listed_at_each_direction():
+    """4,900 edges of which 2,000 are weak were a file of 70 MB."""
+    dag = dense_dag(120, 4000)
+    gains = {edge: 0.5 if k % 2 else 50.0 for k, edge in enumerate(dag.edges)}
+    found = directions_of(dag, gains, (), Knowledge())
+    weak = {edge for edge, gain in gains.items() if gain < WEAK}
+    assert found.together == 2000
+    assert found.unsure
+    assert max(map(len, found.unsure.values())) <= MOST_LISTED + 1
+    assert all(edge in rests for edge, rests in found.unsure.items() if edge in weak)
+    assert all(weak.issuperset(rests) for rests in found.unsure.values())
+    again = Directions.from_dict(json.loads(json.dumps(found.to_dict())), dag)
+    assert again == found
+    result = Result(dag, "tabu", "finished", "", score=1.0, score_name="bic", edge_gains=gains)
+    assert "2,000 weak edges are too many to be tried one by one" in result.describe_directions()
+    assert len(result.to_json()) < 1_500_000

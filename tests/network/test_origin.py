@@ -57,3 +57,15 @@ def test_numbers_that_count_no_rows(number):
 def test_ranges_have_two_ends(ends):
     with pytest.raises(FormatError, match="the range of 'a' must be its smallest and largest value"):
         Origin.from_dict({"n_rows": 3, "ranges": {"a": ends}}, DAG("a"), {})
+
+
+@pytest.mark.parametrize(("discrete", "said"), [((), "80 rows"), (("b",), "80 rows; one row is added")])
+def test_regressions_alone_have_no_prior_of_tables(discrete, said):
+    """A line under answers said that a row was added to each combination of parents."""
+    values = np.random.default_rng(0).normal(size=(80, 2)) > 0
+    rows = Table.from_numpy(
+        values + 0.0, names=["a", "b"], discrete=discrete, continuous=[*{*"ab"} - {*discrete}]
+    )
+    origin = origin_of(DAG("ab", [("b", "a")]), TableStatistics(rows), TablePrior("one-row"))
+    assert origin.describe().startswith(said)
+    assert origin.prior.is_zero == (not discrete)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from dagora.network.networks import Network
     from dagora.stats.statistics import Statistics
 
+    Fitted = tuple[Network | None, str | None]
+
 MOST_CELLS = 1_000_000  # larger tables are not fitted unasked
 NO_TIME = "the time limit was reached before they were fitted; dagora.fit in Python fits them"
 
@@ -30,7 +32,7 @@ def fit_parameters(
     statistics: Statistics | None,
     pseudocount: PseudoCount = ONE_ROW,
     budget: Budget | None = None,
-) -> tuple[Network | None, str | None]:
+) -> Fitted:
     """The network of a result with fitted parameters, or the reason why it has none, for a door to write."""
     from dagora.api.fit import fit
     from dagora.base.events import OutOfTimeError

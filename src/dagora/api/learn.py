@@ -20,14 +20,12 @@ from dagora.graph.knowledge import Knowledge
 from dagora.graph.knowledge_files import as_knowledge
 from dagora.learners.checks import check_circumstances
 from dagora.learners.constraint.determined import determined_warnings
-from dagora.learners.curved_pairs import curved_pairs
 from dagora.learners.edge_gains import NOT_KNOWN, edge_evidence
 from dagora.learners.in_windows import of_the_present, score_of_the_past, watching_the_present
-from dagora.learners.influential_rows import influential_rows
 from dagora.learners.registry import method_named
 from dagora.learners.request import GivenData, prepare
 from dagora.learners.result import Result, TracePoint
-from dagora.learners.rising_pairs import rising_pairs
+from dagora.learners.row_warnings import row_warnings
 from dagora.learners.run import Run
 from dagora.learners.screening import screen
 from dagora.learners.time.series_warnings import series_warnings
@@ -155,12 +153,11 @@ def learn(
     if source.noise is not None:
         settings["privacy"] = source.noise.terms()
         warnings += source.noise.warnings(entry.name)
-    if chosen is not None and chosen.linear and type(source.rows) is TableStatistics:
-        warnings += curved_pairs(source.rows.rows(), outcome.graph)
+    not_looked = ""
     if chosen is not None and type(source.rows) is TableStatistics:
-        warnings += rising_pairs(source.rows.rows(), outcome.graph)
-    if evidence.gains and clock.left and chosen is not None and type(source.rows) is TableStatistics:
-        warnings += influential_rows(source.rows.rows(), outcome.graph, evidence.gains, chosen.name)
+        late = clock.exhausted
+        seen, not_looked = row_warnings(source.rows.rows(), outcome.graph, chosen, evidence.gains, late=late)
+        warnings += seen
     warnings = [
         *filter(None, [prepared.penalty.warning]),
         *notes,
@@ -195,6 +192,7 @@ def learn(
                     source.rows_set,
                     source.queries,
                     screened,
+                    not_looked,
                     *source.noise_account,
                 ),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dagora.base.files import json_text
@@ -179,6 +179,7 @@ class LearnRequest(CommonRequest):
         strengths: Strengths | None = None,
     ) -> None:
         """Warn, compare with the truth, write files and print; exit with code 1 where there is no graph."""
+        from dagora.api.fitted_parameters import fit_parameters
         from dagora.cli.outputs import show_result, write_picture, write_result, write_result_report
         from dagora.cli.posterior_outputs import show_strengths, strengths_content
         from dagora.cli.writing import Files
@@ -197,8 +198,9 @@ class LearnRequest(CommonRequest):
         comparison = None if truth is None else compare(result.graph, truth, result.dropped)
         files, time = Files(), self.budget_to_write()
         more = strengths_content(strengths)
+        fitted = cache(partial(fit_parameters, result, statistics, self.pseudocount, time))
         files.write(
-            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount, time)
+            self.output, lambda path: write_result(result, statistics, path, more, self.pseudocount, fitted)
         )
         if self.picture and too_slow_to_draw(result.graph, time.left):
             edges = number_of_edges(result.graph)
@@ -227,7 +229,7 @@ class LearnRequest(CommonRequest):
                 truth=truth,
                 source=source,
                 strengths=strengths,
-                pseudocount=self.pseudocount,
+                fitted=fitted,
                 budget=time,
             ),
         )

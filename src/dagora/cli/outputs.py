@@ -14,11 +14,12 @@ from dagora.cli.terminal import echo
 from dagora.network.table_prior import ONE_ROW, PseudoCount
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from dagora.api.fitted_parameters import Fitted
     from dagora.base.events import Budget
     from dagora.data.schema import Schema
     from dagora.graph.any_graph import AnyGraph
@@ -131,11 +132,11 @@ def write_result(
     path: str,
     more: Mapping[str, Any] | None = None,
     pseudocount: PseudoCount = ONE_ROW,
-    budget: Budget | None = None,
+    fitted: Callable[[], Fitted] | None = None,
 ) -> list[str]:
     """Write the graph, with parameters where the format holds them; return what should be said about it.
 
-    JSON also holds `more`, and no parameters if the `budget` is used up before they are fitted.
+    JSON also holds `more`, and the parameters that `fitted` returns.
     """
     from dagora.api.fit import fit
     from dagora.api.fitted_parameters import fit_parameters
@@ -145,7 +146,7 @@ def write_result(
 
     known = find_format(path)
     if known.name == "JSON":
-        network, mentioned = fit_parameters(result, statistics, pseudocount, budget)
+        network, mentioned = fitted() if fitted else fit_parameters(result, statistics, pseudocount)
         reason = None if mentioned is None else render(mentioned)
         write_whole(path, render_result({**result.to_dict(), **(more or {})}, network, reason))
         return [] if reason is None else [f"{path} has no parameters: {reason}"]
@@ -165,19 +166,19 @@ def write_result_report(
     truth: AnyGraph | None,
     source: str | None,
     strengths: Strengths | None = None,
-    pseudocount: PseudoCount = ONE_ROW,
+    fitted: Callable[[], Fitted] | None = None,
     budget: Budget | None = None,
 ) -> None:
     """Write a page about a result, with fitted parameters if there are rows and the tables are small.
 
-    What would take longer than the `budget` allows is left out.
+    What would take longer than the `budget` allows is left out. `fitted` returns the parameters.
     """
     from dagora.api.fitted_parameters import fit_parameters, fitted_processes, own_table
     from dagora.report import write_report
 
     hurried = budget is not None and budget.left < LEAST_SECONDS
     curves = None if hurried else fitted_processes(result, statistics)
-    network = curves or fit_parameters(result, statistics, pseudocount, budget)[0]
+    network = curves or (fitted() if fitted else fit_parameters(result, statistics, budget=budget))[0]
     write_report(
         result,
         path,

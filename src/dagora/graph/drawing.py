@@ -38,6 +38,7 @@ LONGEST_LABEL = 28
 CIRCLE_RADIUS = 4.2
 LABELLED_EDGES = 40  # beyond this many, weights are shown by width and tooltip only
 FONT = "font-family=\"'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif\""
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BOX = 'fill="#f4f6f9" stroke="#5b6b7f" stroke-width="1.2"'
 INK = "#1d2733"
 
@@ -345,4 +346,4 @@ def clean_text(text: str) -> str:
 
 def clean_letters(text: str) -> str:
     """Replace characters that XML cannot hold by U+FFFD."""
-    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    return text if text.isprintable() else NOT_XML.sub("\ufffd", text)

@@ -28,8 +28,10 @@ MOST_COLUMNS, MOST_ROWS = 300, 20_000
 MOST_NAMED = 3  # pairs that the line names, to stay readable
 
 
-def curved_pairs(table: Table, graph: AnyGraph) -> list[str]:
+def curved_pairs(table: Table, graph: AnyGraph, most_rows: int | None = None) -> list[str]:
     """One line about pairs without an edge of which one is related to the square of the other.
+
+    Of more than `most_rows` the first are looked at; None is the usual number.
 
     >>> from dagora.graph.dag import DAG
     >>> x = np.linspace(-1, 1, 200)
@@ -38,7 +40,7 @@ def curved_pairs(table: Table, graph: AnyGraph) -> list[str]:
     'y depends on the square of x, and linear scores do n'
     """
     columns = [i for i, one in enumerate(table.schema) if one.kind is Kind.CONTINUOUS]
-    n = min(table.n_rows, MOST_ROWS)
+    n = min(table.n_rows, most_rows or MOST_ROWS)
     if not 2 <= len(columns) <= MOST_COLUMNS or n < 30:
         return []
     scores = np.stack([normal_scores(table.values(i)[:n]) for i in columns])

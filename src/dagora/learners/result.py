@@ -165,8 +165,9 @@ class Result(NotebookView):
         found = replace(found, with_knowledge=self.knowledge.directs)
         if isinstance(graph, DAG):
             return found
-        unsure = {edge: weak for edge, weak in found.unsure.items() if edge in graph.edges}
-        unchecked = tuple(edge for edge in found.unchecked if edge in graph.edges)
+        directed = frozenset(graph.edges)
+        unsure = {edge: weak for edge, weak in found.unsure.items() if edge in directed}
+        unchecked = tuple(edge for edge in found.unchecked if edge in directed)
         return replace(found, open=graph.undirected, unsure=unsure, unchecked=unchecked)
 
     @property
@@ -204,6 +205,8 @@ class Result(NotebookView):
                 f"; of {unchecked} more it is not known whether {rest} on weak edges, so {count} as not "
                 "determined"
             )
+        if together := self.directions.together:
+            words += f"; {together:,} weak edges are too many to be tried one by one, and were tried together"
         return words
 
     def unsure_directions(self) -> list[str]:

@@ -25,8 +25,10 @@ MOST_COLUMNS, MOST_ROWS = 300, 20_000
 """More columns are not looked at, and of more rows the first."""
 
 
-def rising_pairs(table: Table, graph: AnyGraph) -> list[str]:
+def rising_pairs(table: Table, graph: AnyGraph, most_rows: int | None = None) -> list[str]:
     """One line about the two columns of whole numbers that go most clearly together without an edge.
+
+    Of more than `most_rows` the first are looked at; None is the usual number.
 
     >>> from dagora.data.schema import Schema, Variable
     >>> from dagora.graph.dag import DAG
@@ -43,7 +45,7 @@ def rising_pairs(table: Table, graph: AnyGraph) -> list[str]:
         and len(one.levels) >= FEWEST_LEVELS
         and all(map(IS_NUMBER.fullmatch, one.levels))
     ]
-    n = min(table.n_rows, MOST_ROWS)
+    n = min(table.n_rows, most_rows or MOST_ROWS)
     if not 2 <= len(scales) <= MOST_COLUMNS or n < 30:
         return []
     numbers = np.stack(

@@ -162,7 +162,9 @@ def origin_of(
             place = schema.index(node)
             if schema[place].kind is Kind.CONTINUOUS:
                 ranges[node] = (float(table.columns[place].min()), float(table.columns[place].max()))
-    return Origin(statistics.n_rows, rows, ranges, prior, directions, tuple(skipped))
+    has_tables = any(schema[schema.index(node)].kind is Kind.DISCRETE for node in graph)
+    own = prior if has_tables else NO_PRIOR  # regressions alone have none
+    return Origin(statistics.n_rows, rows, ranges, own, directions, tuple(skipped))
 
 
 def count_rows(

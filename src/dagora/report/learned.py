@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from dagora.base.phrases import amount
 from dagora.graph.ancestral.pag import PAG
@@ -255,10 +255,13 @@ def edge_section(result: Result, truth: AnyGraph | None) -> Section:
         None if truth is None else classify_edges(graph, without_pag(truth, "the truth of a DAG or CPDAG"))
     )
     in_time = result.lagged_graph is not None
+    undecided = undecided_directions(result)
+    settled = "determined" if result.class_only else "assumed by the method"
     rows: list[list[Content]] = []
     for edge in (*graph.edges, *graph.undirected):
         by_time = in_time and split_name(edge[0])[1] > 0
-        row: list[Content] = [*edge, "by time" if by_time else direction(edge, result, shown)]
+        set_apart = "by time" if by_time else "by intervention" if edge in shown else ""
+        row: list[Content] = [*edge, set_apart or undecided.get(edge, settled)]
         if result.weights is not None:
             row.append(float(result.weights[graph.index(edge[0]), graph.index(edge[1])]))
         if gains:
@@ -290,19 +293,15 @@ def searchable(edges: str) -> str:
     return f'<div class="tools">{field}</div><div class="edges">{edges}</div>'
 
 
-def direction(edge: Edge, result: Result, shown: Collection[Edge]) -> str:
-    """The evidence for an edge's direction."""
-    if edge in shown:
-        return "by intervention"
-    if edge in result.directions.open:
-        return "either"
-    if edge in result.directions.unsure:
-        known = result.directions
-        weak = name_weak(known.unsure[edge], result.edge_gains, result.absent_costs, known.unseen)
-        return f"rests on {weak}"
-    if edge in result.directions.unchecked:
-        return "not known to be determined"
-    return "determined" if result.class_only else "assumed by the method"
+def undecided_directions(result: Result) -> dict[Edge, str]:
+    """The evidence for the direction of each edge whose direction is not determined."""
+    known = result.directions
+    rests = {
+        edge: f"rests on {name_weak(weak, result.edge_gains, result.absent_costs, known.unseen)}"
+        for edge, weak in known.unsure.items()
+    }
+    unchecked = dict.fromkeys(known.unchecked, "not known to be determined")
+    return {**unchecked, **rests, **dict.fromkeys(known.open, "either")}
 
 
 def trace_section(result: Result) -> Section:

@@ -7,7 +7,7 @@ of the picture shows its part beside it, with all that is marked as being about 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,15 @@ def variable_section(
     elif note:
         note += f" {IN_TIME}" if in_time else f" {SAME}" * (class_only or not isinstance(graph, DAG))
     joined, through = _neighbourhoods(graph)
+    links = [
+        f'<a href="#variable-{k}" data-choose={attribute(name)}>{text(name)}</a>'
+        for k, name in enumerate(graph.nodes)
+    ]
     parts = []
     for place, name in enumerate(graph.nodes):
         shown = distributions.get(split_name(name)[0] if in_time else name)
         drawing = "" if shown is None else draw_distribution(name, shown)
-        said = f"<p>{_members(graph, joined[place], through[place])}</p>"
+        said = f"<p>{_members(graph, links, joined[place], through[place])}</p>"
         body = f'<div id="variable-{place}">{drawing}{said}</div>'
         parts.append(fold(name, body, about=name))
     lead = f'<p class="soft">{text(note)}</p>' if note else ""
@@ -66,22 +70,19 @@ def _neighbourhoods(graph: AnyGraph) -> tuple[list[np.ndarray], list[np.ndarray]
     return [np.flatnonzero(row) for row in near], [np.flatnonzero(row) for row in rest]
 
 
-def _members(graph: AnyGraph, near: np.ndarray, rest: np.ndarray) -> str:
+def _members(graph: AnyGraph, links: Sequence[str], near: np.ndarray, rest: np.ndarray) -> str:
     """The neighbours and the rest of the blanket in words, each a link to its part."""
     what = "Joined with" if isinstance(graph, PAG) else "Markov blanket"
     if not len(near):
         return f"{what}: nothing."
-    found = f"{what}: {_links(graph, near)}"
+    found = f"{what}: {_listed(links, near)}"
     if len(rest):
-        found += f"; through a common child: {_links(graph, rest)}"
+        found += f"; through a common child: {_listed(links, rest)}"
     return f"{found}."
 
 
-def _links(graph: AnyGraph, places: Iterable[int]) -> str:
-    return ", ".join(
-        f'<a href="#variable-{k}" data-choose={attribute(graph.nodes[k])}>{text(graph.nodes[k])}</a>'
-        for k in places
-    )
+def _listed(links: Sequence[str], places: Iterable[int]) -> str:
+    return ", ".join(links[k] for k in places)
 
 
 def data_section(data: Mapping[str, Any]) -> list[Section]:

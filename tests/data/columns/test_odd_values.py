@@ -5,8 +5,8 @@ import pytest
 
 from dagora.data.columns.column_type import Column
 from dagora.data.columns.doubtful_columns import column_warnings
-from dagora.data.columns.formulas import find_formulas
-from dagora.data.columns.odd_values import far_values, is_slip, lone_value, long_run, value_warnings
+from dagora.data.columns.formulas import find_formulas, find_signed_products
+from dagora.data.columns.odd_values import far_values, is_slip, lone_values, long_run, value_warnings
 from dagora.data.columns.study_design import design_warnings
 from dagora.data.schema import Kind, Variable
 
@@ -127,6 +127,21 @@ def test_products_and_quotients_are_named_and_sums_and_noise_are_not():
         assert find_formulas([numbers("x", x), numbers("y", y), numbers("z", third)]) == []
 
 
+def test_products_of_both_signs_are_named_and_what_is_near_one_is_not():
+    x, y, noise = RNG.normal(size=(3, 400)).round(2)
+    near = [x + y, x * y + 0.1 * noise, x**2 * y, 2 * x, np.abs(x), noise]
+    named = [numbers("x", x), numbers("y", y)]
+    assert "'z' as 'x' · 'y'" in " ".join(column_warnings([*named, numbers("z", (-2 * x * y).round(2))]))
+    sides = [numbers("x", x), numbers("side", y + 5), numbers("z", (x * (y + 5)).round(3))]
+    assert "'z' as 'x' · 'side'" in " ".join(column_warnings(sides))
+    for third in near:
+        assert find_signed_products([*named, numbers("z", third)]) == []
+    positive = [numbers("a", 100 + x), numbers("b", 100 + y), numbers("c", (100 + x) * (100 + y))]
+    assert find_signed_products(positive) == []
+    steady = [numbers("x", x), numbers("b", 1000 + y), numbers("c", 3 * x + 0.001 * noise)]
+    assert find_signed_products(steady) == []
+
+
 @pytest.mark.parametrize("slip", [70000.0, 700.0, -3.4028235e38])
 def test_a_lone_value_is_told_with_its_row(slip):
     weights = RNG.normal(70, 8, 200).round(1)
@@ -137,8 +152,19 @@ def test_a_lone_value_is_told_with_its_row(slip):
 
 
 def test_how_far_a_lone_value_is():
-    value, times = lone_value(np.r_[np.linspace(-10, 10, 41), 300.0])
-    assert (value, round(times, 2)) == (300.0, round(299.75 / 10.25, 2))  # the median is 0.25
+    values, times = lone_values(np.r_[np.linspace(-10, 10, 41), 300.0])
+    assert (values, round(times, 2)) == ((300.0,), round(299.75 / 10.25, 2))  # the median is 0.25
+    values, times = lone_values(np.r_[np.linspace(-10, 10, 41), 300.0, -400.0])
+    assert (values, round(times, 2)) == ((-400.0, 300.0), round(300 / 10, 2))
+
+
+@pytest.mark.parametrize("second", [7000.0, 6100.0, -9000.0])
+def test_two_lone_values_of_a_column_do_not_hide_each_other(second):
+    weights = RNG.normal(70, 8, 200).round(1)
+    weights[[40, 90]] = 7000.0, second
+    told = " ".join(value_warnings([numbers("weight", weights)], lambda row: row + 1))
+    assert "one or two numbers lie much further" in told
+    assert "data rows 41 and 91, " in told or "data rows 91 and 41, " in told
 
 
 @pytest.mark.parametrize(
@@ -154,7 +180,7 @@ def test_how_far_a_lone_value_is():
 )
 def test_heavy_tails_are_no_lone_values(draw):
     rng = np.random.default_rng(1)
-    assert sum(lone_value(draw(rng)) is not None for _ in range(200)) <= 2
+    assert sum(bool(lone_values(draw(rng))[0]) for _ in range(200)) <= 2
 
 
 def test_outliers_that_happen_to_fit_another_column_did_not_change_places():

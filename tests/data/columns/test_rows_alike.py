@@ -172,3 +172,15 @@ def test_rows_of_columns_that_depend_on_each_other_are_no_near_copies():
     table = {"x": x, "y": 3 * x + draw.integers(0, 3, 2000), "z": 7 * x + draw.integers(0, 3, 2000)}
     table |= {"u": x // 2 + draw.integers(0, 3, 2000), "v": draw.integers(0, 30, 2000)}
     assert "but for one cell" not in said(table)
+
+
+def test_columns_that_were_each_sorted_are_told():
+    rng = np.random.default_rng(4)
+    sorted_by_itself = {name: np.sort(rng.normal(size=200)) for name in "abc"}
+    assert "all numbers are sorted from the first row to the last" in said(sorted_by_itself)
+    falling = {**sorted_by_itself, "c": sorted_by_itself["c"][::-1], "who": ["x", "y"] * 100}
+    assert "in 'a', 'b', 'c': if" in said(falling)
+    assert "are sorted" not in said({**sorted_by_itself, "d": rng.normal(size=200)})
+    assert "are sorted" not in said({name: sorted_by_itself[name] for name in "ab"})
+    few = {name: np.sort(rng.normal(size=12)) for name in "abc"}
+    assert "are sorted" not in said(few, continuous="all")

@@ -26,11 +26,14 @@ EXPLAINED = 0.999  # of the variance of the logarithm; rounding leaves the rest
 POWERS = (0.5, 1.0, 2.0, 3.0)
 NEAR = 0.04  # of a power, by which a factor may miss it
 MOST_NAMED = 3  # formulas that a warning names
+LEAST_SIGNED = 0.05  # share of the rows in which a number has either sign, for its logarithm to say little
+PRODUCT = 0.9999  # correlation of a product with what is computed from it; rounding leaves the rest
+PRODUCT_ROWS = 1000  # evenly spaced, in which products are looked for
 
 
 def formula_warning(typed: Sequence[Column]) -> Iterator[str]:
     """A sentence about columns that follow from two others."""
-    found = find_formulas(typed)
+    found = [*find_formulas(typed), *find_signed_products(typed)]
     if found:
         drop = found[0][0]
         yield (
@@ -71,6 +74,44 @@ def find_formulas(typed: Sequence[Column]) -> list[tuple[str, str]]:
             if all(powers) and three not in found:
                 found[three] = names[target], describe(names[target], [names[i], names[j]], powers)
     return list(found.values())
+
+
+def find_signed_products(typed: Sequence[Column]) -> list[tuple[str, str]]:
+    """Products of two columns, one of which at least has values of both signs; as `find_formulas` has them.
+
+    >>> from dagora.data.schema import Variable
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 200))
+    >>> named = {"x": x, "y": y, "z": 3 * x * y}
+    >>> find_signed_products([Column(Variable(name, Kind.CONTINUOUS), one) for name, one in named.items()])
+    [('z', "'z' as 'x' · 'y'")]
+    """
+    usable = [one for one in typed if one.variable.kind is Kind.CONTINUOUS and one.missing is None]
+    if not 3 <= len(usable) <= MOST_COLUMNS or len(usable[0].values) < FEWEST_ROWS:
+        return []
+    values = np.array([column.values[:: -(-len(column.values) // PRODUCT_ROWS)] for column in usable])
+    with np.errstate(over="ignore", invalid="ignore"):
+        signed = np.minimum((values > 0).mean(axis=1), (values < 0).mean(axis=1)) >= LEAST_SIGNED
+        scaled = values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
+    columns = standardised(scaled)
+    names = [column.variable.name for column in usable]
+    found: dict[frozenset[int], tuple[str, str]] = {}
+    for i in np.flatnonzero(signed):
+        likeness = np.abs(standardised(scaled * scaled[i]) @ columns.T)
+        likeness[np.abs(columns @ columns.T) > EXPLAINED] = 0.0  # a copy of a factor
+        likeness[:, np.abs(columns @ columns[i]) > EXPLAINED] = 0.0
+        for j, target in np.argwhere(likeness > PRODUCT):
+            three = frozenset((int(i), int(j), int(target)))
+            if len(three) == 3 and three not in found:
+                told = describe(names[target], [names[i], names[j]], [1.0, 1.0])
+                found[three] = names[target], told
+    return list(found.values())
+
+
+def standardised(rows: Floats) -> Floats:
+    """Rows of numbers with mean 0 and length 1; zeros where nothing changes."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    lengths = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+    return np.asarray(centred / np.where(lengths > 0, lengths, 1.0))
 
 
 def logarithms(typed: Sequence[Column]) -> tuple[list[str], Floats]:

@@ -34,8 +34,8 @@ from dagora.data.columns.counted_rows import COUNTS, repeat_rows
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
 from dagora.data.columns.doubtful_columns import column_warnings
-from dagora.data.columns.edge_rows import edge_cells, refuse_edge_rows, total_warning
 from dagora.data.columns.find_missing import find_missing
+from dagora.data.columns.first_and_last_rows import end_cells, refuse_end_rows, summary_warning, total_warning
 from dagora.data.columns.intervals import cut
 from dagora.data.columns.levels import sort_levels
 from dagora.data.columns.merged_cells import has_merged_cells, merged_warning
@@ -281,9 +281,9 @@ def type_all(
     made = in_parallel(type_next, kept, rows)
     refuse_together(problem for problem in made if isinstance(problem, SpoiltNumbersError))
     typed = find_order([column for column in made if isinstance(column, Column)], kept, reading)
-    edges = edge_cells(typed)
+    edges = end_cells(typed)
     last = row_number(rows - 1) or rows
-    refuse_edge_rows(edges, last)
+    refuse_end_rows(edges, last)
     by_name = {column.variable.name: column for column in typed}
     summaries = tuple(
         summarise(by_name[column.name], column.missing)
@@ -294,6 +294,10 @@ def type_all(
     overview = Overview(summaries, rows + dropped, dropped, reading.non_defaults())
     variables = [column.variable for column in typed]
     told = [*total_warning(edges, last), *reading_warnings(overview, raw, variables)]
+    told += summary_warning(
+        {one.name: one.cells for one in raw if one.left_out is not None and is_text(one.cells.type)},
+        row_number,
+    )
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed, row_number)
     if not reading.in_time and reading.counts is None and reading.group is None:

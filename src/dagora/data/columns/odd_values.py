@@ -16,7 +16,7 @@ from dagora.data.columns.missing import extend_na
 from dagora.data.columns.missing_codes import CODES
 from dagora.data.columns.names import IS_AGE, IS_YEAR, MAY_BE_NONE, NEVER_NONE, OTHER_THAN_YEARS
 from dagora.data.columns.rows_alike import numbers_of
-from dagora.data.columns.spoilt_numbers import RowNumber, data_row
+from dagora.data.columns.spoilt_numbers import RowNumber
 from dagora.data.schema import Kind
 
 Floats = NDArray[np.float64]
@@ -96,49 +96,65 @@ def lone_value_warning(typed: Sequence[Column], row_number: RowNumber | None) ->
 
     Nothing names their rows where `row_number` is None.
     """
-    found, names = [], []
+    found, names, most = [], [], 1
     for column in typed:
-        lone = lone_value(numbers_of_continuous(column))
-        if lone is not None and lone[0] not in CODES:
-            value, times = lone
-            rows = np.flatnonzero(column.values == value)
-            row = None if row_number is None else row_number(int(rows[0]))
+        values, times = lone_values(numbers_of_continuous(column))
+        if values and not {*values} & {*CODES}:
             name = column.variable.name
             told = f"{times:,.0f}" if times < MOST_TIMES else f"{times:.0e}"
-            found.append(f"{data_row('', row, ', ')}'{name}' {value:.10g} ({told} times as far)")
+            shown = " and ".join(f"{value:.10g}" for value in values)
+            found.append(f"{rows_of(column, values, row_number)}'{name}' {shown} ({told} times as far)")
             names.append(name)
+            most = max(most, len(values))
     if found:
-        its = "its cell" if len(found) == 1 else "those cells"
+        its = "its cell" if len(found) == most == 1 else "those cells"
+        number = "one number lies" if most == 1 else "one or two numbers lie"
         yield (
-            "one number lies much further from the median than any other of its column: "
+            f"{number} much further from the median than any other of its column: "
             f"{some_of(found, MOST_NAMED, between='; ', noun='columns')}; it alone may bring edges at "
             f"'{names[0]}' or hide them: correct it, or leave {its} empty and see whether edges change"
         )
 
 
-def lone_value(numbers: Floats) -> tuple[float, float] | None:
-    """The number furthest from the median, and how many times as far it is as the next; None if usual.
+def rows_of(column: Column, values: Sequence[float], row_number: RowNumber | None) -> str:
+    """The rows of a column that have some values, before its name; empty where nothing numbers them."""
+    places = np.flatnonzero(np.isin(column.values, values)).tolist()
+    if row_number is None or None in (rows := [row_number(place) for place in places]):
+        return ""
+    return f"data row{'s' * (len(rows) > 1)} {' and '.join(map(str, rows))}, "
 
-    The next one may be far too: where distances fall off as a power, the first is as many times as far as
-    the second as the second is as the middle one about once in as many tables as there are rows.
 
-    >>> lone_value(np.r_[np.linspace(50, 90, 41), 7000.0])
-    (7000.0, 338.0...)
-    >>> lone_value(np.linspace(0, 5, 40) ** 5) is None
-    True
+def lone_values(numbers: Floats) -> tuple[tuple[float, ...], float]:
+    """The one or two numbers furthest from the median, and how many times as far they are as the next.
+
+    None where they are usual. The next one may be far too: where distances fall off as a power, the first is
+    as many times as far as the second as the second is as the middle one about once in as many tables as
+    there are rows; two such numbers are less common.
+
+    >>> lone_values(np.r_[np.linspace(50, 90, 41), 7000.0])
+    ((7000.0,), 338.0...)
+    >>> lone_values(np.r_[np.linspace(50, 90, 41), 7000.0, 6900.0])[0]
+    (7000.0, 6900.0)
+    >>> lone_values(np.linspace(0, 5, 40) ** 5)
+    ((), 1.0)
     """
     if len(numbers) < FEWEST_VALUES:
-        return None
+        return (), 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.abs(numbers - np.median(numbers))
-    next_one, furthest = np.partition(away, -2)[-2:]
+    places = np.argpartition(away, -3)[-3:]
+    places = places[np.argsort(away[places])][::-1]
+    far = away[places]
     different = away[away > 0]
-    if len(different) < FEWEST_VALUES or not np.isfinite(furthest):
-        return None
-    with np.errstate(over="ignore"):
-        times = furthest / next_one
-        usual = times < max(LONE, next_one / np.median(different))
-    return None if usual else (float(numbers[away.argmax()]), float(times))
+    if len(different) < FEWEST_VALUES or not np.isfinite(far).all():
+        return (), 1.0
+    for count in (1, 2):
+        with np.errstate(over="ignore"):
+            times = far[count - 1] / far[count]
+            unusual = times >= max(LONE, far[count] / np.median(different))
+        if unusual:
+            return tuple(map(float, numbers[places[:count]])), float(times)
+    return (), 1.0
 
 
 def far_values(numbers: Floats) -> dict[float, int]:

@@ -26,6 +26,8 @@ LONG_RUN = 5  # rows with the same value, on average: the table is grouped by th
 FEWEST_ROWS = 100  # with fewer, neighbours are alike by chance
 ALIKE = 0.3  # correlation with the row before
 SURE = 6.0  # standard errors of it
+FEWEST_SORTED = 3  # columns: two are often a table of values of one function
+FEWEST_STEPS = 20  # different numbers of a column that is sorted by no chance
 SORTED = 0.97  # correlation of ranks with the number of the row: sorted by it, or by what goes with it
 MOST_NAMED = 5  # columns that one warning names, to stay readable
 
@@ -35,6 +37,7 @@ def row_warnings(typed: Sequence[Column], *, grouped: bool = False) -> Iterator[
     if len(typed[0].values) < 2:
         return
     yield from copy_warning(typed)
+    yield from sorted_warning(typed)
     groups = [] if grouped else groups_of(typed)
     if groups:
         shared = " or a ".join(f"'{name}'" for name in groups[:MOST_NAMED])
@@ -233,6 +236,32 @@ def names_person(name: str) -> bool:
     (True, False)
     """
     return any(unit in name.lower() for unit in f"{UNITS}|{SINGLE_UNITS}|{SHORT_UNITS}".split("|"))
+
+
+def sorted_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about continuous columns that all rise or fall from the first row to the last."""
+    columns = [column for column in typed if column.variable.kind is Kind.CONTINUOUS]
+    known = [
+        column.values if column.missing is None else column.values[~column.missing] for column in columns
+    ]
+    if len(columns) < FEWEST_SORTED or not all(map(is_sorted, known)):
+        return
+    names = some_of([f"'{column.variable.name}'" for column in columns], MOST_NAMED)
+    yield (
+        f"all numbers are sorted from the first row to the last, in {names}: if each column was sorted by "
+        "itself, the values of a row do not belong together, and edges say nothing; if they grow with time, "
+        f"rows are not independent ({option('time')})"
+    )
+
+
+def is_sorted(values: Floats) -> bool:
+    """Return True if many different numbers rise or fall from the first to the last.
+
+    >>> is_sorted(np.arange(40.0)), is_sorted(-np.arange(40.0)), is_sorted(np.arange(40.0) % 30)
+    (True, True, False)
+    """
+    rises, falls = np.any(values[1:] > values[:-1]), np.any(values[1:] < values[:-1])
+    return bool(rises != falls) and len(np.unique(values)) >= FEWEST_STEPS
 
 
 def neighbour_warning(typed: Sequence[Column]) -> Iterator[str]:

@@ -31,8 +31,8 @@ from dagora.data.columns.column_profile import (
 from dagora.data.columns.column_type import DECLARED, type_column
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
-from dagora.data.columns.edge_rows import EdgeCell, cells_of
 from dagora.data.columns.find_missing import find_missing
+from dagora.data.columns.first_and_last_rows import EndCell, cells_of
 from dagora.data.columns.ingest import is_temporal
 from dagora.data.columns.levels import level_name
 from dagora.data.columns.missing import Na, often_means_missing
@@ -331,7 +331,7 @@ def codes_in_profile(profile: Profile, coding: Coding) -> dict[str, int]:
     return without_true_zeros(profile.name, found)
 
 
-def edges_in_profile(profile: Profile, coding: Coding) -> list[EdgeCell]:
+def ends_in_profile(profile: Profile, coding: Coding) -> list[EndCell]:
     """The levels of a text column that only the first or only the last row has."""
     if coding.why != "text" or not profile.knows_rows or profile.firsts is None:
         return []

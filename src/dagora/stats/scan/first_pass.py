@@ -21,7 +21,7 @@ from dagora.data.columns.column_names import (
     resolve,
 )
 from dagora.data.columns.column_profile import UNIT
-from dagora.data.columns.edge_rows import refuse_edge_rows, total_warning
+from dagora.data.columns.first_and_last_rows import refuse_end_rows, total_warning
 from dagora.data.columns.ingest import WHY
 from dagora.data.columns.missing import Na, NaWords, na_words
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
@@ -31,7 +31,7 @@ from dagora.data.scan.codebook import (
     Coding,
     code_column,
     codes_in_profile,
-    edges_in_profile,
+    ends_in_profile,
     missing_words_of,
     refuse_repeated_names,
     settle_marks,
@@ -194,8 +194,8 @@ def scan_source(
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
         raise DataError(f"no column can be used: '{first}' ({why}){keeping(first, why)}")
-    edges = [cell for name, coding in kept.items() for cell in edges_in_profile(profiles[name], coding)]
-    refuse_edge_rows(edges, complete)
+    edges = [cell for name, coding in kept.items() for cell in ends_in_profile(profiles[name], coding)]
+    refuse_end_rows(edges, complete)
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
     grouped = any(reason == UNIT for reason in decided.values())
     odd = first_rows.warnings(kept, words, rows, grouped=grouped)
