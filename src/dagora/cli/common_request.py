@@ -196,11 +196,16 @@ class CommonRequest:
             clock=self.budget,
         )
 
+    @property
+    def graph_files(self) -> tuple[str | None, ...]:
+        """The files that are read besides the data."""
+        return self.knowledge, self.truth
+
     def check_overwriting(self, data: str) -> None:
         """Refuse to write over what is read."""
         from dagora.cli.outputs import check_overwriting
 
-        check_overwriting((self.output, self.picture, self.report), (data, self.knowledge, self.truth))
+        check_overwriting((self.output, self.picture, self.report), (data, *self.graph_files))
 
     def check_pages(self) -> None:
         """Refuse a picture or a report that cannot be written."""
