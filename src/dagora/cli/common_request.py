@@ -17,7 +17,8 @@ from dagora.cli.terminal import echo
 from dagora.cli.written_options import parse_options
 
 if TYPE_CHECKING:
-    from dagora.base.events import Budget, Observer
+    from dagora.base.budget import Budget
+    from dagora.base.events import Observer
     from dagora.data.made_tables import ReadTable
     from dagora.data.series import Timing
     from dagora.data.table import Table
@@ -62,7 +63,7 @@ class CommonRequest:
 
     def budget_to_write(self) -> Budget:
         """The time that the limit leaves for files; after Ctrl-C the least; without a limit any time."""
-        from dagora.base.events import Budget
+        from dagora.base.budget import Budget
 
         left = self.budget.left
         return Budget(None if isinf(left) else max(left, self.least_seconds))
@@ -70,7 +71,7 @@ class CommonRequest:
     @cached_property
     def budget(self) -> Budget:
         """The time limit; the clock starts when this is first asked for."""
-        from dagora.base.events import Budget
+        from dagora.base.budget import Budget
         from dagora.learners.checks import check_circumstances
 
         return Budget(check_circumstances(self.seed, self.time_limit, self.jobs))
