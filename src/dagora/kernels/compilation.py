@@ -55,7 +55,7 @@ class Compilation:
         with self._lock:
             self._running += 1
             if self._running == 1:
-                # Compiling makes many objects and hardly any garbage in cycles: looking for it takes a tenth of it.
+                # Compiling makes many objects but hardly any garbage: looking for that takes a tenth of it.
                 self._collects = gc.isenabled()
                 gc.disable()
             start, self._start_helper = self._start_helper, None

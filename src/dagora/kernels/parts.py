@@ -54,6 +54,6 @@ class PartCompiler(compiler.Compiler):  # type: ignore[misc]  # numba has no typ
 
 
 def set_environments(compiled: Any) -> None:  # noqa: ANN401
-    """Tell a compiled kernel where the constants of its parts are, as numba does where it loads a kept one."""
+    """Tell a compiled kernel where the constants of its parts are, as numba does for kept ones."""
     for environment in compiled._find_referenced_environments():  # noqa: SLF001
         compiled.library.codegen.set_env(environment.env_name, environment)
