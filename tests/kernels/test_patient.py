@@ -16,6 +16,7 @@ from dagora.learners.search import components
 from dagora.learners.search.greedy import moves
 from dagora.scores import lattice
 from dagora.scores.lattice import Cutting, Larger
+from dagora.stats import row_labels
 from dagora.stats.coded_columns import coded_columns
 from dagora.stats.counting import count_along, count_along_plainly, new_prefixes
 from dagora.stats.rare_levels import count_around, count_around_plainly, places_aside, rare_levels
@@ -80,6 +81,11 @@ def test_counts(seed, rows, many_levels):
         data = coded_columns(codes, levels)
         written = count(data, new_prefixes(rows, 8), columns, offsets, out, sizes)
         found.append((written, out, sizes))
+    same(*found)
+    found = []
+    for extend in (row_labels.extend_labels, row_labels.extend_labels_plainly):
+        out = np.empty(rows, dtype=np.int32)
+        found.append((extend(codes[0].astype(np.int32), levels[0], codes[1], levels[1], out), out))
     same(*found)
     if many_levels:
         return
