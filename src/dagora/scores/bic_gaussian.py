@@ -4,8 +4,8 @@
 variance; the factor c is 1 unless the option `penalty` says more or less.
 
 A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
-it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`); if they are
-nearly so and the rows are at hand, families are scored from the rows and not from moments (`rows_factor`).
+it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`). If few columns
+are nearly so and their rows are in memory, families are scored from the rows (`rows_factor`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dagora.scores.rows_factor import RowsFactor
 from dagora.stats.statistics import Statistics
 from dagora.stats.table import TableStatistics
 
-# With more columns than these, bounds are computed for all of them at once.
+# With more columns than these, bounds are computed for all of them at once, and none is scored from its rows.
 WIDE = 100
 
 
@@ -46,7 +46,7 @@ class GaussianBIC(MomentScore):
         self.dependent = dependent_columns(self._moments, self._schema.names, self.rounding)
         self._factor: RowsFactor | None = None
         if self.dependent:
-            if isinstance(statistics, TableStatistics):
+            if isinstance(statistics, TableStatistics) and len(self._schema) <= WIDE:
                 factor = RowsFactor.of(statistics.rows(), self._moments)
                 self._factor = factor if factor.tells else None
             self._moments = with_noise(self._moments)
@@ -104,11 +104,8 @@ class GaussianBIC(MomentScore):
         bounds = np.full(d, np.inf)
         finite = np.flatnonzero(allowed.sum(axis=0) + 1 < self._moments.n)
         if d > WIDE and len(finite):
-            if self._factor is None:
-                residuals = least_residuals(self._moments.scatter)
-            else:
-                residuals = self._factor.least_residuals()
-            bounds[finite] = self._likelihood_of(residuals[finite])
+            residuals = least_residuals(self._moments.scatter)[finite]
+            bounds[finite] = self._likelihood_of(residuals)
         elif len(finite):
             families = [(child, np.flatnonzero(allowed[:, child]).tolist()) for child in finite.tolist()]
             bounds[finite] = self._likelihood(FlatFamilies.of(families))

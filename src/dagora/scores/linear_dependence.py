@@ -78,7 +78,7 @@ def near_dependence_warnings(found: list[str]) -> list[str]:
     warning = (
         "columns are nearly linearly dependent, each is almost a weighted sum of the others: "
         f"{listing(found)}; families were scored from the rows, as sums of squares hold too few digits for "
-        "them (over sites and beyond memory a little noise is added instead): leave one out "
+        "them (over sites or beyond memory, a little noise is added instead): leave one out "
         f"({option('drop', found[-1])}) if it was computed from the others"
     )
     return [warning]

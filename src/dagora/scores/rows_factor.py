@@ -20,8 +20,6 @@ from dagora.stats.statistics import Moments
 
 # With a smaller eigenvalue of the correlations, residuals from the rows are rounding as well.
 LEAST_EIGENVALUE = 1e-15
-# Bounds leave room for rounding.
-MARGIN = 1e-6
 # Numbers that are factored at a time.
 MOST_AT_ONCE = 1 << 22
 
@@ -71,9 +69,3 @@ class RowsFactor:
                 found[some] = triangle_of(columns)[:, size, size] ** 2
         squares: NDArray[np.float64] = found * self.spread[families.children] ** 2
         return squares
-
-    def least_residuals(self) -> NDArray[np.float64]:
-        """At most the residual of each column with any of the others as parents."""
-        rows = np.linalg.inv(self.triangle)
-        least: NDArray[np.float64] = (1 - MARGIN) * self.spread**2 / (rows**2).sum(axis=1)
-        return least
