@@ -21,6 +21,8 @@ TITLES = {
     "table": "sheet of a spreadsheet",
     "decimal": "decimals come after a",
     "within_groups": "look within groups",
+    "ordinal": "columns of ordered levels",
+    "ranks": "take numbers by their ranks",
     "join": "join levels that differ only in case",
     "max_parents": "most parents",
     "method": "method",

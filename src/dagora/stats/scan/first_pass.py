@@ -24,6 +24,7 @@ from dagora.data.columns.column_profile import UNIT
 from dagora.data.columns.first_and_last_rows import refuse_end_rows, total_warning
 from dagora.data.columns.ingest import WHY
 from dagora.data.columns.missing import Na, NaWords, na_words
+from dagora.data.columns.ordinal import ordinal_columns
 from dagora.data.columns.overview import LEFT_OUT, ColumnSummary, Overview, level_list
 from dagora.data.columns.reading_warnings import reading_warnings
 from dagora.data.columns.spoilt_numbers import SpoiltNumbersError, data_row, refuse_together
@@ -33,6 +34,7 @@ from dagora.data.scan.codebook import (
     codes_in_profile,
     ends_in_profile,
     missing_words_of,
+    order_coding,
     refuse_repeated_names,
     settle_marks,
     text_numbers,
@@ -108,6 +110,11 @@ def scan_source(
             f"columns of rows that are scanned are not cut into intervals: leave {option('discretise')} out, "
             f"or take a sample ({option('sample', SAMPLE)})"
         )
+    if reading.ranks:
+        raise OptionError(
+            f"ranks need all rows at once, and these are scanned: leave {option('ranks')} out, or take a "
+            f"sample ({option('sample', SAMPLE)})"
+        )
     counted = refuse_unscanned(source, reading, pushed_down=database is not None)
     source = rows_that_count(source, reading)
     schema = source.schema()
@@ -115,7 +122,7 @@ def scan_source(
     if list(names) != list(schema.names):
         raise DataError(f"{source.title}: names of columns must not begin or end with a blank")
     names = tuple(names[place] for place in kept_positions(names, reading))
-    declared = declare_kinds(names, reading.discrete, reading.continuous)
+    declared = declare_kinds(names, reading)
     dropped_names = resolve(reading.drop, schema.names)
     told = na_words(reading.na, names, None if reading.only is not None else dropped_names)
     words: Words = {name: told.of(name) for name in names}
@@ -194,6 +201,8 @@ def scan_source(
     if not kept:
         first, why = next((name, str(reason)) for name, reason in decided.items())
         raise DataError(f"no column can be used: '{first}' ({why}){keeping(first, why)}")
+    ordinal = ordinal_columns(names, reading)
+    kept = {name: order_coding(coding, ordinal.get(name)) for name, coding in kept.items()}
     edges = [cell for name, coding in kept.items() for cell in ends_in_profile(profiles[name], coding)]
     refuse_end_rows(edges, complete)
     overview = overview_of(source, profiles, {**decided, **kept}, rows, rows - complete, reading, holes, told)
