@@ -6,9 +6,9 @@ from scipy import stats
 
 import dagora
 from dagora.base.errors import DataError
+from dagora.data.columns.ordinal import normal_scores
 from dagora.data.schema import Kind, Schema, Variable
 from dagora.data.table import Table
-from dagora.data.columns.ordinal import normal_scores
 from dagora.stats.latent_correlations import (
     LatentCorrelations,
     both_below,
@@ -60,7 +60,9 @@ def test_they_find_the_correlation_behind_cuts(rho):
 
 
 def test_of_four_cells_cut_at_the_medians_it_is_a_sine():
-    assert polychoric(np.array([[30.0, 20.0], [20.0, 30.0]])) == pytest.approx(np.sin(np.pi * (4 * 0.3 - 1) / 2), abs=1e-5)
+    assert polychoric(np.array([[30.0, 20.0], [20.0, 30.0]])) == pytest.approx(
+        np.sin(np.pi * (4 * 0.3 - 1) / 2), abs=1e-5
+    )
 
 
 def test_normal_scores_are_those_of_any_rising_transformation():

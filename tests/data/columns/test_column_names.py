@@ -5,7 +5,6 @@ import pytest
 from dagora.base.errors import DataError
 from dagora.data.columns.column_names import MOST_COLUMNS, check_known, declare_kinds, kept_positions
 from dagora.data.columns.reading_options import ReadingOptions
-from dagora.data.columns.reading_options import ReadingOptions
 
 
 def test_a_part_of_a_name_that_has_a_comma_is_explained() -> None:

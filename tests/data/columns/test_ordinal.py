@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 import dagora
-from dagora.base.errors import DataError, DagoraError, OptionError
+from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.data.accepting import as_any_table
 from dagora.data.columns.reading_options import ReadingOptions
 from dagora.data.table import Table
@@ -39,7 +39,9 @@ def levels(table, name):
 def test_the_order_of_levels(ordinal, name, expected):
     table = Table.from_frame(pd.DataFrame(ROWS), ordinal=ordinal)
     assert levels(table, name) == (expected, True)
-    named = [table.schema[table.schema.index(name)].levels[code] for code in table.codes(table.names.index(name))]
+    named = [
+        table.schema[table.schema.index(name)].levels[code] for code in table.codes(table.names.index(name))
+    ]
     assert named == ROWS[name]
 
 
@@ -66,8 +68,14 @@ def test_whole_numbers_stay_levels_and_categories_keep_their_order():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"ordinal": ["dose"]}, r"levels of column 'dose' \(big, huge, small\) have no order that can be seen"),
-        ({"ordinal": ["dose: small<huge"]}, r"the order of column 'dose' \(small < huge\) lacks the levels big"),
+        (
+            {"ordinal": ["dose"]},
+            r"levels of column 'dose' \(big, huge, small\) have no order that can be seen",
+        ),
+        (
+            {"ordinal": ["dose: small<huge"]},
+            r"the order of column 'dose' \(small < huge\) lacks the levels big",
+        ),
         ({"ordinal": ["dosis"]}, "there is no column 'dosis'"),
         ({"ordinal": ["x"], "continuous": ["x"]}, "declared both discrete and continuous"),
         ({"ranks": ["pain"]}, "takes numbers by their ranks, and this column is discrete"),
@@ -94,7 +102,9 @@ def test_ranks_are_normal_scores_and_the_reading_says_so():
     np.testing.assert_allclose(table.values(3), expected, atol=1e-12)
     assert "by ranks, as normal scores" in table.overview.columns[3].why
     assert any("results are in these units" in line for line in table.overview.warnings)
-    again = dagora.learn(Table.from_frame(pd.DataFrame(ROWS)), ranks="x", ordinal={"dose": ["small", "big", "huge"]})
+    again = dagora.learn(
+        Table.from_frame(pd.DataFrame(ROWS)), ranks="x", ordinal={"dose": ["small", "big", "huge"]}
+    )
     assert again.graph.nodes == tuple(ROWS)
 
 
@@ -102,9 +112,7 @@ def test_ranks_are_normal_scores_and_the_reading_says_so():
 def test_ranks_of_seen_cells_only():
     frame = pd.DataFrame({"x": [0.5, None, 9.5, 2.5] * 5, "y": np.arange(20) + 0.5})
     seen = frame["x"].dropna()
-    table = as_any_table(
-        frame, ReadingOptions(missing="model", why_not_model=lambda kinds: "", ranks="x")
-    )
+    table = as_any_table(frame, ReadingOptions(missing="model", why_not_model=lambda kinds: "", ranks="x"))
     values = table.columns[0][table.seen[0]]
     np.testing.assert_allclose(values, norm.ppf(rankdata(seen) / 16), atol=1e-12)
 
@@ -121,9 +129,7 @@ def test_scanned_rows_have_the_same_order_and_no_ranks(tmp_path):
     counted = rows.contingency((place,))
     assert counted.counts.tolist() == np.bincount(table.codes(place)).tolist()
     with pytest.raises(OptionError, match="ranks need all rows at once"):
-        scan_source(
-            source_of(str(path), None, None, None), ReadingOptions(ranks="x")
-        )
+        scan_source(source_of(str(path), None, None, None), ReadingOptions(ranks="x"))
 
 
 def test_answers_on_a_scale_get_a_suggestion():

@@ -38,9 +38,7 @@ def with_cause(rng, rows, given):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("columns", "given"), [((0, 1), 0), ((0, 1, 2), 1), ((0, 1, 2, 3), 2), ((0, 2), 1)]
-)
+@pytest.mark.parametrize(("columns", "given"), [((0, 1), 0), ((0, 1, 2), 1), ((0, 1, 2, 3), 2), ((0, 2), 1)])
 def test_it_rejects_as_often_as_its_level_says(columns, given):
     rng = np.random.default_rng(given)
     rejected = 0
@@ -58,7 +56,8 @@ def test_of_numbers_it_is_close_to_the_z_test_of_fisher():
     statistics = TableStatistics(cut(values, []))
     given = np.array([[2]])
     latent, fisher = (
-        each(statistics, "it").p_values(np.array([0]), np.array([1]), given)[0] for each in (LatentTest, FisherZ)
+        each(statistics, "it").p_values(np.array([0]), np.array([1]), given)[0]
+        for each in (LatentTest, FisherZ)
     )
     assert latent == pytest.approx(fisher, rel=0.25)
 
@@ -69,7 +68,9 @@ def test_levels_are_tested_from_counts_alone():
     rows, counts = (LatentTest(each(table), "it").p_values(*ask) for each in (TableStatistics, OnlyCounts))
     np.testing.assert_array_equal(rows, counts)
     some = cut(with_cause(np.random.default_rng(0), 300, 2), [0, 1])
-    with pytest.raises(RowsUnavailableError, match="needs the rows where a column holds numbers, as column 'v2'"):
+    with pytest.raises(
+        RowsUnavailableError, match="needs the rows where a column holds numbers, as column 'v2'"
+    ):
         LatentTest(OnlyCounts(some), "it")
 
 
