@@ -92,7 +92,7 @@ class LatentCorrelations:
         return float(square / (1 - rho**2) ** 2 / self.n_rows)
 
     def influence(self, i: int, j: int) -> Floats:
-        """What a row adds to the estimate, times the rows: by the two levels, or of each row with a number.
+        """The part of a row in the estimate, times the rows: by the two levels, or of each row with a number.
 
         The squares' mean over rows, divided by their number, is the variance of the correlation.
         """
@@ -237,7 +237,7 @@ def best(loss: Callable[[float], float]) -> float:
 
 
 def polychoric_influence(counts: Floats, rho: float) -> Floats:
-    """What a row of two levels adds to a polychoric correlation, times the rows; the cuts are estimates too.
+    """The part of a row of two levels in a polychoric correlation, times the rows; cuts are estimates too.
 
     With the score s = ∂ log p / ∂ρ it is (s + Σ E[∂s/∂τ] · influence on τ) / E[s²], summed over the cuts τ.
     """
@@ -264,7 +264,7 @@ def polychoric_influence(counts: Floats, rho: float) -> Floats:
 
 
 def polyserial_influence(numbers: Floats, codes: NDArray[np.int64], rho: float) -> Floats:
-    """What each row adds to a polyserial correlation, times the rows; cuts and ranks are estimates too."""
+    """The part of each row in a polyserial correlation, times the rows; cuts and ranks are estimates too."""
     z, shares = standardised(numbers), np.bincount(codes) / len(codes)
     cuts = thresholds(shares)
     left = np.sqrt(1 - rho**2)

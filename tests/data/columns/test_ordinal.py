@@ -8,7 +8,7 @@ from scipy.stats import norm, rankdata
 import dagora
 from dagora.base.errors import DagoraError, DataError, OptionError
 from dagora.data.accepting import as_any_table
-from dagora.data.columns.reading_options import ReadingOptions
+from dagora.data.columns.reading_options import ReadingOptions, always
 from dagora.data.table import Table
 from dagora.stats.row_sources import source_of
 from dagora.stats.scan.first_pass import scan_source
@@ -112,7 +112,9 @@ def test_ranks_are_normal_scores_and_the_reading_says_so():
 def test_ranks_of_seen_cells_only():
     frame = pd.DataFrame({"x": [0.5, None, 9.5, 2.5] * 5, "y": np.arange(20) + 0.5})
     seen = frame["x"].dropna()
-    table = as_any_table(frame, ReadingOptions(missing="model", why_not_model=lambda kinds: "", ranks="x"))
+    table = as_any_table(
+        frame, ReadingOptions(missing="model", why_not_model=always, continuous="x", ranks="x")
+    )
     values = table.columns[0][table.seen[0]]
     np.testing.assert_allclose(values, norm.ppf(rankdata(seen) / 16), atol=1e-12)
 

@@ -134,7 +134,7 @@ def ranked_columns(variables: Sequence[Variable], reading: ReadingOptions) -> fr
         if name not in numbers:
             raise OptionError(
                 f"{option('ranks', name)} takes numbers by their ranks, and this column is discrete: "
-                "leave it out"
+                f"leave it out, or declare it continuous ({option('continuous', name)})"
             )
     return frozenset(chosen)
 

@@ -129,6 +129,7 @@ class ReadingOptions:
         "names",
         "Columns of levels with an order (or all), said where words do not show it: dose: low < mid < high.",
         metavar="A,B",
+        rare=True,
     )
     drop: Iterable[str] = public((), "names", "Columns to leave out.", metavar="A,B")
     missing: str = public(

@@ -85,7 +85,7 @@ class LatentTest:
         return float(2 * ndtr(-abs(np.arctanh(partial)) / error)) if error > 0 else float("nan")
 
     def _part(self, i: int, j: int, cells: Columns | None) -> Floats:
-        """What rows, or cells of levels, add to the correlation of a pair, times the rows."""
+        """The part of rows, or of cells of levels, in the correlation of a pair, times the rows."""
         pair = (min(i, j), max(i, j))
         if pair not in self._kept:
             if sum(each.size for each in self._kept.values()) > MOST_KEPT:
