@@ -4,8 +4,8 @@
 variance; the factor c is 1 unless the option `penalty` says more or less.
 
 A family with as many coefficients (intercept included) as rows fits perfectly, which means nothing:
-it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`). If few columns
-are nearly so and their rows are in memory, families are scored from the rows (`rows_factor`).
+it scores −∞. If columns are linearly dependent, each gets a little noise (`linear_dependence`). If few
+are nearly so and their rows are in memory, families are scored from those (`rows_factor`).
 """
 
 from __future__ import annotations
