@@ -1,4 +1,4 @@
-"""What is known of causes among the nodes of a window, and what follows from it.
+"""Known causes among the nodes of a window, and all that follows from them.
 
 Of each pair of nodes it is known that one is a cause of the other, that it is none, or neither. Four things
 follow, at all steps alike (Claassen & Heskes 2011):
@@ -119,7 +119,7 @@ class CausesInTime:
                 self.conclude()
 
     def at_all_steps(self, found: Matrix) -> Matrix:
-        """What is found for two nodes, for the same two at all other steps too."""
+        """Take what is found for two nodes as found for the same two at all other steps."""
         d, slices = self.d, len(found) // self.d
         steps = found.reshape(slices, d, slices, d)
         repeated = np.zeros_like(steps)
