@@ -1,6 +1,7 @@
 """Correlations behind ordered levels: closed forms, simulated normals, and the rectangle's probability."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -142,3 +143,17 @@ def test_levels_without_an_order_are_refused_with_the_way_out():
     assert "normal variables behind ordered levels" in result.message
     with pytest.raises(DataError, match="there is no column 'c'"):
         dagora.learn(table, "hill-climb", score="bic-latent", ordinal="c")
+
+
+def test_words_are_ordered_by_numbers_in_front_and_the_order_is_told():
+    values = normals(0.8, 2000, 3)
+    codes = np.digitize(values, np.linspace(-1.5, 1.5, 10))
+    named = {name: [f"{k + 1} stage" for k in codes[:, place]] for place, name in enumerate("ab")}
+    result = dagora.learn(named, "tabu", score="bic-latent", ordinal="a,b")
+    assert latent_correlations(dagora.Table.from_frame(pd.DataFrame(named)), "it", "ab").matrix[
+        0, 1
+    ] == pytest.approx(0.8, abs=0.03)
+    assert "taken in this order: 'a' as '1 stage' < '2 stage' < '3 stage' <" in result.message
+    agreed = {"a": ["agree", "disagree", "neutral"] * 20, "b": [1.5, 2.5, 3.0, 4.5] * 15}
+    told = dagora.learn(agreed, "tabu", score="bic-latent", ordinal="a").message
+    assert "levels were taken in this order: 'a' as 'agree' < 'disagree' < 'neutral'" in told

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dagora.base.phrases import some_of
 from dagora.scores.bic_gaussian import GaussianBIC
 from dagora.scores.local_score import ScoreCapabilities
 from dagora.stats.given_moments import GivenMoments
-from dagora.stats.latent_correlations import latent_correlations
+from dagora.stats.latent_correlations import is_ordered, latent_correlations, rising
 from dagora.stats.statistics import Statistics
+
+MOST_ORDERS, MOST_LEVELS = 10, 12  # that a message names
 
 
 class LatentBIC(GaussianBIC):
@@ -21,6 +24,7 @@ class LatentBIC(GaussianBIC):
         declared = [name.strip() for name in (ordinal or "").split(",") if name.strip()]
         self._found = latent_correlations(table, "the score bic-latent", declared, ranks=ranks)
         super().__init__(GivenMoments(table.names, self._found.matrix, self._found.rows), penalty=penalty)
+        self._declared = [name for name in declared if not is_ordered(table.schema[table.schema.index(name)])]
         self._schema, self._ranks, self._all_rows = statistics.schema, ranks, table.n_rows
 
     @property
@@ -34,6 +38,18 @@ class LatentBIC(GaussianBIC):
         moved = self._found.moved
         worth = f"; the {self._all_rows:,} rows are worth {self._found.rows:,} of numbers"
         apart = f"; correlations of pairs did not fit together and were moved by up to {moved:.2g}"
+        orders = some_of(
+            (f"'{name}' as {self._order(name)}" for name in self._declared), MOST_ORDERS, between="; "
+        )
+        scored = f"scored are normal variables behind ordered levels, and {numbers}{worth}"
         return [
-            f"scored are normal variables behind ordered levels, and {numbers}{worth}{apart if moved else ''}"
+            scored + (apart if moved else ""),
+            *([f"levels were taken in this order: {orders}"] if orders else []),
         ]
+
+    def _order(self, name: str) -> str:
+        """The levels of a column, in their order."""
+        variable = self._schema[self._schema.index(name)]
+        return some_of(
+            (f"'{variable.levels[code]}'" for code in rising(variable)), MOST_LEVELS, between=" < "
+        )

@@ -9,6 +9,7 @@ correlations of any variables together: eigenvalues below a floor are then raise
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from scipy.stats import rankdata
 
 from dagora.base.errors import DataError
 from dagora.base.wording import col, setting
+from dagora.data.columns.levels import NUMBER
 from dagora.data.schema import Kind, Variable
 from dagora.data.table import Table
 
@@ -36,6 +38,7 @@ STEP = 1e-3
 FEWEST = 4
 """Rows that a table is worth at least."""
 
+NUMBER_IN_FRONT = re.compile(NUMBER)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -77,16 +80,22 @@ def is_number(text: str) -> bool:
         return False
 
 
-def in_order(variable: Variable, codes: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Codes whose order is that of the levels: levels that are numbers are sorted as such.
+def rising(variable: Variable) -> list[int]:
+    """The codes of levels in their order; numbers, also in front of words, are sorted as such.
 
-    >>> in_order(Variable("a", Kind.DISCRETE, ("1", "10", "2")), np.array([0, 1, 2])).tolist()
+    >>> rising(Variable("a", Kind.DISCRETE, ("1", "10 or more", "2")))
     [0, 2, 1]
     """
-    places = np.arange(len(variable.levels))
-    if not variable.ordered and all(map(is_number, variable.levels)):
-        places = np.argsort(np.argsort([float(level) for level in variable.levels], kind="stable"))
-    return places[codes.astype(np.int64)]
+    codes = list(range(len(variable.levels)))
+    numbers = [NUMBER_IN_FRONT.match(level) for level in variable.levels]
+    if variable.ordered or not all(numbers):
+        return codes
+    return sorted(codes, key=lambda code: float(numbers[code][0]))  # type: ignore[index]
+
+
+def in_order(variable: Variable, codes: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Codes whose order is that of the levels."""
+    return np.argsort(rising(variable))[codes.astype(np.int64)]
 
 
 def normal_scores(values: Floats) -> Floats:
