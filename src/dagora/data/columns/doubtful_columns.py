@@ -91,6 +91,23 @@ def column_warnings(typed: Sequence[Column], row_number: RowNumber | None = None
         )
 
 
+def unused_warning(typed: Sequence[Column]) -> Iterator[str]:
+    """A sentence about declared levels that no row has: scores count them."""
+    found = []
+    for column in typed:
+        levels = column.variable.levels
+        seen = column.values if column.missing is None else column.values[~column.missing]
+        used = set(np.unique(seen).tolist()) if levels else set()
+        if levels and len(used) < len(levels):
+            unused = some_of(f"'{level}'" for code, level in enumerate(levels) if code not in used)
+            found.append(f"{unused} of '{column.variable.name}'")
+    if found:
+        yield (
+            "declared levels that no row has count as levels, so that edges at their columns need more "
+            f"evidence: {some_of(found, MOST_NAMED, between='; ', noun='columns')}; leave out what cannot be"
+        )
+
+
 def total_warning(typed: Sequence[Column]) -> Iterator[str]:
     """A sentence about rows among the others that are called totals."""
     found = []

@@ -33,7 +33,7 @@ from dagora.data.columns.column_type import Column, check_type, count_from_one, 
 from dagora.data.columns.counted_rows import COUNTS, repeat_rows
 from dagora.data.columns.dates import DAYS, as_days, spells_dates
 from dagora.data.columns.decimal_mark import choose_marks
-from dagora.data.columns.doubtful_columns import column_warnings
+from dagora.data.columns.doubtful_columns import column_warnings, unused_warning
 from dagora.data.columns.find_missing import find_missing
 from dagora.data.columns.first_and_last_rows import end_cells, refuse_end_rows, summary_warning, total_warning
 from dagora.data.columns.intervals import cut
@@ -313,6 +313,7 @@ def type_all(
     )
     told += merged_warning([column.name for column in raw if column.merged])
     told += column_warnings(typed, row_number)
+    told += unused_warning([column for column in typed if column.variable.name not in reading.levels])
     told += [*scale_warning(typed), *rank_warning(ranked)]
     if not reading.in_time and reading.counts is None and reading.group is None:
         told += row_warnings(typed, grouped=any(column.left_out == UNIT for column in raw))
