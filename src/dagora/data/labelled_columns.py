@@ -55,7 +55,7 @@ class LabelReader:
     """Makes levels of labels, in all columns but those that are to be numbers."""
 
     def __init__(self, names: Sequence[str], reading: ReadingOptions) -> None:
-        declared = declare_kinds(names, reading.discrete, reading.continuous)
+        declared = declare_kinds(names, reading)
         numbers = {name for name in names if declared.get(name) is Kind.CONTINUOUS} | set(reading.numbers)
         if reading.numbers_for:
             numbers |= {name for name in names if name not in declared}

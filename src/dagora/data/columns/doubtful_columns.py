@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from hashlib import sha256
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from dagora.data.columns.column_type import Column
 from dagora.data.columns.formulas import formula_warning
 from dagora.data.columns.names import IS_COUNT, IS_WEIGHT, MAY_BE_WEIGHT
 from dagora.data.columns.odd_values import value_warnings
+from dagora.data.columns.ordinal import mean_ranks
 from dagora.data.columns.rows_alike import hash_rows, numbers_of
 from dagora.data.columns.spoilt_numbers import RowNumber
 from dagora.data.columns.study_design import design_warnings
@@ -449,15 +449,3 @@ def is_rounded(one: Floats, other: Floats) -> bool:
         if rest <= HALF_A_STEP * both and np.ptp(rounded) >= FEWEST_STEPS * step:
             return True
     return False
-
-
-def mean_ranks(values: Floats) -> Floats:
-    """Ranks of numbers; equal ones have the mean of theirs.
-
-    >>> mean_ranks(np.array([5.0, 7.0, 5.0]))
-    array([0.5, 2. , 0.5])
-    """
-    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.array([(last + first - 1) / 2 for first, last in pairwise([0, *np.cumsum(counts)])])
-    ranks: Floats = ends[codes]
-    return ranks
