@@ -10,6 +10,7 @@ from dagora.base.errors import DagoraError, DataError, KnowledgeError
 from dagora.data.partition import split_rows
 from dagora.graph.cpdag import CPDAG
 from dagora.graph.enumerate import all_dags
+from dagora.learners.constraint import gaussian_sets
 from dagora.learners.constraint.gaussian_sets import GaussianSets
 from dagora.learners.constraint.pc import by_votes, pc_by
 from dagora.learners.constraint.skeleton import Skeleton, TestedSets, find_skeleton
@@ -20,6 +21,7 @@ from dagora.network.greenhouse import greenhouse
 from dagora.parties.horizontal.learners.tasks import TASKS
 from dagora.parties.horizontal.session.federation import OpenFederation, Site
 from dagora.parties.horizontal.session.secure_statistics import SecureStatistics
+from dagora.scores.gaussian import COLLINEAR
 from dagora.stats.table import TableStatistics
 from tests.learners.constraint.separation_oracle import SeparationOracle
 
@@ -286,3 +288,11 @@ def test_of_contradicting_v_structures_the_more_certain_one_is_kept(first: float
     kept = [("a", "b"), ("c", "b")] if first > second else [("b", "c"), ("d", "c")]
     assert set(kept) <= set(found.graph.edges)
     assert any("1 v-structures contradict others" in said for said in found.warnings)
+
+
+@pytest.mark.parametrize(("variance", "tested"), [(COLLINEAR, False), (2 * COLLINEAR, True)])
+def test_a_column_of_no_variance_is_in_no_test(variance, tested):
+    covariances = np.array([[variance, 0.0], [0.0, 1.0]])
+    squares, sets = np.ones(1), np.zeros((1, 0), dtype=np.int64)
+    gaussian_sets.test_ends(covariances, np.zeros(0, dtype=np.int64), 0.5, True, squares, sets)
+    assert (squares[0] < 1) == tested

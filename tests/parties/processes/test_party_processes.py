@@ -195,3 +195,17 @@ def test_a_real_party_killed_in_the_middle_of_a_message_is_noticed(script, crede
             kill(parties, "b")
             with pytest.raises(ProtocolError, match=r"^the connection to party 'b' was lost"):
                 [host.receive("b", "stream", PATIENCE) for _ in range(100)]
+
+
+def test_the_streams_of_a_party_that_ended_are_closed():
+    process = subprocess.Popen(
+        [sys.executable, "-c", "print('done')"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    party = party_processes._PartyProcess("a", process, None)
+    process.wait()
+    assert party.end().out == "done\n"
+    assert all(stream.closed for stream in (process.stdin, process.stdout, process.stderr))

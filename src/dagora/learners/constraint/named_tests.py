@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,9 +22,10 @@ from dagora.learners.independence.latent import LatentTest
 from dagora.learners.independence.mixed import MixedTest
 from dagora.learners.independence.protocol import IndependenceTest
 from dagora.learners.independence.residuals import ResidualTest
-from dagora.learners.independence.seen_rows import SeenRowTest
+from dagora.learners.independence.seen_rows import SeenRowTest, account
 from dagora.learners.independence.trend import TrendTest
-from dagora.learners.outcome import SeparatingSet
+from dagora.learners.outcome import Outcome, SeparatingSet
+from dagora.stats.name_order import in_name_order
 from dagora.stats.observed.statistics import IncompleteStatistics
 from dagora.stats.statistics import Statistics
 
@@ -59,6 +61,22 @@ def named_test(statistics: Statistics, name: str, owner: str) -> tuple[str, Inde
     if isinstance(statistics, IncompleteStatistics):
         return chosen, SeenRowTest(statistics, lambda part: TESTS[chosen](part, owner))
     return chosen, TESTS[chosen](statistics, owner)
+
+
+def learn_by_test(
+    statistics: Statistics, name: str, owner: str, alpha: float, learn: Callable[[IndependenceTest], Outcome]
+) -> Outcome:
+    """Learn with a test by name, on the columns in the order of their names; the outcome says which test."""
+    name, tester = named_test(in_name_order(statistics), name, owner)
+    outcome = learn(tester)
+    cautions, rows = account(tester)
+    return replace(
+        outcome,
+        graph=outcome.graph.reorder(statistics.schema.names),
+        message=f"{outcome.message}, by {name} at level {alpha:g}",
+        warnings=(*outcome.warnings, *cautions),
+        stats={**outcome.stats, **rows},
+    )
 
 
 def default_test(statistics: Statistics) -> str:

@@ -8,7 +8,8 @@ a ↔ b. A required edge stays, as a → b.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -21,17 +22,15 @@ from dagora.learners.constraint.named_tests import (
     check_level,
     edges_left,
     known_edges,
+    learn_by_test,
     named_separations,
-    named_test,
     separator_search,
     too_few_rows,
 )
 from dagora.learners.constraint.skeleton import Skeleton, find_skeleton
 from dagora.learners.independence.protocol import IndependenceTest
-from dagora.learners.independence.seen_rows import account
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
-from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
 
 
@@ -90,18 +89,11 @@ def learn_pag(
     max_given: int | None,
     selection: bool,
 ) -> Outcome:
-    """Learn from statistics with a test by name; columns are sorted by name first."""
-    name, tester = named_test(in_name_order(statistics), test, owner)
-    outcome = pag_by(tester, run, finder, owner, alpha=alpha, max_given=max_given, selection=selection)
-    message = f"{outcome.message}, by {name} at level {alpha:g}"
-    cautions, rows = account(tester)
-    return replace(
-        outcome,
-        graph=outcome.graph.reorder(statistics.schema.names),
-        message=message,
-        warnings=(*outcome.warnings, *cautions),
-        stats={**outcome.stats, **rows},
+    """Learn from statistics with a test by name."""
+    pag = partial(
+        pag_by, run=run, finder=finder, owner=owner, alpha=alpha, max_given=max_given, selection=selection
     )
+    return learn_by_test(statistics, test, owner, alpha, pag)
 
 
 def pag_by(

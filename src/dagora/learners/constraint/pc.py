@@ -13,7 +13,7 @@ half), it is ambiguous, which is no v-structure.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -25,18 +25,16 @@ from dagora.learners.constraint.named_tests import (
     contradictory_tests,
     edges_left,
     known_edges,
+    learn_by_test,
     named_separations,
-    named_test,
     separator_search,
     too_few_rows,
 )
 from dagora.learners.constraint.orientation import Separates, colliders, orient, orient_in_haste
 from dagora.learners.constraint.skeleton import Given, Pair, Skeleton, find_skeleton, in_parts, sets_around
 from dagora.learners.independence.protocol import IndependenceTest
-from dagora.learners.independence.seen_rows import account
 from dagora.learners.outcome import Outcome
 from dagora.learners.run import Run
-from dagora.stats.name_order import in_name_order
 from dagora.stats.statistics import Statistics
 
 OWNER = "the method pc"
@@ -62,18 +60,8 @@ def pc(
     >>> pc(TableStatistics(table), Run()).graph.edges
     (('a', 'c'), ('b', 'c'))
     """
-    ordered = in_name_order(statistics)
-    name, tester = named_test(ordered, test, OWNER)
-    outcome = pc_by(tester, run, alpha=alpha, orientation=orientation, max_given=max_given)
-    message = f"{outcome.message}, by {name} at level {alpha:g}"
-    cautions, rows = account(tester)
-    return replace(
-        outcome,
-        graph=outcome.graph.reorder(statistics.schema.names),
-        message=message,
-        warnings=(*outcome.warnings, *cautions),
-        stats={**outcome.stats, **rows},
-    )
+    graph_by = partial(pc_by, run=run, alpha=alpha, orientation=orientation, max_given=max_given)
+    return learn_by_test(statistics, test, OWNER, alpha, graph_by)
 
 
 def pc_by(
